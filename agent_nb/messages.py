@@ -1,0 +1,150 @@
+"""The values of a conversation: messages, their parts, tools as the model sees them, token counts.
+
+Pure frozen values. What a vendor wants echoed (signatures, encrypted reasoning, item ids) rides on the
+message under that vendor's name and is never shown to another.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from agent_nb.errors import ToolErrorCode
+from agent_nb.wire import Json
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+def snake_case(name: str) -> str:
+    """`ToolArgsDelta` -> `tool_args_delta`: how a class name becomes its tag on the wire."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class Tagged:
+    """Gives a value class its wire tag: the snake_case of its name."""
+
+    __slots__ = ()
+    type: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.type = snake_case(cls.__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Tagged):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking(Tagged):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Tagged):
+    data: bytes
+    media_type: str = "image/png"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Tagged):
+    """A place the model says it took something from."""
+
+    title: str
+    url: str
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall(Tagged):
+    id: str
+    name: str
+    arguments: str
+    """The JSON text exactly as the model wrote it; it may be broken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult(Tagged):
+    call_id: str
+    name: str
+    text: str
+    images: tuple[Image, ...] = ()
+    code: ToolErrorCode | None = None
+    """Why it failed; None when it did not."""
+
+    @property
+    def ok(self) -> bool:
+        return self.code is None
+
+
+Part = Text | Thinking | Image | Source | ToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message(Tagged):
+    role: Role
+    parts: tuple[Part, ...]
+    vendor: Mapping[str, Any] = field(default_factory=dict)
+    """Opaque data to echo, by vendor name."""
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+def user(*parts: str | Part) -> Message:
+    return Message(role="user", parts=tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def assistant(*parts: str | Part) -> Message:
+    return Message(
+        role="assistant", parts=tuple(Text(part) if isinstance(part, str) else part for part in parts)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as the model sees it."""
+
+    name: str
+    description: str
+    schema: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUse:
+    """A call and its result as one value: what a card draws."""
+
+    call: ToolCall
+    result: ToolResult | None
+    ok: bool
+    seconds: float
+    title: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens, counted the same way for every vendor."""
+
+    input: int = 0
+    """Everything sent, cached or not."""
+    cached_read: int = 0
+    cached_write: int = 0
+    output: int = 0
+    """Everything received, thinking included."""
+    reasoning: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input=self.input + other.input,
+            cached_read=self.cached_read + other.cached_read,
+            cached_write=self.cached_write + other.cached_write,
+            output=self.output + other.output,
+            reasoning=self.reasoning + other.reasoning,
+        )

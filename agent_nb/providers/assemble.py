@@ -1,0 +1,88 @@
+"""Collects the pieces of a turn into its message. The one place where deltas become parts."""
+
+from typing import Any
+
+from agent_nb.events import Stop
+from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
+from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
+
+
+class _Open:
+    """A part that still grows: its fragments are joined once, at the end."""
+
+    __slots__ = ("fragments", "id", "kind", "name")
+
+    def __init__(self, kind: str, call_id: str = "", name: str = "") -> None:
+        self.kind, self.id, self.name = kind, call_id, name
+        self.fragments: list[str] = []
+
+    def close(self) -> Part:
+        text = "".join(self.fragments)
+        match self.kind:
+            case "text":
+                return Text(text)
+            case "thinking":
+                return Thinking(text)
+            case _:
+                return ToolCall(self.id, self.name, text or "{}")
+
+
+class Assembler:
+    """One turn under construction. `key` is whatever the vendor keys a block by: an index or an id.
+
+    Text and thinking without a key go on with the last part if it is of that kind.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[_Open | Source] = []
+        self._keyed: dict[Any, _Open] = {}
+
+    def text(self, text: str, key: Any = None) -> TextPiece:
+        self._block("text", key).fragments.append(text)
+        return TextPiece(text)
+
+    def thinking(self, text: str, key: Any = None) -> ThinkingPiece:
+        self._block("thinking", key).fragments.append(text)
+        return ThinkingPiece(text)
+
+    def start_call(self, key: Any, call_id: str, name: str) -> CallStarted:
+        block = _Open("call", call_id, name)
+        self._keyed[("call", key)] = block
+        self._parts.append(block)
+        return CallStarted(call_id, name)
+
+    def arguments(self, key: Any, text: str) -> CallPiece:
+        block = self._keyed[("call", key)]
+        block.fragments.append(text)
+        return CallPiece(block.id, text)
+
+    def has_call(self, key: Any) -> bool:
+        return ("call", key) in self._keyed
+
+    def has_arguments(self, key: Any) -> bool:
+        return any(self._keyed[("call", key)].fragments)
+
+    @property
+    def has_calls(self) -> bool:
+        return any(kind == "call" for kind, _ in self._keyed)
+
+    def source(self, source: Source) -> None:
+        self._parts.append(source)
+
+    def turn(self, *, stop: Stop, usage: Usage, model: str, vendor: dict[str, Any] | None = None, detail: str = "") -> Turn:
+        parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
+        kept = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
+        message = Message(role="assistant", parts=kept, vendor=vendor or {})
+        return Turn(message=message, stop=stop, usage=usage, model=model, detail=detail)
+
+    def _block(self, kind: str, key: Any) -> _Open:
+        if key is not None and (kind, key) in self._keyed:
+            return self._keyed[(kind, key)]
+        last = self._parts[-1] if self._parts else None
+        if key is None and isinstance(last, _Open) and last.kind == kind:
+            return last
+        block = _Open(kind)
+        self._parts.append(block)
+        if key is not None:
+            self._keyed[(kind, key)] = block
+        return block

@@ -1,0 +1,124 @@
+"""The seam to a model: `Provider.stream(request)` yields pieces and ends with exactly one `Turn`.
+
+A provider holds no state per stream. It raises `ProviderError` when the turn cannot be had; the engine
+decides whether to try again.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent_nb.events import Stop
+from agent_nb.messages import Message, ToolSpec, Usage
+
+
+class Clock(Protocol):
+    """Time as a run sees it."""
+
+    def now(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class RealClock:
+    """The wall clock."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class VirtualClock:
+    """Time that passes only by `sleep`, so that a scripted run has the same times every time.
+
+    `pace` scales how long a sleep really takes: 1 as scripted, 0 not at all.
+    """
+
+    def __init__(self, pace: float = 1.0) -> None:
+        self._now = 0.0
+        self._pace = pace
+
+    def now(self) -> float:
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        self._now = round(self._now + seconds, 4)
+        await asyncio.sleep(seconds * self._pace)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One turn's worth of question. `messages` holds no system message; that text is `system`."""
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    variant: int = 0
+    clock: Clock = field(default_factory=RealClock)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingPiece:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """A fragment of a call's JSON arguments."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePiece:
+    """What the vendor has counted so far in this turn."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A finished turn: what goes into the conversation, why it ended, what it used."""
+
+    message: Message
+    stop: Stop
+    usage: Usage
+    model: str
+    detail: str = ""
+    """The vendor's words for a refusal."""
+
+
+Piece = TextPiece | ThinkingPiece | CallStarted | CallPiece | UsagePiece | Turn
+
+
+class Provider(Protocol):
+    """A model of a vendor, ready to be asked."""
+
+    @property
+    def name(self) -> str:
+        """`vendor:model`."""
+        ...
+
+    def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
+
+    def new_clock(self) -> Clock:
+        """The clock of one run: the real one, or a virtual one for scripted models."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,75 @@
+"""What a tool is: one object that carries everything about itself.
+
+The engine runs it, the page draws what it says; no other place knows a tool by name.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from agent_nb.events import MimeBundle
+from agent_nb.files import Workspace
+from agent_nb.messages import Image, ToolSpec
+from agent_nb.wire import Json
+
+Approval = Literal["never", "ask"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool gives back: text and images for the model, a line and mime bundles for the person."""
+
+    text: str
+    summary: str = ""
+    """One line for the card; the first line of `text` when empty."""
+    images: tuple[Image, ...] = ()
+    outputs: tuple[MimeBundle, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a running tool may touch."""
+
+    files: Workspace
+    progress: Callable[[str], None]
+    """Shows a line on the card while the tool works."""
+    images: tuple[Image, ...] = ()
+    """The pictures that came with the prompt."""
+    variant: int = 0
+
+
+class ArgumentStream(Protocol):
+    """Reads a call's JSON arguments while they arrive and tells the file text in them."""
+
+    def feed(self, fragment: str) -> Sequence[tuple[str, int, str]]:
+        """The new `(path, offset, text)` pieces, as `FileDelta` carries them."""
+        ...
+
+
+def _no_paths(args: Json) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool. `run(args, context)` may be sync (it then runs off the loop) or async."""
+
+    spec: ToolSpec
+    run: Callable[[Json, ToolContext], "ToolOutput | Awaitable[ToolOutput]"]
+    title: Callable[[Json], str]
+    """A few words for the card. Called with `{}` before the arguments are known."""
+    stream: Callable[[], ArgumentStream] | None = None
+    writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
+    """The paths a call changes: calls that share one run in order."""
+    approval: Approval = "never"
+    cache: bool = False
+    """A read-only tool whose result for the same arguments may be used again within a run."""
+    timeout: float | None = 60.0
+    """Seconds; None for no limit."""
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self.name!r} is a Tool: give it to Agent(tools=[...]) instead of calling it")
