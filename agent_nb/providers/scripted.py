@@ -1,0 +1,201 @@
+"""A model for tests: it plays the turns it was given, and nothing else.
+
+    provider = ScriptedProvider([
+        [think("A page."), call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"}, fragment=7)],
+        [text("Done."), usage(input=12, output=3)],
+    ])
+
+A call too many raises `ScriptError`; turns left over fail `assert_done()` and the exit of a `with` block.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from agent_nb.events import Stop
+from agent_nb.messages import Usage
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Clock, Piece, Request, UsagePiece, VirtualClock
+
+
+class ScriptError(AssertionError):
+    """The engine asked for a turn that was not planned, or left planned ones unused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    text: str
+    thinking: bool
+    fragment: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    name: str
+    arguments: str
+    id: str
+    fragment: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    until: asyncio.Event | None
+    """None waits for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    stop: Stop
+    detail: str = ""
+
+
+Step = Words | Calling | Usage | Failure | Pause | Wait | End
+
+
+def text(words: str, *, fragment: int | None = None) -> Words:
+    """Says `words`, in fragments of so many characters or all at once."""
+    return Words(words, thinking=False, fragment=fragment)
+
+
+def think(words: str, *, fragment: int | None = None) -> Words:
+    return Words(words, thinking=True, fragment=fragment)
+
+
+def call(name: str, arguments: Any = None, *, id: str = "", fragment: int | None = None) -> Calling:  # noqa: A002
+    """Calls a tool. Arguments that are a string go out as they are, broken or not; others as JSON.
+
+    Without an `id` the call gets `call_<turn>_<place>`, both counted from 1.
+    """
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return Calling(name, written, id, fragment)
+
+
+def usage(*, input: int = 0, output: int = 0, **more: int) -> Usage:  # noqa: A002
+    """What the vendor has counted so far; the last one of a turn is the turn's."""
+    return Usage(input=input, output=output, **more)
+
+
+def fail(error: BaseException) -> Failure:
+    return Failure(error)
+
+
+def pause(until: asyncio.Event) -> Pause:
+    """Goes on when the event is set."""
+    return Pause(until)
+
+
+def stall() -> Pause:
+    """Never goes on: only cancelling ends the turn."""
+    return Pause(None)
+
+
+def wait(seconds: float) -> Wait:
+    """Lets time pass on the run's own clock."""
+    return Wait(seconds)
+
+
+def stop(reason: Stop) -> End:
+    """Ends the turn here for another reason than the usual one."""
+    return End(reason)
+
+
+def refuse(words: str = "") -> End:
+    return End("refusal", words)
+
+
+class ScriptedProvider:
+    """Plays `turns` in the order in which they are asked for; `requests` holds what it was asked."""
+
+    def __init__(
+        self, turns: Iterable[Sequence[Step]], *, name: str = "scripted:test", clock: Clock | None = None
+    ) -> None:
+        self.name = name
+        self.requests: list[Request] = []
+        self._turns = [tuple(turn) for turn in turns]
+        self._clock = clock
+
+    def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        self.requests.append(request)
+        number = len(self.requests)
+        if number > len(self._turns):
+            raise ScriptError(f"unplanned call {number}: the script has {_count(len(self._turns))}")
+        return self._play(number, request)
+
+    async def _play(self, number: int, request: Request) -> AsyncGenerator[Piece, None]:
+        assembler = Assembler()
+        counted = Usage()
+        end: End | None = None
+        for place, step in enumerate(self._turns[number - 1], start=1):
+            match step:
+                case Words() | Calling():
+                    for piece in _pieces(step, assembler, f"call_{number}_{place}"):
+                        yield piece
+                case Usage():
+                    counted = step
+                    yield UsagePiece(step)
+                case Failure(error):
+                    raise error
+                case Pause(until):
+                    await (until or asyncio.Event()).wait()
+                case Wait(seconds):
+                    await request.clock.sleep(seconds)
+                case End():
+                    end = step
+                    break
+        end = end or End("tool_use" if assembler.has_calls else "end_turn")
+        yield assembler.turn(
+            stop=end.stop, usage=counted, model=self.name.partition(":")[2], detail=end.detail
+        )
+
+    def new_clock(self) -> Clock:
+        return self._clock or VirtualClock(pace=0)
+
+    async def close(self) -> None:
+        """Holds nothing open."""
+
+    def assert_done(self) -> None:
+        """Fails unless every planned turn was asked for, and no other."""
+        if len(self.requests) != len(self._turns):
+            raise ScriptError(f"the script has {_count(len(self._turns))}, {len(self.requests)} asked for")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.assert_done()
+
+
+def _pieces(step: Words | Calling, assembler: Assembler, call_id: str) -> Iterator[Piece]:
+    match step:
+        case Words(words, thinking, fragment):
+            say = assembler.thinking if thinking else assembler.text
+            yield from (say(part) for part in _fragments(words, fragment))
+        case Calling(name, arguments, given_id, fragment):
+            key = given_id or call_id
+            yield assembler.start_call(key, key, name)
+            yield from (assembler.arguments(key, part) for part in _fragments(arguments, fragment))
+
+
+def _fragments(words: str, size: int | None) -> Iterator[str]:
+    size = size or max(len(words), 1)
+    return (words[start : start + size] for start in range(0, len(words), size))
+
+
+def _count(turns: int) -> str:
+    return "1 turn" if turns == 1 else f"{turns} turns"
