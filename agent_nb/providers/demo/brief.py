@@ -1,0 +1,151 @@
+"""Reads a prompt by its words: what kind of page, about what, where, with which sections."""
+
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_nb.providers.demo.trades import Trade, trade_of
+
+Kind = Literal["landing", "dashboard", "form", "article", "game"]
+
+_READ = 600
+"""Characters of a prompt that are looked at for its subject."""
+
+_KIND_WORDS: dict[Kind, str] = {
+    "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
+    "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
+    "dashboard": r"dashboards?|charts?|graphs?|plots?|kpis?|metrics|analytics|reports?",
+    "form": r"forms?|sign[- ]?up|survey|questionnaire|registration|rsvp|feedback page|booking page|application",
+    "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|recipe|newsletter page",
+}
+_KINDS = [(kind, re.compile(rf"\b(?:{words})\b", re.I)) for kind, words in _KIND_WORDS.items()]
+_NOUN = "|".join([*_KIND_WORDS.values(), r"(?:web ?)?(?:page|site|app)"])
+
+_ASKING = re.compile(
+    r"^\W*(?:(?:please|can you|could you|now|i want|i need|i'd like|let's|let us)\s+)*"
+    r"(?:(?:make|build|create|design|write|draw|generate|show|give|code|develop|produce)\s+)?(?:(?:me|us)\s+)?",
+    re.I,
+)
+_ARTICLE = re.compile(r"^(?:an?|the|my|our|your|their|his|her|some|this|these)\s+", re.I)
+_ABOUT = re.compile(
+    rf"^(?P<before>.*?)\b(?:{_NOUN})\b(?:\s+(?:page|post|app|game))?"
+    r"(?:\s+(?:for|of|about|on|from|showing|selling|announcing|presenting|explaining|to)\s+(?P<after>.+))?",
+    re.I,
+)
+_TAIL = re.compile(
+    r"\s+(?:with|that|which|who|whose|where|using|called|named|titled|in|near|at|from)\s.*$", re.I
+)
+_CLAUSE = re.compile(r"[.,;:!?\n(]|\s[-–—]\s|\bwith\b|\bincluding\b")
+_PLACE = re.compile(
+    r"\b(?:in|near|at|from)\s+((?:the\s+)?[A-ZÀ-Þ][\w'’.-]*(?:\s+(?:[a-z]{2,3}\s+)?[A-ZÀ-Þ][\w'’-]*){0,3})"
+)
+_NAMED = re.compile(
+    r"\b(?:called|named|titled|title:|name:)\s*(?:[\"“'‘«](.+?)[\"”'’»]|((?:[A-ZÀ-Þ0-9][\w'’&.-]*\s?){1,5}))|[\"“«]([^\"”»\n]{2,48})[\"”»]"
+)
+_LOOKS = re.compile(
+    r"^(?:very|really|small|little|tiny|big|large|local|new|nice|beautiful|pretty|simple|modern|clean|elegant|warm|cosy|cozy"
+    r"|dark|light|minimal|minimalist|playful|friendly|cool|great|good|short|long|quick|single|one|colou?rful|responsive"
+    r"|interactive|red|orange|yellow|green|teal|blue|purple|pink|brown|grey|gray|black|white)(?:,|\s+and)?\s+",
+    re.I,
+)
+
+SECTION_WORDS: dict[str, str] = {
+    "hours": r"opening (?:hours|times)|\bhours\b|when (?:it|we) open",
+    "menu": r"\bmenu\b|price list|what we (?:make|sell|serve)",
+    "pricing": r"pricing|\bprices?\b|\bplans?\b",
+    "gallery": r"gallery|photos\b|pictures\b",
+    "faq": r"\bfaqs?\b|questions",
+    "testimonials": r"testimonials?|reviews?|quotes?|what (?:people|customers|guests) say",
+    "newsletter": r"newsletter|mailing list|subscribe",
+    "contact": r"contact|get in touch|find us|address|e-?mail us",
+    "team": r"\bteam\b|who we are|our people",
+    "about": r"\babout (?:us|me|section|the)\b|our story",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    kind: Kind
+    name: str
+    """The page's title."""
+    subject: str
+    """What it is about, as a noun phrase in lower case."""
+    place: str
+    trade: Trade
+    wants: tuple[str, ...]
+    """The names of the sections asked for."""
+    prompt: str
+    variant: int
+
+    @property
+    def seed(self) -> int:
+        return zlib.crc32(self.prompt.encode())
+
+
+def read_brief(prompt: str, variant: int = 0) -> Brief:
+    words = " ".join(prompt[:_READ].split(" ")).strip()
+    kind = kind_of(words)
+    place = found[1].strip(" .'’") if (found := _PLACE.search(words)) else ""
+    subject = _subject(words)
+    trade = trade_of(subject or words)
+    return Brief(
+        kind=kind,
+        name=name_in(words) or _name(kind, subject, place),
+        subject=subject or "a small idea",
+        place=place,
+        trade=trade,
+        wants=sections_in(words),
+        prompt=prompt,
+        variant=variant,
+    )
+
+
+def kind_of(words: str) -> Kind:
+    """The kind of page named first; what follows "with" is a part of a page, not its kind."""
+    head = _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0]
+    for text in (head, words if not re.search(r"\bpage|site\b", head, re.I) else ""):
+        found = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(text))]
+        if found:
+            return min(found)[1]
+    return "landing"
+
+
+def name_in(words: str) -> str:
+    """A name the person gave: called X, named X, or anything in double quotes."""
+    found = _NAMED.search(words)
+    return shortened((found[1] or found[2] or found[3]).strip(" .,"), 48) if found else ""
+
+
+def sections_in(words: str) -> tuple[str, ...]:
+    return tuple(name for name, pattern in SECTION_WORDS.items() if re.search(pattern, words, re.I))
+
+
+def shortened(text: str, size: int) -> str:
+    """At most `size` characters, cut between words."""
+    if len(text) <= size:
+        return text
+    return (text[:size].rsplit(" ", 1)[0] if " " in text[:size] else text[: size - 1]).rstrip(" ,.;") + "…"
+
+
+def _subject(words: str) -> str:
+    head = _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0].strip()
+    head = _ARTICLE.sub("", head)
+    if about := _ABOUT.match(head):
+        head = (about["after"] or about["before"]).strip()
+    head = _TAIL.sub("", f" {head}").strip()
+    while (bare := _LOOKS.sub("", _ARTICLE.sub("", head))) != head:
+        head = bare
+    kept = re.sub(r"[^\w\s'’&+-]", "", head).strip()
+    return shortened(" ".join(kept.split()[:6]), 40) if re.search(r"\w", kept) else ""
+
+
+def _name(kind: Kind, subject: str, place: str) -> str:
+    if not subject:
+        return f"Hello, {place}" if place else "A small beginning"
+    if kind == "landing":
+        titled = " ".join(word if word[0].isupper() else word.capitalize() for word in subject.split())
+        if place and place.lower() not in subject.lower():
+            return f"{place} {titled}"
+        return titled if " " in titled else f"The {titled}"
+    return subject[0].upper() + subject[1:]

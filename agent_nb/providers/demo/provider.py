@@ -1,0 +1,99 @@
+"""The provider: plays the steps of one turn, in fragments, at the pace of a fast model."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator
+
+from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Piece, Request, VirtualClock
+from agent_nb.providers.demo.script import Call, Say, Step, Think, next_turn
+
+FIRST_FRAGMENT = 0.4
+"""Seconds before a turn's first fragment."""
+THINKING, SAYING, WRITING = 0.0045, 0.003, 0.0008
+"""Seconds per character."""
+CHARACTERS_PER_TOKEN = 4
+TOKENS_PER_IMAGE = 800
+
+# Up to 24 characters, ending behind white space where there is some: about how vendors cut.
+_FRAGMENT = re.compile(r".{1,23}(?:\s|$)|.{1,24}", re.DOTALL)
+
+
+class DemoProvider:
+    """The offline scripted model. `pace` scales its speed: 1 like a fast model, 0 without waiting."""
+
+    def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
+        self.name = f"demo:{model}"
+        self._pace = pace
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        steps = next_turn(request)
+        assembler = Assembler()
+        turn = sum(message.role == "assistant" for message in request.messages) + 1
+        await request.clock.sleep(FIRST_FRAGMENT)
+        for place, step in enumerate(steps, start=1):
+            for piece, seconds in _pieces(step, assembler, f"demo_{turn}_{place}"):
+                yield piece
+                await request.clock.sleep(seconds)
+        yield assembler.turn(
+            stop="tool_use" if assembler.has_calls else "end_turn", usage=_usage(request, steps), model="demo"
+        )
+
+    def new_clock(self) -> VirtualClock:
+        return VirtualClock(self._pace)
+
+    async def close(self) -> None:
+        """Holds nothing open."""
+
+
+def _pieces(step: Step, assembler: Assembler, call_id: str) -> Iterator[tuple[Piece, float]]:
+    """The pieces of a step, each with the seconds it takes."""
+    match step:
+        case Think(text):
+            yield from _fragments(text, assembler.thinking, THINKING)
+        case Say(text):
+            yield from _fragments(text, assembler.text, SAYING)
+        case Call(name, arguments):
+            yield assembler.start_call(call_id, call_id, name), WRITING
+            written = json.dumps(arguments, ensure_ascii=False)
+            yield from _fragments(written, lambda part: assembler.arguments(call_id, part), WRITING)
+
+
+def _fragments(text: str, emit: Callable[[str], Piece], pace: float) -> Iterator[tuple[Piece, float]]:
+    return ((emit(part), round(len(part) * pace, 4)) for part in _FRAGMENT.findall(text))
+
+
+def _usage(request: Request, steps: tuple[Step, ...]) -> Usage:
+    sent = (
+        len(request.system) + sum(map(_message_size, request.messages)) + sum(map(_tool_size, request.tools))
+    )
+    thought = sum(len(step.text) for step in steps if isinstance(step, Think))
+    said = sum(len(step.text) for step in steps if isinstance(step, Say))
+    called = sum(len(json.dumps(step.arguments)) for step in steps if isinstance(step, Call))
+    return Usage(
+        input=sent // CHARACTERS_PER_TOKEN,
+        output=(thought + said + called) // CHARACTERS_PER_TOKEN,
+        reasoning=thought // CHARACTERS_PER_TOKEN,
+    )
+
+
+def _message_size(message: Message) -> int:
+    size = 0
+    for part in message.parts:
+        match part:
+            case Text(text) | Thinking(text):
+                size += len(text)
+            case ToolCall(_, name, arguments):
+                size += len(name) + len(arguments)
+            case ToolResult(text=text):
+                size += len(text)
+            case Image():
+                size += TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
+            case _:
+                pass
+    return size
+
+
+def _tool_size(tool: ToolSpec) -> int:
+    return len(tool.name) + len(tool.description) + len(json.dumps(tool.schema))
