@@ -1,0 +1,106 @@
+"""Reads a file over https, and only from the public internet.
+
+Names are resolved first, private addresses refused, and the connection goes to the very address that was
+checked; each redirect is a new request with the same checks.
+"""
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from urllib.parse import urljoin, urlsplit
+
+from agent_nb.errors import ConfigError
+
+REDIRECTS = (301, 302, 303, 307, 308)
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the open internet."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
+    return ip.is_global and not ip.is_multicast and (mapped is None or is_public(str(mapped)))
+
+
+def fetch_https(
+    url: str,
+    *,
+    max_bytes: int = 20_000_000,
+    seconds: float = 20.0,
+    allowed: Callable[[str], bool] = is_public,
+    context: ssl.SSLContext | None = None,
+) -> bytes:
+    """The body behind an https address. Blocking: call it off the loop."""
+    deadline = time.monotonic() + seconds
+    for _ in range(5):
+        parts = urlsplit(url)
+        if parts.scheme != "https" or not parts.hostname:
+            raise ConfigError(f"Only https addresses are read, not {url!r}.")
+        connection = _Pinned(parts.hostname, parts.port or 443, allowed, context)
+        connection.deadline = deadline
+        try:
+            answer = _get(connection, parts.path or "/", parts.query)
+            if answer.status in REDIRECTS:
+                url = urljoin(url, answer.getheader("location") or "")
+                continue
+            if answer.status != 200:
+                raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
+            return _body(connection, answer, url, max_bytes)
+        except (OSError, http.client.HTTPException) as exc:
+            raise ConfigError(f"{url!r} could not be read: {exc or type(exc).__name__}.") from None
+        finally:
+            connection.close()
+    raise ConfigError(f"{url!r} redirects too often.")
+
+
+class _Pinned(http.client.HTTPSConnection):
+    """Connects to the address that was checked, so that a name cannot change its mind in between."""
+
+    deadline = 0.0
+
+    def __init__(
+        self, host: str, port: int, allowed: Callable[[str], bool], context: ssl.SSLContext | None
+    ) -> None:
+        self._tls = context or ssl.create_default_context()
+        self._allowed = allowed
+        super().__init__(host, port, context=self._tls)
+
+    def remaining(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("it took too long")
+        return left
+
+    def connect(self) -> None:
+        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = [str(entry[4][0]) for entry in found]
+        for address in addresses:
+            if not self._allowed(address):
+                raise ConfigError(f"{self.host!r} is a private address; only the public internet is read.")
+        plain = socket.create_connection((addresses[0], self.port), timeout=self.remaining())
+        self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
+
+
+def _get(connection: _Pinned, path: str, query: str) -> http.client.HTTPResponse:
+    target = f"{path}?{query}" if query else path
+    connection.request("GET", target, headers={"User-Agent": "agent-nb", "Accept": "image/*,*/*;q=0.5"})
+    connection.sock.settimeout(connection.remaining())
+    return connection.getresponse()
+
+
+def _body(connection: _Pinned, answer: http.client.HTTPResponse, url: str, max_bytes: int) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        if connection.sock is not None:
+            connection.sock.settimeout(connection.remaining())
+        piece = answer.read1(65_536)
+        if not piece:
+            return b"".join(pieces)
+        size += len(piece)
+        connection.remaining()
+        if size > max_bytes:
+            raise ConfigError(f"{url!r} is larger than {max_bytes // 1_000_000} MB.")
+        pieces.append(piece)

@@ -1,0 +1,262 @@
+"""Pictures for the model: whatever a notebook holds becomes an `Image` every vendor takes.
+
+Libraries are recognised, never imported: an object can only be a figure if matplotlib is loaded. Pictures
+are re-encoded where a vendor would stumble (CMYK, palettes, animation, rotation) and scaled to limits.
+"""
+
+import base64
+import binascii
+import io
+import sys
+import urllib.parse
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from agent_nb.errors import ConfigError
+from agent_nb.fetch import fetch_https
+from agent_nb.messages import Image
+
+MAX_EDGE = 4096
+MAX_BYTES = 20_000_000
+MAX_PIXELS = 80_000_000
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "TGA")
+_AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+_KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
+
+
+def to_image(obj: Any, name: str = "") -> Image:
+    """The picture in `obj`. An https address is fetched, blocking: call it off the loop."""
+    match obj:
+        case Image():
+            return _read(obj.data, name or obj.name)
+        case bytes() | bytearray() | memoryview():
+            return _read(bytes(obj), name)
+        case str():
+            return _from_text(obj.strip(), name)
+        case Path():
+            return _from_path(obj, name)
+    return _from_object(obj, name)
+
+
+@lru_cache(maxsize=16)
+def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
+    """The picture within a vendor's limits; the same object when it already is."""
+    picture = _open(image.data, image.name)
+    if (
+        max(picture.size) <= max_edge
+        and len(image.data) <= max_bytes
+        and image.media_type in _AS_THEY_ARE.values()
+    ):
+        return image
+    return _encode(_upright(picture, image.name), image.name, max_edge, max_bytes)
+
+
+def _from_text(text: str, name: str) -> Image:
+    scheme = text.partition(":")[0].lower()
+    if scheme == "data":
+        return _read(_data_url(text), name)
+    if scheme in ("http", "https", "ftp", "file") and ":/" in text:
+        if scheme != "https":
+            raise ConfigError(f"Pictures are fetched over https only, not {scheme}: {text[:80]!r}.")
+        return _read(fetch_https(text, max_bytes=MAX_BYTES), name or _url_name(text))
+    return _from_path(Path(text).expanduser(), name)
+
+
+def _from_path(path: Path, name: str) -> Image:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"The picture {str(path)!r} is larger than {MAX_BYTES // 1_000_000} MB.")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"No picture at {str(path)!r}.") from None
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"The picture {str(path)[:200]!r} cannot be read: {exc}.") from None
+    return _read(data, name or path.name)
+
+
+def _from_object(obj: Any, name: str) -> Image:
+    loaded = sys.modules
+    if (pil := loaded.get("PIL.Image")) and isinstance(obj, pil.Image):
+        return _encode(_upright(obj, name), name, MAX_EDGE, MAX_BYTES)
+    if (figures := loaded.get("matplotlib.figure")) and (figure := _figure(obj, figures.FigureBase)):
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png")
+        return _read(buffer.getvalue(), name)
+    if (numpy := loaded.get("numpy")) and isinstance(obj, numpy.ndarray):
+        return _encode(_from_array(obj, numpy), name, MAX_EDGE, MAX_BYTES)
+    for method in ("_repr_png_", "_repr_jpeg_"):
+        if not isinstance(obj, type) and callable(draw := getattr(obj, method, None)):
+            drawn = draw()
+            data = drawn[0] if isinstance(drawn, tuple) else drawn
+            if data:
+                return _read(base64.b64decode(data) if isinstance(data, str) else bytes(data), name)
+    raise ConfigError(f"{_called(name, type(obj).__name__)} is not a picture. Give {_KINDS}.")
+
+
+def _figure(obj: Any, figure_class: type) -> Any:
+    """The figure an object is or belongs to (axes know theirs)."""
+    if isinstance(obj, figure_class):
+        return obj
+    owner = getattr(obj, "figure", None)
+    return owner if isinstance(owner, figure_class) else None
+
+
+def _from_array(array: Any, numpy: Any) -> Any:
+    import PIL.Image
+
+    squeezed = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+    if (
+        squeezed.ndim not in (2, 3)
+        or (squeezed.ndim == 3 and squeezed.shape[2] not in (3, 4))
+        or not squeezed.size
+    ):
+        raise ConfigError(
+            f"An array of shape {array.shape} is not a picture: give (h, w), (h, w, 3) or (h, w, 4)."
+        )
+    if squeezed.shape[0] * squeezed.shape[1] > MAX_PIXELS:
+        raise ConfigError(f"An array of shape {array.shape} is too large for a picture.")
+    if squeezed.dtype.kind == "b":
+        squeezed = squeezed * 255.0
+    elif squeezed.dtype.kind == "f":
+        clean = numpy.nan_to_num(squeezed)
+        squeezed = clean * 255.0 if clean.max() <= 1.0 else clean
+    elif squeezed.dtype.kind not in "iu":
+        raise ConfigError(f"An array of {array.dtype} is not a picture: its values must be numbers.")
+    return PIL.Image.fromarray(numpy.ascontiguousarray(numpy.clip(squeezed, 0, 255).astype("uint8")))
+
+
+def _data_url(text: str) -> bytes:
+    head, comma, body = text.partition(",")
+    if not comma:
+        raise ConfigError("A data: URL needs a comma before its data.")
+    if len(body) > MAX_BYTES * 4 // 3 + 4:
+        raise ConfigError(f"The picture in the data: URL is larger than {MAX_BYTES // 1_000_000} MB.")
+    try:
+        if ";base64" in head:
+            return base64.b64decode("".join(urllib.parse.unquote(body).split()), validate=True)
+        return urllib.parse.unquote_to_bytes(body)
+    except (binascii.Error, ValueError):
+        raise ConfigError("The data: URL is not valid base64.") from None
+
+
+def _read(data: bytes, name: str) -> Image:
+    """Bytes of a file, kept as they are when every vendor takes them so."""
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{_called(name)} is larger than {MAX_BYTES // 1_000_000} MB.")
+    picture = _open(data, name)
+    plain = (
+        picture.mode in ("RGB", "RGBA", "L")
+        and not picture.getexif()
+        and getattr(picture, "n_frames", 1) == 1
+    )
+    if plain and picture.format in _AS_THEY_ARE and max(picture.size) <= MAX_EDGE:
+        _load(picture, name)
+        return Image(data, _AS_THEY_ARE[picture.format], name)
+    return _encode(_upright(picture, name), name, MAX_EDGE, MAX_BYTES)
+
+
+def _open(data: bytes, name: str) -> Any:
+    import PIL.Image
+
+    if word := _not_a_picture(data):
+        raise ConfigError(f"{_called(name)} is {word}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
+            picture = PIL.Image.open(io.BytesIO(data), formats=_FORMATS)
+    except PIL.Image.DecompressionBombError:
+        raise ConfigError(f"{_called(name)} has too many pixels; scale it down first.") from None
+    except (PIL.UnidentifiedImageError, OSError, ValueError, SyntaxError):
+        raise ConfigError(
+            f"{_called(name)} is not a picture we can read: give a PNG, JPEG, WebP or GIF."
+        ) from None
+    if picture.size[0] * picture.size[1] > MAX_PIXELS:
+        size = f"{picture.size[0]} x {picture.size[1]}"
+        raise ConfigError(f"{_called(name)} has too many pixels ({size}); scale it down first.")
+    return picture
+
+
+def _not_a_picture(data: bytes) -> str:
+    """What the bytes are instead, for the kinds people try; empty when they may be a picture."""
+    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    lower = head.lower()
+    if not data:
+        return "empty."
+    if lower.startswith(b"<svg") or (lower.startswith((b"<?xml", b"<!")) and b"<svg" in data[:4096].lower()):
+        return "an SVG drawing, which models cannot see: save it as PNG."
+    if data[4:8] == b"ftyp" and data[8:12] not in (b"avif", b"avis"):
+        heic = data[8:12] in (b"heic", b"heix", b"mif1", b"msf1", b"heim", b"hevc")
+        return "a HEIC photo: save it as JPEG." if heic else "a video, not a picture: give a frame of it."
+    if head.startswith((b"\x1a\x45\xdf\xa3", b"FLV\x01")) or (
+        head.startswith(b"RIFF") and data[8:12] == b"AVI "
+    ):
+        return "a video, not a picture: give a frame of it."
+    if head.startswith(b"%PDF"):
+        return "a PDF, not a picture: save the page as PNG."
+    return ""
+
+
+def _load(picture: Any, name: str) -> None:
+    try:
+        picture.load()
+    except (OSError, ValueError, SyntaxError, EOFError):
+        raise ConfigError(f"{_called(name)} is damaged or cut short.") from None
+
+
+def _upright(picture: Any, name: str) -> Any:
+    """The first frame, turned as its camera meant it, in grey, RGB or RGBA."""
+    from PIL import ImageOps
+
+    if getattr(picture, "n_frames", 1) > 1:
+        picture.seek(0)
+    _load(picture, name)
+    jpeg = picture.format == "JPEG"
+    upright: Any = ImageOps.exif_transpose(picture)
+    if upright.mode.startswith("I") or upright.mode == "F":
+        low, high = upright.getextrema()
+        scale = 255.0 / (high - low) if high > low else 1.0
+        upright = upright.convert("F").point(lambda value: (value - low) * scale).convert("L")
+    elif upright.mode not in ("L", "RGB", "RGBA"):
+        sees_through = upright.mode in ("LA", "PA", "La", "RGBa") or "transparency" in upright.info
+        upright = upright.convert("RGBA" if sees_through else "RGB")
+    upright.format = "JPEG" if jpeg else "PNG"
+    return upright
+
+
+def _encode(picture: Any, name: str, max_edge: int, max_bytes: int) -> Image:
+    """The picture as a file within the limits: fewer pixels, then JPEG or WebP, then fewer still."""
+    kind = picture.format or "PNG"
+    if max(picture.size) > max_edge:
+        picture = _scaled(picture, max_edge)
+    data = _saved(picture, kind)
+    if len(data) > max_bytes:
+        kind = "WEBP" if picture.mode == "RGBA" else "JPEG"
+        data = _saved(picture, kind)
+    while len(data) > max_bytes and max(picture.size) > 64:
+        picture = _scaled(picture, int(max(picture.size) * 0.75))
+        data = _saved(picture, kind)
+    if len(data) > max_bytes:
+        raise ConfigError(f"{_called(name)} cannot be made smaller than {max_bytes} bytes.")
+    return Image(data, _AS_THEY_ARE[kind], name)
+
+
+def _scaled(picture: Any, edge: int) -> Any:
+    ratio = edge / max(picture.size)
+    return picture.resize([max(1, round(side * ratio)) for side in picture.size], reducing_gap=2.0)
+
+
+def _saved(picture: Any, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    settings: dict[str, Any] = {} if kind == "PNG" else {"quality": 88}
+    picture.save(buffer, kind, **settings)
+    return buffer.getvalue()
+
+
+def _called(name: str, otherwise: str = "") -> str:
+    return repr(name) if name else (f"A {otherwise}" if otherwise else "The picture")
+
+
+def _url_name(url: str) -> str:
+    return urllib.parse.urlsplit(url).path.rpartition("/")[2]

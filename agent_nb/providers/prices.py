@@ -1,0 +1,63 @@
+"""What tokens cost, from the `genai-prices` tables. A model they do not list has no price: None, no guess."""
+
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from agent_nb.messages import Usage
+
+_PRICED = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "gemini": "google",
+    "openrouter": "openrouter",
+    "deepseek": "deepseek",
+}
+"""Our vendor names and those of the tables; a local server or the demo has no price."""
+
+
+def price_of(provider_name: str, usage: Usage) -> float | None:
+    """US dollars for this usage, or None when the model's price is not known."""
+    counts = {
+        "input_tokens": usage.input,
+        "cache_read_tokens": usage.cached_read,
+        "cache_write_tokens": usage.cached_write,
+        "output_tokens": usage.output,
+    }
+    total = _calculate(provider_name, {key: count for key, count in counts.items() if count})
+    return None if total is None else float(total)
+
+
+def estimate(provider_name: str, input_tokens: int, output_tokens: int) -> float | None:
+    """The price of so many tokens with no cache involved."""
+    return price_of(provider_name, Usage(input=input_tokens, output=output_tokens))
+
+
+@lru_cache(maxsize=64)
+def has_price(provider_name: str) -> bool:
+    return price_of(provider_name, Usage(input=1, output=1)) is not None
+
+
+def price_table_version() -> str:
+    """The release of the price tables, for the manifest."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("genai-prices")
+    except PackageNotFoundError:
+        return ""
+
+
+def _calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
+    vendor, _, model = provider_name.partition(":")
+    if vendor not in _PRICED:
+        return None
+    try:
+        import genai_prices
+    except ImportError:
+        return None
+    usage: Any = genai_prices.Usage(**counts)
+    try:
+        return genai_prices.calc_price(usage, model, provider_id=_PRICED[vendor]).total_price
+    except (LookupError, ValueError):  # ValueError: counts that do not add up, such as more cached than sent
+        return None
