@@ -1,0 +1,7 @@
+"""What an agent can do: tools, and the box that holds them."""
+
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.function import tool
+from agent_nb.tools.toolbox import Toolbox
+
+__all__ = ["Tool", "ToolContext", "ToolOutput", "Toolbox", "tool"]

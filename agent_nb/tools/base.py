@@ -36,6 +36,8 @@ class ToolContext:
     images: tuple[Image, ...] = ()
     """The pictures that came with the prompt."""
     variant: int = 0
+    call_id: str | None = None
+    """The call this tool runs for, as its events name it."""
 
 
 class ArgumentStream(Protocol):
@@ -64,12 +66,18 @@ class Tool:
     approval: Approval = "never"
     cache: bool = False
     """A read-only tool whose result for the same arguments may be used again within a run."""
+    repeatable: bool = False
+    """Depends on nothing but its arguments and the files, so it may be played again."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
+    function: Callable[..., Any] | None = None
+    """The plain function behind it: the tool stays callable as that."""
 
     @property
     def name(self) -> str:
         return self.spec.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.function is not None:
+            return self.function(*args, **kwargs)
         raise TypeError(f"{self.name!r} is a Tool: give it to Agent(tools=[...]) instead of calling it")

@@ -1,0 +1,153 @@
+"""What changed between two texts: line patches for the page, unified diffs for the model and the person.
+
+Lines are split on newlines alone, so that a page applies a patch with `split("\\n")` and `join("\\n")`.
+The cost is bounded: what the texts share at both ends is set aside, and a very large rest is one replacement.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from agent_nb.events import LinePatch
+
+MAX_COMPARED_LINES = 2000
+CONTEXT_LINES = 3
+
+
+class _Hunk(NamedTuple):
+    """Lines `old_start:old_end` became lines `new_start:new_end`."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineChange:
+    first_line: int
+    """The first changed line of the new text, from 1; 0 when the texts are the same."""
+    added: int
+    removed: int
+    patch: tuple[LinePatch, ...]
+
+
+def compare(old: str, new: str) -> LineChange:
+    """How to get from `old` to `new`, in lines."""
+    old_lines, new_lines = old.split("\n"), new.split("\n")
+    hunks = _hunks(old_lines, new_lines)
+    return LineChange(
+        first_line=min(hunks[0].new_start + 1, len(new_lines)) if hunks else 0,
+        added=sum(hunk.new_end - hunk.new_start for hunk in hunks) if new else 0,
+        removed=sum(hunk.old_end - hunk.old_start for hunk in hunks) if old else 0,
+        patch=tuple(
+            (
+                hunk.old_start,
+                hunk.old_end - hunk.old_start,
+                "\n".join(new_lines[hunk.new_start : hunk.new_end]),
+            )
+            for hunk in _without_deletions(hunks)
+        ),
+    )
+
+
+def line_patch(old: str, new: str) -> tuple[LinePatch, ...]:
+    return compare(old, new).patch
+
+
+def apply_patch(old: str, patch: Iterable[LinePatch]) -> str:
+    """The text that `line_patch` was told as new."""
+    lines = old.split("\n")
+    for start, count, text in reversed(tuple(patch)):
+        lines[start : start + count] = text.split("\n")
+    return "\n".join(lines)
+
+
+def unified_diff(old: str, new: str, path: str) -> str:
+    """The change in the form `patch` and `git apply` read; empty when there is none."""
+    old_lines, new_lines = _diff_lines(old), _diff_lines(new)
+    hunks = _hunks(old_lines, new_lines)
+    if not hunks:
+        return ""
+    diff = [f"--- a/{path}", f"+++ b/{path}"]
+    for group in _grouped(hunks):
+        start = max(0, group[0].old_start - CONTEXT_LINES)
+        end = min(len(old_lines), group[-1].old_end + CONTEXT_LINES)
+        new_start = group[0].new_start - (group[0].old_start - start)
+        new_end = group[-1].new_end + (end - group[-1].old_end)
+        diff.append(f"@@ -{_range(start, end)} +{_range(new_start, new_end)} @@")
+        for hunk in group:
+            diff += [f" {line}" for line in old_lines[start : hunk.old_start]]
+            diff += [f"-{line}" for line in old_lines[hunk.old_start : hunk.old_end]]
+            diff += [f"+{line}" for line in new_lines[hunk.new_start : hunk.new_end]]
+            start = hunk.old_end
+        diff += [f" {line}" for line in old_lines[start:end]]
+    return "\n".join(diff) + "\n"
+
+
+def _hunks(old: list[str], new: list[str]) -> list[_Hunk]:
+    shorter = min(len(old), len(new))
+    start = 0
+    while start < shorter and old[start] == new[start]:
+        start += 1
+    tail = 0
+    while tail < shorter - start and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    old_middle, new_middle = old[start : len(old) - tail], new[start : len(new) - tail]
+    if not old_middle and not new_middle:
+        return []
+    if not old_middle or not new_middle or max(len(old_middle), len(new_middle)) > MAX_COMPARED_LINES:
+        return [_Hunk(start, len(old) - tail, start, len(new) - tail)]
+    return [
+        _Hunk(start + old_start, start + old_end, start + new_start, start + new_end)
+        for kind, old_start, old_end, new_start, new_end in SequenceMatcher(
+            None, old_middle, new_middle
+        ).get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:
+    """Hunks that all put at least one line: a patch's text cannot tell no line from an empty one.
+
+    A deletion takes the unchanged line beside it along.
+    """
+    kept: list[_Hunk] = []
+    for hunk in hunks:
+        old_start, old_end, new_start, new_end = hunk
+        if new_start == new_end and old_start > 0:
+            old_start, new_start = old_start - 1, new_start - 1
+        elif new_start == new_end:
+            old_end, new_end = old_end + 1, new_end + 1
+        if kept and old_start < kept[-1].old_end:
+            old_start, new_start = kept[-1].old_start, kept[-1].new_start
+            kept.pop()
+        kept.append(_Hunk(old_start, old_end, new_start, new_end))
+    return kept
+
+
+def _grouped(hunks: list[_Hunk]) -> list[list[_Hunk]]:
+    """Hunks whose context would touch stand in one group."""
+    groups = [[hunks[0]]]
+    for hunk in hunks[1:]:
+        if hunk.old_start - groups[-1][-1].old_end <= 2 * CONTEXT_LINES:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    return groups
+
+
+def _diff_lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return lines
+
+
+def _range(start: int, end: int) -> str:
+    """`first,count` as unified diffs count: an empty range names the line before it."""
+    count = end - start
+    return f"{start + 1 if count else start}" + ("" if count == 1 else f",{count}")

@@ -1,0 +1,430 @@
+"""The agent's virtual file system: `Files`, a value with versions, and `Workspace`, the holder a run writes to.
+
+Paths are relative, with forward slashes, and stay inside the root; see `safe_path`.
+"""
+
+import base64
+import html
+import io
+import mimetypes
+import os
+import re
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_nb.diffs import LineChange, apply_patch, compare, line_patch, unified_diff
+from agent_nb.errors import FileError
+from agent_nb.events import FileAction, LinePatch
+from agent_nb.wire import Json
+
+__all__ = [
+    "MAX_BINARY_BYTES",
+    "MAX_FILES",
+    "MAX_PATH_BYTES",
+    "MAX_TEXT_BYTES",
+    "MAX_TOTAL_BYTES",
+    "Change",
+    "Content",
+    "Files",
+    "Workspace",
+    "apply_patch",
+    "count_lines",
+    "human_size",
+    "line_patch",
+    "media_type",
+    "safe_path",
+    "unified_diff",
+]
+
+MAX_TEXT_BYTES = 5_000_000
+MAX_BINARY_BYTES = 20_000_000
+MAX_TOTAL_BYTES = 50_000_000
+MAX_FILES = 200
+MAX_PATH_BYTES = 200
+
+Content = str | bytes
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+# Fixed here because the tables of `mimetypes` differ between systems and Python versions.
+_MEDIA_TYPES = {
+    ".css": "text/css",
+    ".csv": "text/csv",
+    ".gif": "image/gif",
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".ico": "image/x-icon",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".jsx": "text/javascript",
+    ".md": "text/markdown",
+    ".mjs": "text/javascript",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".ts": "text/typescript",
+    ".tsx": "text/typescript",
+    ".txt": "text/plain",
+    ".vue": "text/x-vue",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+    ".xml": "application/xml",
+}
+
+
+def safe_path(path: str) -> str:
+    """The path in its one form, or a FileError: `./a//b.css` and `a\\b.css` are `a/b.css`."""
+    if not isinstance(path, str) or not path.strip():
+        raise FileError("A file needs a path: give a relative one such as 'index.html'.")
+    if _UNPRINTABLE.search(path):
+        raise FileError(
+            f"The path {path[:80]!r} holds control characters: use letters, digits, '-', '_', '.' and '/'."
+        )
+    if len(path.encode()) > MAX_PATH_BYTES:
+        raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
+    slashed = path.strip().replace("\\", "/")
+    if slashed.startswith(("/", "~")) or _DRIVE.match(slashed):
+        raise FileError(
+            f"The path {path!r} is absolute: give it relative to the project, such as 'index.html'."
+        )
+    if ":" in slashed:
+        raise FileError(f"The path {path!r} holds a colon: use '-' in its place.")
+    if slashed.endswith("/"):
+        raise FileError(
+            f"The path {path!r} names a folder: folders come with their files, name a file in it."
+        )
+    segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
+    if ".." in segments:
+        raise FileError(f"The path {path!r} leaves the project: give a path without '..'.")
+    if not segments:
+        raise FileError(f"The path {path!r} names no file: give a relative one such as 'index.html'.")
+    return "/".join(segments)
+
+
+def media_type(path: str, content: Content | None = "") -> str:
+    """By the suffix; what has no known one is plain text or just bytes."""
+    suffix = os.path.splitext(path)[1].lower()
+    fallback = "application/octet-stream" if isinstance(content, bytes) else "text/plain"
+    return _MEDIA_TYPES.get(suffix) or mimetypes.guess_type(path)[0] or fallback
+
+
+def human_size(size: int) -> str:
+    """`512 bytes`, `6.4 kB`, `50 MB`."""
+    if size < 1000:
+        return "1 byte" if size == 1 else f"{size} bytes"
+    scaled, unit = (size / 1000, "kB") if size < 999_500 else (size / 1_000_000, "MB")
+    return f"{scaled:.1f} {unit}" if scaled < 9.95 else f"{scaled:.0f} {unit}"
+
+
+def count_lines(text: str) -> int:
+    """As an editor counts: a last newline ends a line, it does not begin one."""
+    return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+class Files(Mapping[str, Content]):
+    """Files by path, in the order of their creation, each with all its versions. A value: it never changes.
+
+    Two `Files` are equal when they hold the same content now, whatever their versions.
+    """
+
+    __slots__ = ("_sizes", "_versions")
+
+    def __init__(self, contents: Mapping[str, Content] | None = None) -> None:
+        self._versions: dict[str, tuple[Content | None, ...]] = {}
+        self._sizes: dict[str, int] = {}
+        """In bytes, of the files that are not deleted."""
+        if isinstance(contents, Files):
+            self._versions, self._sizes = contents._versions, contents._sizes
+            return
+        for path, content in (contents or {}).items():
+            self._append(safe_path(path), content)
+
+    def __getitem__(self, path: str) -> Content:
+        if path not in self._sizes:
+            raise KeyError(path)
+        content = self._versions[path][-1]
+        assert content is not None
+        return content
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sizes)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @property
+    def entry(self) -> str | None:
+        """The page: `index.html`, else the first HTML file, else None."""
+        pages = [path for path in self if path.lower().endswith((".html", ".htm"))]
+        return "index.html" if "index.html" in pages else next(iter(pages), None)
+
+    def size(self, path: str) -> int:
+        """In bytes, as saved."""
+        return self._sizes[path]
+
+    def versions(self, path: str) -> tuple[Content | None, ...]:
+        """All versions, oldest first; None where the file was deleted."""
+        return self._versions[path]
+
+    def diff(self, path: str, old: int = -2, new: int = -1) -> str:
+        """The unified diff of two versions, by their index in `versions`; one before the first is an empty file."""
+        versions = (None, *self._versions[path])
+        old, new = (index + (index >= 0) for index in (old, new))
+        try:
+            before, after = versions[old], versions[new]
+        except IndexError:
+            raise FileError(f"{path!r} has {len(versions) - 1} version(s): ask for those.") from None
+        if isinstance(before, bytes) or isinstance(after, bytes):
+            return "" if before == after else f"Binary files a/{path} and b/{path} differ\n"
+        return unified_diff(before or "", after or "", path)
+
+    def write(self, path: str, content: Content) -> "Files":
+        """With one more version of the file; the same value when nothing changes."""
+        files = self._copy()
+        return files if files._append(safe_path(path), content) else self
+
+    def delete(self, path: str) -> "Files":
+        """Without the file; its versions are kept."""
+        path = safe_path(path)
+        if path not in self._sizes:
+            raise FileError(f"There is no file {path!r} to delete.")
+        files = self._copy()
+        files._versions[path] = (*files._versions[path], None)
+        del files._sizes[path]
+        return files
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Writes every file below `directory`. Each is replaced as a whole or stays as it was."""
+        root = Path(directory).expanduser()
+        targets = {path: root / path for path in self}
+        inside = root.resolve()
+        for path, target in targets.items():
+            if not target.parent.resolve().is_relative_to(inside):
+                raise FileError(
+                    f"{path!r} would leave {str(root)!r} through a link: remove the link or save elsewhere."
+                )
+            if target.is_dir():
+                raise FileError(f"{str(target)!r} is a folder: move it away or save elsewhere.")
+        for path, target in targets.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _replace_file(target, _encoded(self[path]))
+        return list(targets.values())
+
+    def zip(self) -> bytes:
+        """The files as a zip archive; the same files give the same bytes."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, content in self.items():
+                entry = zipfile.ZipInfo(path)  # dated 1980-01-01
+                entry.compress_type, entry.create_system, entry.external_attr = (
+                    zipfile.ZIP_DEFLATED,
+                    3,
+                    0o644 << 16,
+                )
+                archive.writestr(entry, _encoded(content))
+        return buffer.getvalue()
+
+    def to_wire(self) -> Json:
+        """Every version as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
+        return {
+            path: [_version_to_wire(version) for version in versions] for path, versions in self._ordered()
+        }
+
+    @classmethod
+    def from_wire(cls, data: Json) -> "Files":
+        """What `to_wire` gave; as careful as `write`, because it may come from anywhere."""
+        files = cls()
+        try:
+            for path, saved in data.items():
+                versions = [_version_from_wire(version) for version in saved]
+                if versions[-1] is not None:
+                    files._append(safe_path(path), versions[-1])
+                files._versions[safe_path(path)] = tuple(versions)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise FileError("These are not saved files: give what `to_wire` made.") from error
+        return files
+
+    def __repr__(self) -> str:
+        shown = [f"{path} ({human_size(size)})" for path, size in list(self._sizes.items())[:10]]
+        more = [f"and {len(self) - 10} more"] if len(self) > 10 else []
+        return f"Files({', '.join(shown + more)})"
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<em>no files</em>"
+        rows = "".join(
+            f"<tr><td><code>{html.escape(path)}</code></td><td>{html.escape(media_type(path, content))}</td>"
+            f"<td>{human_size(self._sizes[path])}</td><td>{len(self._versions[path])}</td></tr>"
+            for path, content in self.items()
+        )
+        return (
+            "<table><thead><tr><th>path</th><th>type</th><th>size</th><th>versions</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+
+    def _copy(self) -> "Files":
+        copy = Files()
+        copy._versions, copy._sizes = dict(self._versions), dict(self._sizes)
+        return copy
+
+    def _append(self, path: str, content: Content) -> bool:
+        """Adds a version in place, if it is a new one; only for a value that nobody has seen yet."""
+        content = _clean(path, content)
+        versions = self._versions.get(path, ())
+        if versions and versions[-1] == content:
+            return False
+        size = len(_encoded(content))
+        self._check_limits(path, content, size)
+        self._versions[path] = (*versions, content)
+        self._sizes[path] = size
+        return True
+
+    def _check_limits(self, path: str, content: Content, size: int) -> None:
+        kind, limit = ("text", MAX_TEXT_BYTES) if isinstance(content, str) else ("binary", MAX_BINARY_BYTES)
+        if size > limit:
+            raise FileError(
+                f"{path!r} is too large ({human_size(size)}): a {kind} file may have {human_size(limit)}, split it."
+            )
+        total = sum(self._sizes.values()) - self._sizes.get(path, 0) + size
+        if total > MAX_TOTAL_BYTES:
+            raise FileError(
+                f"{path!r} ({human_size(size)}) would make {human_size(total)} of files:"
+                f" all together may have {human_size(MAX_TOTAL_BYTES)}, delete some first."
+            )
+        if path in self._sizes:
+            return
+        if len(self._sizes) >= MAX_FILES:
+            raise FileError(
+                f"{path!r} would be file {MAX_FILES + 1}: at most {MAX_FILES} are kept, delete some first."
+            )
+        for other in self._sizes:
+            if other.startswith(f"{path}/") or path.startswith(f"{other}/"):
+                raise FileError(
+                    f"{path!r} and {other!r} cannot both be: a name is a file or a folder, rename one."
+                )
+
+    def _ordered(self) -> list[tuple[str, tuple[Content | None, ...]]]:
+        """Deleted files first, then the others in their order, so that reading them back keeps it."""
+        deleted = [path for path in self._versions if path not in self._sizes]
+        return [(path, self._versions[path]) for path in (*deleted, *self._sizes)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change of one file, as `FileChanged` tells it."""
+
+    path: str
+    version: int
+    action: FileAction
+    size: int
+    media_type: str
+    call_id: str | None = None
+    first_line: int = 0
+    added: int = 0
+    removed: int = 0
+    patch: tuple[LinePatch, ...] | None = None
+    """From the text before, or from an empty file where there was none; None for binary and deleted files."""
+
+
+class Workspace:
+    """Where a run keeps its files: the one place that changes. `on_change` hears of each change, in order."""
+
+    def __init__(self, files: Files, on_change: Callable[[Change], None] | None = None) -> None:
+        self._files = files
+        self._on_change = on_change
+        self._lock = threading.RLock()
+
+    @property
+    def files(self) -> Files:
+        return self._files
+
+    def read(self, path: str) -> Content:
+        path = safe_path(path)
+        if path not in self.files:
+            raise FileError(f"There is no file {path!r}.")
+        return self.files[path]
+
+    def write(self, path: str, content: Content, call_id: str | None = None) -> Change:
+        """Writing what is there already is no change: nobody is told, and the version stays."""
+        return self._change(safe_path(path), lambda files: files.write(path, content), call_id)
+
+    def delete(self, path: str, call_id: str | None = None) -> Change:
+        return self._change(safe_path(path), lambda files: files.delete(path), call_id)
+
+    def _change(self, path: str, step: Callable[[Files], Files], call_id: str | None) -> Change:
+        with self._lock:
+            before, after = self._files, step(self._files)
+            change = _describe(path, before, after, call_id)
+            self._files = after
+            if after is not before and self._on_change is not None:
+                self._on_change(change)
+        return change
+
+
+def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Change:
+    old, new = before.get(path), after.get(path)
+    action: FileAction = "deleted" if new is None else "created" if old is None else "edited"
+    lines: LineChange | None = None
+    if not isinstance(new, bytes):
+        lines = compare(old if isinstance(old, str) else "", new or "")
+    return Change(
+        path=path,
+        version=len(after.versions(path)),
+        action=action,
+        size=after.size(path) if new is not None else 0,
+        media_type=media_type(path, old if new is None else new),
+        call_id=call_id,
+        first_line=lines.first_line if lines and new is not None else 0,
+        added=lines.added if lines else 0,
+        removed=lines.removed if lines else 0,
+        patch=lines.patch if lines and new is not None else None,
+    )
+
+
+def _clean(path: str, content: Any) -> Content:
+    if isinstance(content, str):
+        # A lone surrogate, half of a character, cannot be saved as UTF-8.
+        return content if content.isascii() else _SURROGATE.sub("\ufffd", content)
+    if isinstance(content, bytes | bytearray | memoryview):
+        return bytes(content)
+    raise FileError(f"The content of {path!r} is a {type(content).__name__}: give text or bytes.")
+
+
+def _encoded(content: Content) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def _replace_file(target: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _version_to_wire(content: Content | None) -> Json | None:
+    match content:
+        case None:
+            return None
+        case str():
+            return {"text": content}
+        case bytes():
+            return {"base64": base64.b64encode(content).decode()}
+
+
+def _version_from_wire(data: Json | None) -> Content | None:
+    if data is None:
+        return None
+    return str(data["text"]) if "text" in data else base64.b64decode(data["base64"], validate=True)

@@ -1,0 +1,306 @@
+"""The files family: create, edit, read, list and delete the files of a run."""
+
+import difflib
+from typing import Any
+
+from agent_nb.errors import FileError, ToolError
+from agent_nb.files import (
+    Change,
+    Content,
+    Files,
+    count_lines,
+    human_size,
+    media_type,
+    safe_path,
+    unified_diff,
+)
+from agent_nb.messages import Image, ToolSpec
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.nearest import nearest_lines
+from agent_nb.tools.partial import FileArguments
+from agent_nb.wire import Json
+
+MAX_DIFF_CHARACTERS = 8_000
+MODEL_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+
+_PATH = {
+    "type": "string",
+    "description": "Relative path with forward slashes, such as index.html or css/site.css.",
+}
+_EDIT = {
+    "old": {
+        "type": "string",
+        "description": "Text to replace, exactly as it is in the file, without line numbers.",
+    },
+    "new": {"type": "string", "description": "Text to put in its place."},
+    "count": {
+        "type": "integer",
+        "minimum": -1,
+        "description": "How many occurrences to replace: 1 (default; it must then be the only one), n, or -1 for all.",
+    },
+}
+_RANGE = {
+    "path": _PATH,
+    "start": {"type": "integer", "minimum": 1, "description": "First line, from 1."},
+    "end": {"type": "integer", "minimum": 1, "description": "Last line, included."},
+}
+
+
+def file_tools() -> tuple[Tool, ...]:
+    return (
+        Tool(
+            spec=_spec(
+                "create_file",
+                "Create a file, or replace the whole of one. For a change to a part of a file use edit_file.",
+                {
+                    "path": _PATH,
+                    "content": {"type": "string", "description": "The complete text of the file."},
+                },
+                required=("path", "content"),
+            ),
+            run=_create,
+            title=lambda args: _title("create", args),
+            stream=FileArguments,
+            writes=_written,
+        ),
+        Tool(
+            spec=_spec(
+                "edit_file",
+                "Replace exact text in a file: give old and new, or several replacements as edits. They are made in order,"
+                " all or none. Returns the diff.",
+                {
+                    "path": _PATH,
+                    **_EDIT,
+                    "edits": {
+                        "type": "array",
+                        "description": "Several replacements, in place of old and new.",
+                        "minItems": 1,
+                        "items": _object(_EDIT, ("old", "new")),
+                    },
+                },
+                required=("path",),
+            ),
+            run=_edit,
+            title=lambda args: _title("edit", args),
+            writes=_written,
+        ),
+        Tool(
+            spec=_spec(
+                "read_file",
+                "Read a file or a range of its lines: give path, or several as files.",
+                {
+                    **_RANGE,
+                    "files": {
+                        "type": "array",
+                        "description": "Several files, in place of path.",
+                        "minItems": 1,
+                        "items": _object(_RANGE, ("path",)),
+                    },
+                    "numbered": {"type": "boolean", "description": "Put its number before each line."},
+                },
+            ),
+            run=_read,
+            title=_read_title,
+        ),
+        Tool(
+            spec=_spec("list_files", "List all files with their type, size and number of lines.", {}),
+            run=_list,
+            title=lambda args: "list files",
+        ),
+        Tool(
+            spec=_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),
+            run=_delete,
+            title=lambda args: _title("delete", args),
+            writes=_written,
+        ),
+    )
+
+
+# The tools are async although they never wait: on the loop, calls of one turn change files in a fixed order.
+
+
+async def _create(args: Json, context: ToolContext) -> ToolOutput:
+    change = context.files.write(args["path"], args["content"])
+    size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
+    match change:
+        case Change(action="created"):
+            return ToolOutput(text=f"Created {change.path} ({size}).", summary=size)
+        case Change(added=0, removed=0):
+            return ToolOutput(text=f"{change.path} held this text already.", summary="no change")
+        case _:
+            return ToolOutput(
+                text=f"Replaced {change.path} ({size}; {_counts(change)}).", summary=_counts(change)
+            )
+
+
+async def _edit(args: Json, context: ToolContext) -> ToolOutput:
+    path, old = _existing(args["path"], context.files.files)
+    if isinstance(old, bytes):
+        raise ToolError(
+            f"{path} is a binary file ({media_type(path, old)}).", hint="Only text can be edited."
+        )
+    new = old
+    for number, edit in enumerate(edits := _edits(args), 1):
+        new = _replaced(new, edit, f"{path}, edit {number} of {len(edits)}" if len(edits) > 1 else path)
+    if new == old:
+        raise ToolError(
+            f"These replacements leave {path} as it is.", hint="Give a `new` that differs from `old`."
+        )
+    change = context.files.write(path, new)
+    diff = unified_diff(old, new, path)
+    shown = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[the diff goes on]"
+    return ToolOutput(
+        text=f"Edited {path} ({_counts(change)}), first changed line {change.first_line}.\n{shown}",
+        summary=_counts(change),
+        outputs=({"text/x-diff": diff},),
+    )
+
+
+async def _read(args: Json, context: ToolContext) -> ToolOutput:
+    if ("path" in args) == ("files" in args):
+        raise ToolError("Give either `path` or `files`.", code="SCHEMA")
+    wanted = args.get("files") or [args]
+    files = context.files.files
+    if len(wanted) == 1:
+        path, content = _existing(wanted[0]["path"], files)
+        return _shown(path, content, wanted[0], args.get("numbered", False))
+    parts: list[ToolOutput] = []
+    for one in wanted:
+        try:
+            path, content = _existing(one["path"], files)
+            part = _shown(path, content, one, args.get("numbered", False))
+        except (FileError, ToolError) as error:
+            part = ToolOutput(text=str(error), summary="not found")
+        parts.append(part)
+    text = "\n\n".join(
+        f"=== {one['path']} ({part.summary}) ===\n{part.text}"
+        for one, part in zip(wanted, parts, strict=True)
+    )
+    images = tuple(image for part in parts for image in part.images)
+    return ToolOutput(
+        text=text, summary=f"{len(parts)} files, {human_size(len(text.encode()))}", images=images
+    )
+
+
+async def _list(args: Json, context: ToolContext) -> ToolOutput:
+    files = context.files.files
+    if not files:
+        return ToolOutput(text="There are no files yet.", summary="no files")
+    rows = [
+        f"{path}  {media_type(path, content)}  {human_size(files.size(path))}"
+        + (f"  {_lines(count_lines(content))}" if isinstance(content, str) else "")
+        for path, content in files.items()
+    ]
+    return ToolOutput(text="\n".join(rows), summary="1 file" if len(rows) == 1 else f"{len(rows)} files")
+
+
+async def _delete(args: Json, context: ToolContext) -> ToolOutput:
+    path, _ = _existing(args["path"], context.files.files)
+    context.files.delete(path)
+    return ToolOutput(text=f"Deleted {path}.", summary="deleted")
+
+
+def _edits(args: Json) -> list[Json]:
+    if "edits" in args:
+        if "old" in args or "new" in args:
+            raise ToolError("Give either `old` and `new`, or `edits`.", code="SCHEMA")
+        edits: list[Json] = args["edits"]
+        return edits
+    if "old" not in args or "new" not in args:
+        raise ToolError("The arguments lack `old` and `new`, or `edits`.", code="SCHEMA")
+    return [args]
+
+
+def _replaced(text: str, edit: Json, place: str) -> str:
+    old, new, count = edit["old"], edit["new"], edit.get("count", 1)
+    if not old or count == 0:
+        raise ToolError(
+            f"{place}: there is nothing to replace.",
+            code="SCHEMA",
+            hint="`old` must hold text and `count` must be 1 or more, or -1 for all; create_file replaces a whole file.",
+        )
+    if old not in text and "\r\n" in text and "\r" not in old:
+        old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+    found = text.count(old)
+    if not found:
+        raise ToolError(
+            f"{place}: the text to replace is not there; nothing was changed.", hint=nearest_lines(text, old)
+        )
+    if found > 1 and count == 1:
+        raise ToolError(
+            f"{place}: the text to replace is there {found} times; nothing was changed.",
+            hint="Give more of the text around it, or set `count` (-1 for all).",
+        )
+    return str(text.replace(old, new, count))
+
+
+def _existing(path: str, files: Files) -> tuple[str, Content]:
+    path = safe_path(path)
+    if path in files:
+        return path, files[path]
+    nearest = difflib.get_close_matches(path, files, n=1)
+    known = f"Files: {', '.join(list(files)[:30])}." if files else "There are no files yet: create one."
+    raise ToolError(
+        f"There is no file {path}.", hint=(f"Did you mean {nearest[0]}? " if nearest else "") + known
+    )
+
+
+def _shown(path: str, content: Content, wanted: Json, numbered: bool) -> ToolOutput:
+    if isinstance(content, bytes):
+        kind = media_type(path, content)
+        images = (Image(content, kind, path),) if kind in MODEL_IMAGE_TYPES else ()
+        about = f"{kind}, {human_size(len(content))}"
+        return ToolOutput(text=f"{path} is a binary file ({about}).", summary=about, images=images)
+    lines = content.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    start, end = wanted.get("start", 1), min(wanted.get("end", len(lines)), len(lines))
+    if start > max(end, 1):
+        raise ToolError(
+            f"{path} has no lines {start} to {wanted.get('end', end)}: it has {_lines(len(lines))}."
+        )
+    chosen = lines[start - 1 : end]
+    if numbered:
+        chosen = [f"{number:>{len(str(end))}}  {line}" for number, line in enumerate(chosen, start)]
+    whole = len(chosen) == len(lines)
+    return ToolOutput(
+        text=content if whole and not numbered else "\n".join(chosen),
+        summary=_lines(len(lines)) if whole else f"lines {start}-{end} of {len(lines)}",
+    )
+
+
+def _spec(name: str, description: str, properties: Json, required: tuple[str, ...] = ()) -> ToolSpec:
+    return ToolSpec(name=name, description=description, schema=_object(properties, required))
+
+
+def _object(properties: Json, required: tuple[str, ...]) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _written(args: Json) -> tuple[str, ...]:
+    try:
+        return (safe_path(args["path"]),)
+    except FileError:
+        return ()  # refused when it runs
+
+
+def _title(verb: str, args: Json) -> str:
+    return f"{verb} {args.get('path') or 'file'}"
+
+
+def _read_title(args: Json) -> str:
+    wanted: list[Any] = args.get("files") or [args]
+    return _title("read", wanted[0]) if len(wanted) == 1 else f"read {len(wanted)} files"
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _counts(change: Change) -> str:
+    return f"+{change.added} -{change.removed}"

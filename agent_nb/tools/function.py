@@ -1,0 +1,118 @@
+"""`@tool`: an annotated function becomes a tool; its signature and docstring are the schema."""
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, overload
+
+from agent_nb.messages import ToolSpec
+from agent_nb.tools.annotations import Reader, reader
+from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
+from agent_nb.tools.docstrings import parse_docstring
+from agent_nb.tools.output import to_output
+from agent_nb.wire import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Signature:
+    """What the model may give, and how it becomes what the function takes."""
+
+    schema: Json
+    readers: dict[str, Reader]
+    context_name: str | None
+
+    def arguments(self, args: Json, context: ToolContext) -> Json:
+        values = {name: self.readers[name].read(value) for name, value in args.items()}
+        return {**values, self.context_name: context} if self.context_name else values
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    approval: Approval = "never",
+    cache: bool = False,
+    timeout: float | None = 60.0,
+    title: str | Callable[[Json], str] | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
+def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
+    """Makes a tool of an annotated function; it stays callable as the function it was.
+
+    A parameter annotated `ToolContext` receives the running call's context and is not shown to the model.
+    """
+    if function is None:
+        return lambda function: _make(function, **settings)
+    return _make(function, **settings)
+
+
+def _make(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    title: str | Callable[[Json], str] | None = None,
+    **settings: Any,
+) -> Tool:
+    if not callable(function):
+        raise TypeError(f"{function!r} is not a tool: give a Tool or an annotated function.")
+    name = name or getattr(function, "__name__", type(function).__name__)
+    documented = parse_docstring(inspect.getdoc(function) or "")
+    signature = _read_signature(function, name, documented.parameters)
+    words = name.replace("_", " ").strip()
+
+    def run(args: Json, context: ToolContext) -> ToolOutput:
+        return to_output(function(**signature.arguments(args, context)))
+
+    async def run_async(args: Json, context: ToolContext) -> ToolOutput:
+        return to_output(await function(**signature.arguments(args, context)))
+
+    return Tool(
+        spec=ToolSpec(name=name, description=documented.description or words, schema=signature.schema),
+        run=run_async if inspect.iscoroutinefunction(function) else run,
+        title=title if callable(title) else lambda args: title or words,
+        function=function,
+        **settings,
+    )
+
+
+def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[str, str]) -> _Signature:
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise TypeError(
+            f"An annotation of {name!r} cannot be read ({error}): define that name first."
+        ) from None
+    properties: Json = {}
+    readers: dict[str, Reader] = {}
+    required: list[str] = []
+    context_name = None
+    for parameter in inspect.signature(function).parameters.values():
+        if hints.get(parameter.name) is ToolContext:
+            context_name = parameter.name
+            continue
+        one = readers[parameter.name] = _read_parameter(parameter, hints, name)
+        properties[parameter.name] = dict(one.schema)
+        if text := descriptions.get(parameter.name):
+            properties[parameter.name].setdefault("description", text)
+        if parameter.default is inspect.Parameter.empty:
+            required.append(parameter.name)
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return _Signature(schema=schema, readers=readers, context_name=context_name)
+
+
+def _read_parameter(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Reader:
+    place = f"The parameter {parameter.name!r} of {name!r}"
+    if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
+        raise TypeError(f"{place} cannot be given by name: write it without '*', '**' or '/'.")
+    if parameter.name not in hints:
+        raise TypeError(f"{place} has no annotation: write for example `{parameter.name}: str`.")
+    try:
+        return reader(hints[parameter.name])
+    except TypeError as error:
+        raise TypeError(f"{place} {error}") from None

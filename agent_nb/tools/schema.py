@@ -1,0 +1,110 @@
+"""Checks a call's arguments against the tool's JSON schema and says for the model what is wrong."""
+
+from collections.abc import Callable
+from typing import Any
+
+from agent_nb.errors import ToolError
+from agent_nb.wire import Json
+
+_JSON_NAMES = {
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    list: "an array",
+    dict: "an object",
+}
+
+
+def compile_schema(schema: Json) -> Callable[[Any], None]:
+    """A function that raises `ToolError` with the code `SCHEMA` for arguments that break the schema."""
+    import fastjsonschema
+
+    try:
+        # Defaults are not filled in: arguments stay as the model wrote them.
+        check = fastjsonschema.compile(
+            schema, handlers={"http": _refuse, "https": _refuse}, use_default=False
+        )
+    except (fastjsonschema.JsonSchemaException, TypeError, ValueError, AttributeError) as error:
+        raise ToolError(
+            f"The tool's own schema is broken: {error}.", code="SCHEMA", hint="Use another tool."
+        ) from None
+
+    def validate(args: Any) -> None:
+        try:
+            check(args)
+        except fastjsonschema.JsonSchemaValueException as error:
+            raise _explained(error) from None
+
+    return validate
+
+
+def without_nulls(schema: Json, value: Any) -> Any:
+    """The value without the nulls of optional arguments: strict tool calling makes models write those."""
+    if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
+        return [without_nulls(items, item) for item in value]
+    if not isinstance(value, dict) or not isinstance(properties := schema.get("properties"), dict):
+        return value
+    required = schema.get("required", ())
+    return {
+        name: without_nulls(properties.get(name, {}), item)
+        for name, item in value.items()
+        if item is not None or name in required or name not in properties or _allows_null(properties[name])
+    }
+
+
+def _allows_null(schema: Any) -> bool:
+    if not isinstance(schema, dict) or not schema.keys() & {
+        "type",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$ref",
+    }:
+        return True
+    kind = schema.get("type", ())
+    return (
+        kind == "null"
+        or (isinstance(kind, list) and "null" in kind)
+        or None in schema.get("enum", ())
+        or any(_allows_null(option) for key in ("anyOf", "oneOf") for option in schema.get(key, ()))
+    )
+
+
+def _explained(error: Any) -> ToolError:
+    """The failure in words: the field, what was expected, what came."""
+    rule, wanted, value = error.rule, error.rule_definition, error.value
+    field = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in error.path[1:]).lstrip(".")
+    place = f"`{field}`" if field else "The arguments"
+    known = list(error.definition.get("properties", ())) if isinstance(error.definition, dict) else []
+    hint = f"Known: {_names(known)}." if known else ""
+    match rule:
+        case "required":
+            missing = [name for name in wanted if name not in value]
+            text = f"{place} lack{'s' if field else ''} {_names(missing)}."
+        case "additionalProperties" if known:
+            text = f"{place} must not hold {_names([name for name in value if name not in known])}."
+        case "type":
+            kinds = wanted if isinstance(wanted, str) else " or ".join(wanted)
+            text, hint = f"{place} must be {kinds}, not {_JSON_NAMES.get(type(value), 'null')}.", ""
+        case "enum":
+            text, hint = f"{place} must be one of {', '.join(map(repr, wanted))}, not {_short(value)}.", ""
+        case _:
+            said = error.message.removeprefix(error.name).strip()
+            text, hint = f"{place} {said}, not {_short(value)}.", ""
+    return ToolError(text, code="SCHEMA", hint=hint)
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _refuse(uri: str) -> Json:
+    raise ValueError(f"it refers to {uri}, and nothing is fetched")

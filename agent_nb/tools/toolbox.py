@@ -1,0 +1,145 @@
+"""The tools of an agent: what the model may call, and how a call of it is checked and run."""
+
+import difflib
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from agent_nb.errors import ConfigError, FileError, ToolError
+from agent_nb.messages import ToolCall, ToolSpec
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.calls import call as run_call
+from agent_nb.tools.files import file_tools
+from agent_nb.tools.function import tool as tool_from
+from agent_nb.tools.schema import compile_schema, without_nulls
+from agent_nb.wire import Json
+
+MAX_TEXT = 50_000
+"""Characters of a result that the model is told."""
+MAX_ERROR = 2_000
+MAX_SUMMARY = 120
+
+FAMILIES: dict[str, Callable[[], tuple[Tool, ...]]] = {
+    "files": file_tools,
+}
+"""The built-in tools; every agent has them unless it is given others."""
+
+logger = logging.getLogger("agent_nb")
+
+
+class Toolbox:
+    """Tools by name, in a stable order. Plain annotated functions become tools on the way in."""
+
+    def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._validators: dict[str, Callable[[Any], None]] = {}
+        for given in tools:
+            tool = given if isinstance(given, Tool) else tool_from(given)
+            if tool.name in self._tools:
+                raise ConfigError(f"Two tools are named {tool.name!r}: rename one with `@tool(name=...)`.")
+            self._tools[tool.name] = tool
+
+    @classmethod
+    def default(cls) -> "Toolbox":
+        return cls(tool for family in FAMILIES.values() for tool in family())
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self)
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __repr__(self) -> str:
+        return f"Toolbox({', '.join(self._tools)})"
+
+    def prepare(self, call: ToolCall) -> tuple[Tool, Json]:
+        """The tool and its checked arguments, or a ToolError that tells the model what to do instead."""
+        tool = self.get(call.name)
+        if tool is None:
+            raise self._unknown(call.name)
+        schema = tool.spec.schema
+        args: Json = without_nulls(schema, _parsed(call.arguments))
+        if tool.name not in self._validators:
+            self._validators[tool.name] = compile_schema(schema)
+        self._validators[tool.name](args)
+        return tool, args
+
+    async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
+        """The tool's output, fit for the model; every failure is a ToolError."""
+        try:
+            output = await run_call(tool, args, context)
+        except ToolError:
+            raise
+        except FileError as error:
+            raise ToolError(str(error)) from error
+        except Exception as error:
+            logger.debug("tool %s failed", tool.name, exc_info=True)
+            raise ToolError(_shortened(_described(error), MAX_ERROR)) from error
+        if not isinstance(output, ToolOutput):
+            raise ToolError(f"`{tool.name}` gave a {type(output).__name__} where a ToolOutput was due.")
+        first_line = output.text.strip().partition("\n")[0]
+        return replace(
+            output,
+            text=_cut(output.text),
+            summary=_shortened(output.summary or first_line, MAX_SUMMARY),
+        )
+
+    def _unknown(self, name: str) -> ToolError:
+        nearest = difflib.get_close_matches(name, self._tools, n=1)
+        hint = f"Did you mean `{nearest[0]}`? " if nearest else ""
+        known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in words."
+        return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint + known)
+
+
+def _parsed(arguments: str) -> Json:
+    try:
+        args = json.loads(arguments, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        excerpt = arguments[max(0, error.pos - 30) : error.pos + 30]
+        raise _invalid(f"{error.msg} at character {error.pos}, near {excerpt!r}") from None
+    except (RecursionError, ValueError) as error:
+        raise _invalid(str(error)) from None
+    if not isinstance(args, dict):
+        raise _invalid(f"they are {json.dumps(args)[:40]}, not an object")
+    return args
+
+
+def _invalid(why: str) -> ToolError:
+    return ToolError(
+        f"The arguments are not valid JSON: {why}.",
+        code="INVALID_JSON",
+        hint="Send one JSON object, with quotes, backslashes and newlines in strings escaped.",
+    )
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _described(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}".removesuffix(": ")
+    except Exception:  # noqa: BLE001
+        return type(error).__name__
+
+
+def _shortened(line: str, limit: int) -> str:
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters are left out here]"
