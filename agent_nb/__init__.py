@@ -1,0 +1,81 @@
+"""An `%%agent` cell magic and a live widget: a model builds files in your notebook, you keep them as values.
+
+`%load_ext agent_nb` in a notebook; `from agent_nb import Agent` anywhere else. Nothing heavy is imported
+until it is used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent_nb import events
+    from agent_nb.agent import Agent
+    from agent_nb.engine import RunHandle
+    from agent_nb.errors import AgentError, ToolError
+    from agent_nb.files import Files
+    from agent_nb.messages import Image, Message
+    from agent_nb.providers import model
+    from agent_nb.run import Run, load
+    from agent_nb.setup import Limits
+    from agent_nb.tools import Tool, tool
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Agent": "agent_nb.agent",
+    "AgentError": "agent_nb.errors",
+    "Files": "agent_nb.files",
+    "Image": "agent_nb.messages",
+    "Limits": "agent_nb.setup",
+    "Message": "agent_nb.messages",
+    "Run": "agent_nb.run",
+    "RunHandle": "agent_nb.engine",
+    "Tool": "agent_nb.tools",
+    "ToolError": "agent_nb.errors",
+    "load": "agent_nb.run",
+    "model": "agent_nb.providers",
+    "tool": "agent_nb.tools",
+}
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "Files",
+    "Image",
+    "Limits",
+    "Message",
+    "Run",
+    "RunHandle",
+    "Tool",
+    "ToolError",
+    "events",
+    "load",
+    "load_ipython_extension",
+    "model",
+    "tool",
+    "unload_ipython_extension",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "events":
+        return importlib.import_module("agent_nb.events")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'agent_nb' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def load_ipython_extension(shell: Any) -> None:
+    from agent_nb.notebook.magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    from agent_nb.notebook.magics import unload
+
+    unload(shell)

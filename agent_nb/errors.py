@@ -1,15 +1,15 @@
 """The tree of errors. Each says what happened and what to do about it.
 
-    AgentError
-    ├── ConfigError               something the caller set is wrong
-    │   ├── UnknownModelError     no such vendor
-    │   ├── MissingKeyError       the vendor needs a key
-    │   └── InstallError          a package is missing or broken
-    ├── FileError                 a path or a size the virtual file system refuses
-    ├── ToolError                 written for the model: code, message, hint
-    ├── ProviderError             a vendor or the network failed; says whether to try again
-    ├── SavedRunError             a saved run that cannot be read
-    └── RunFailedError            raised only by `run.raise_for_failure()`
+AgentError
+├── ConfigError               something the caller set is wrong
+│   ├── UnknownModelError     no such vendor
+│   ├── MissingKeyError       the vendor needs a key
+│   └── InstallError          a package is missing or broken
+├── FileError                 a path or a size the virtual file system refuses
+├── ToolError                 written for the model: code, message, hint
+├── ProviderError             a vendor or the network failed; says whether to try again
+├── SavedRunError             a saved run that cannot be read
+└── RunFailedError            raised only by `run.raise_for_failure()`
 """
 
 from typing import Literal

@@ -14,7 +14,15 @@ from agent_nb.messages import Message, Tagged, Usage
 from agent_nb.wire import Json, from_wire
 
 Reason = Literal[
-    "end_turn", "max_tokens", "max_steps", "max_seconds", "budget", "refusal", "stopped", "interrupted", "failed"
+    "end_turn",
+    "max_tokens",
+    "max_steps",
+    "max_seconds",
+    "budget",
+    "refusal",
+    "stopped",
+    "interrupted",
+    "failed",
 ]
 Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]

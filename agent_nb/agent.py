@@ -1,0 +1,203 @@
+"""Agent: a model, its tools and its limits, ready to be asked."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from agent_nb.bridge import run_blocking
+from agent_nb.calls import AfterTool, BeforeTool, Hooks, Policy
+from agent_nb.conversation import Opening, describe_edits, describe_files, to_message
+from agent_nb.engine import RunHandle
+from agent_nb.errors import ConfigError
+from agent_nb.events import Event
+from agent_nb.files import Files
+from agent_nb.messages import Image, Message, Text
+from agent_nb.pictures import to_image
+from agent_nb.prompts import prompt_text
+from agent_nb.providers import model as make_model
+from agent_nb.providers.base import Provider
+from agent_nb.providers.prices import has_price
+from agent_nb.run import Run
+from agent_nb.setup import Limits, Setup
+from agent_nb.tools import Tool, Toolbox
+from agent_nb.vocabulary import translator
+
+Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
+Before = TypeVar("Before", bound=BeforeTool)
+After = TypeVar("After", bound=AfterTool)
+
+
+class Agent:
+    """What runs share. Give it a model name or a provider; each run has its own files and conversation."""
+
+    def __init__(
+        self,
+        model: str | Provider,
+        *,
+        tools: Iterable[Tool | Callable[..., Any]] | None = None,
+        system: str | None = None,
+        limits: Limits | None = None,
+        approve: Policy = "ask",
+    ) -> None:
+        self.provider = make_model(model) if isinstance(model, str) else model
+        self.toolbox = Toolbox.default() if tools is None else _toolbox(tools)
+        self.instructions = system
+        self.limits = limits or Limits()
+        if not callable(approve) and approve not in ("ask", "auto", "deny"):
+            raise ConfigError(f"`approve` is 'ask', 'auto', 'deny' or a function, not {approve!r}.")
+        self.approve = approve
+        self._hooks = Hooks()
+        self._subscribers: list[Callable[[Event], None]] = []
+
+    def start(
+        self,
+        prompt: str,
+        *,
+        files: Mapping[str, str | bytes] | None = None,
+        images: Sequence[Any] = (),
+        base: Run | None = None,
+        messages: Sequence[Message | Mapping[str, Any]] | None = None,
+    ) -> RunHandle:
+        """Starts a run in the running loop and gives its handle at once."""
+        pictures = tuple(to_image(image) for image in images)
+        opening = _open(prompt, files, pictures, base, messages)
+        handle = RunHandle(self._setup(opening), opening)
+        for subscriber in self._subscribers:
+            handle.subscribe(subscriber)
+        return handle
+
+    async def run(self, prompt: str, **material: Any) -> Run:
+        """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
+        handle = self.start(prompt, **material)
+        try:
+            return await handle
+        finally:
+            handle.stop("interrupted")
+
+    def run_sync(self, prompt: str, **material: Any) -> Run:
+        """`run` for scripts and old notebooks; works inside a running event loop too."""
+        return run_blocking(self.run(prompt, **material))
+
+    async def stream(self, prompt: str, **material: Any) -> AsyncIterator[Event]:
+        """The events of a run as they happen; the last is always `RunFinished`."""
+        handle = self.start(prompt, **material)
+        try:
+            async for event in handle:
+                yield event
+        finally:
+            handle.stop()
+            await handle
+
+    async def sse(
+        self, prompt: str, *, vocabulary: str = "agent_nb", **material: Any
+    ) -> AsyncIterator[tuple[str, str]]:
+        """`(event name, JSON text)` pairs for a web back end, in our words or those of another system."""
+        translate = translator(vocabulary)
+        async for event in self.stream(prompt, **material):
+            for pair in translate(event):
+                yield pair
+
+    def on_event(self, subscriber: Subscriber) -> Subscriber:
+        """Calls `subscriber(event)` for every event of later runs. What it raises never breaks a run."""
+        self._subscribers.append(subscriber)
+        return subscriber
+
+    def before_tool(self, hook: Before) -> Before:
+        """Calls `hook(call)` before each tool; it may give back another call, or raise `ToolError` to refuse."""
+        self._hooks.before.append(hook)
+        return hook
+
+    def after_tool(self, hook: After) -> After:
+        """Calls `hook(call, result)` after each tool; it may give back another result."""
+        self._hooks.after.append(hook)
+        return hook
+
+    async def close(self) -> None:
+        """Closes the model's connections."""
+        await self.provider.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Agent {self.provider.name} with {', '.join(tool.name for tool in self.toolbox) or 'no tools'}>"
+        )
+
+    def _setup(self, opening: Opening) -> Setup:
+        if self.limits.usd is not None and not has_price(self.provider.name):
+            raise ConfigError(
+                f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
+                "or limit `steps` and `seconds` instead."
+            )
+        default = prompt_text("system") if opening.system is None else opening.system
+        return Setup(
+            provider=self.provider,
+            toolbox=self.toolbox,
+            system="\n\n".join(text for text in (default, self.instructions) if text),
+            limits=self.limits,
+            policy=self.approve,
+            hooks=self._hooks,
+            settings={
+                **asdict(self.limits),
+                "tools": [tool.name for tool in self.toolbox],
+                "effort": getattr(self.provider, "effort", None),
+                "approve": self.approve if isinstance(self.approve, str) else "function",
+            },
+        )
+
+
+def _toolbox(tools: Iterable[Tool | Callable[..., Any]]) -> Toolbox:
+    return tools if isinstance(tools, Toolbox) else Toolbox(tools)
+
+
+def _open(
+    prompt: str,
+    files: Mapping[str, str | bytes] | None,
+    images: tuple[Image, ...],
+    base: Run | None,
+    messages: Sequence[Message | Mapping[str, Any]] | None,
+) -> Opening:
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise ConfigError("The prompt is empty. Say what you want made.")
+    if base is not None and messages is not None:
+        raise ConfigError("Give either `base` or `messages`: both are a conversation to go on from.")
+    given = [to_message(message) for message in messages or ()]
+    spoken = tuple(message for message in given if message.role != "system")
+    system = "\n\n".join(message.text for message in given if message.role == "system") or None
+    history = base.messages if base is not None else spoken
+    notes, start = _starting_files(files, base, bool(spoken))
+    parts = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
+    return Opening(
+        prompt=prompt,
+        system=system,
+        history=history,
+        question=Message(role="user", parts=parts),
+        files=start,
+        images=images,
+        base=base.id if base is not None else None,
+    )
+
+
+def _starting_files(
+    files: Mapping[str, str | bytes] | None, base: Run | None, spoken: bool
+) -> tuple[list[str], Files | None]:
+    """What the model is told about the files, and the files; None when the conversation holds them."""
+    notes: list[str] = []
+    start = base.files if base is not None else Files()
+    if base is not None and base.given_files is not None:
+        notes.append(describe_edits(base.given_files, base.files))
+    if files:
+        seeded = Files(dict(files))
+        notes.append(describe_files(seeded))
+        for path, content in seeded.items():
+            start = start.write(path, content)
+    elif spoken:
+        return notes, None
+    return [note for note in notes if note], start

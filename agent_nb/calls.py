@@ -1,0 +1,223 @@
+"""Runs the tool calls of one turn: together where they can, in order where they write the same file.
+
+Every failure becomes a result for the model; only a stop ends the work.
+"""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from agent_nb.errors import ToolError
+from agent_nb.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    BaseEvent,
+    ToolFinished,
+    ToolProgress,
+    ToolReady,
+    ToolRunning,
+)
+from agent_nb.messages import ToolCall, ToolResult
+from agent_nb.providers.base import Clock
+from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
+from agent_nb.wire import Json
+
+Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], bool | Awaitable[bool]]
+Emit = Callable[..., BaseEvent]
+BeforeTool = Callable[[ToolCall], Any]
+AfterTool = Callable[[ToolCall, ToolResult], Any]
+
+SUMMARY_LIMIT = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the person said to an approval card."""
+
+    approved: bool
+    note: str = ""
+
+
+Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Hooks:
+    """The caller's own code around each call; each may change what passes through it."""
+
+    before: list[BeforeTool] = field(default_factory=list)
+    after: list[AfterTool] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolRunner:
+    """Runs calls for one run."""
+
+    toolbox: Toolbox
+    context: ToolContext
+    emit: Emit
+    on_loop: Callable[[Callable[..., Any]], Callable[..., None]]
+    """Makes a function that tools may call from their own threads."""
+    clock: Clock
+    policy: Policy
+    hooks: Hooks
+    ask: Ask | None = None
+    """How to reach the person; None when nobody is there, and then the answer is no."""
+    _cache: dict[str, ToolOutput] = field(default_factory=dict)
+
+    async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
+        """The results in call order; each call comes with the id it has in events."""
+        last_writer: dict[str, asyncio.Task[ToolResult]] = {}
+        tasks: list[asyncio.Task[ToolResult]] = []
+        async with asyncio.TaskGroup() as group:
+            for event_id, call in calls:
+                paths = self._paths(call)
+                earlier = [last_writer[path] for path in paths if path in last_writer]
+                task = group.create_task(self._one(event_id, call, earlier))
+                tasks.append(task)
+                last_writer.update(dict.fromkeys(paths, task))
+        return tuple(task.result() for task in tasks)
+
+    def _paths(self, call: ToolCall) -> tuple[str, ...]:
+        try:
+            tool, args = self.toolbox.prepare(call)
+            return tool.writes(args)
+        except ToolError:
+            return ()
+
+    async def _one(
+        self, event_id: str, call: ToolCall, earlier: list[asyncio.Task[ToolResult]]
+    ) -> ToolResult:
+        if earlier:
+            await asyncio.wait(earlier)
+        started = self.clock.now()
+        output, error = ToolOutput(text=""), None
+        try:
+            call = await self._before(call)
+            output = await self._run(event_id, call)
+        except ToolError as failure:
+            error = failure
+        except asyncio.CancelledError:
+            self._finished(event_id, started, output, ToolError("Stopped before it ended."))
+            raise
+        result = ToolResult(
+            call_id=call.id,
+            name=call.name,
+            text=_for_the_model(error) if error else output.text,
+            images=output.images,
+            code=error.code if error else None,
+        )
+        result = await self._after(call, result)
+        self._finished(event_id, started, output, error)
+        return result
+
+    async def _run(self, event_id: str, call: ToolCall) -> ToolOutput:
+        tool, args = self.toolbox.prepare(call)
+        title = title_of(tool, args)
+        self.emit(ToolReady, call_id=event_id, title=title, args=args)
+        await self._gate(event_id, tool, replace(call, id=event_id), args)
+        key = (
+            f"{tool.name} {json.dumps(args, sort_keys=True)} {hash(tuple(self.context.files.files.items()))}"
+        )
+        if tool.cache and key in self._cache:
+            return self._cache[key]
+        self.emit(ToolRunning, call_id=event_id, title=title)
+        progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
+        context = replace(self.context, call_id=event_id, progress=progress)
+        output = await self.toolbox.run(tool, args, context)
+        if tool.cache:
+            self._cache[key] = output
+        return output
+
+    async def _gate(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> None:
+        """Passes, or raises what the model is told."""
+        if tool.approval == "never" or self.policy == "auto":
+            return
+        if self.policy == "deny":
+            raise ToolError(
+                "This tool is switched off for this run.", code="DENIED", hint="Go on without it."
+            )
+        if callable(self.policy):
+            approved = self.policy(call, args)
+            answer = Answer(bool(await approved if inspect.isawaitable(approved) else approved))
+        elif self.ask is None:
+            raise ToolError(
+                "It needs the person's approval, and nobody is there to ask.",
+                code="DENIED",
+                hint="Go on without it.",
+            )
+        else:
+            request = self.emit(
+                ApprovalRequested, call_id=event_id, name=tool.name, title=title_of(tool, args), args=args
+            )
+            answer = Answer(False, "stopped")
+            try:
+                assert isinstance(request, ApprovalRequested)
+                answer = await self.ask(request)
+            finally:
+                self.emit(ApprovalResolved, call_id=event_id, approved=answer.approved, note=answer.note)
+        if not answer.approved:
+            raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
+
+    async def _before(self, call: ToolCall) -> ToolCall:
+        for hook in self.hooks.before:
+            changed = await _guarded(hook, call)
+            call = changed if isinstance(changed, ToolCall) else call
+        return call
+
+    async def _after(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        for hook in self.hooks.after:
+            try:
+                changed = await _guarded(hook, call, result)
+            except ToolError as failure:
+                changed = replace(result, text=_for_the_model(failure), code=failure.code)
+            result = changed if isinstance(changed, ToolResult) else result
+        return result
+
+    def _finished(self, event_id: str, started: float, output: ToolOutput, error: ToolError | None) -> None:
+        summary = error.message if error else output.summary or output.text
+        self.emit(
+            ToolFinished,
+            call_id=event_id,
+            ok=error is None,
+            summary=one_line(summary),
+            outputs=output.outputs,
+            seconds=round(self.clock.now() - started, 3),
+            code=error.code if error else None,
+            hint=error.hint if error else "",
+        )
+
+
+def title_of(tool: Tool, args: Json) -> str:
+    """The tool's words for its card; its name where they cannot be had."""
+    try:
+        return tool.title(args) or tool.name
+    except Exception:  # a title is the tool author's code, and never worth a run
+        return tool.name
+
+
+async def _guarded(hook: Callable[..., Any], *args: Any) -> Any:
+    """Calls a hook, sync or async; what it raises is told to the model like a tool's failure."""
+    try:
+        result = hook(*args)
+        return await result if inspect.isawaitable(result) else result
+    except ToolError:
+        raise
+    except Exception as error:
+        raise ToolError(f"A hook failed: {type(error).__name__}: {error}") from error
+
+
+def _for_the_model(error: ToolError) -> str:
+    told: Json = {"error": error.message, "code": error.code}
+    if error.hint:
+        told["hint"] = error.hint
+    return json.dumps(told, ensure_ascii=False)
+
+
+def one_line(text: str) -> str:
+    """The first line of a text, shortened for a card."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= SUMMARY_LIMIT else line[: SUMMARY_LIMIT - 1] + "…"

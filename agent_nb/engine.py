@@ -1,0 +1,395 @@
+"""The agent loop: stream a turn, run its tool calls, go on until the model is done.
+
+A `RunHandle` is one run under way. It finishes exactly once however it ends, and leaves a consistent `Run`.
+The engine knows no vendor and no tool by name, and nothing of notebooks.
+"""
+
+import asyncio
+import contextlib
+import functools
+import itertools
+import logging
+import threading
+import uuid
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from typing import Any
+
+from agent_nb.calls import Ask, ToolRunner, title_of
+from agent_nb.conversation import ENTRY, Opening, files_in, page_in
+from agent_nb.errors import AgentError, FileError, ProviderError
+from agent_nb.events import (
+    BaseEvent,
+    Event,
+    FileChanged,
+    FileDelta,
+    MessageAdded,
+    Reason,
+    RunFinished,
+    RunStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnRetrying,
+    TurnStarted,
+    UsageUpdated,
+)
+from agent_nb.files import Change, Files, Workspace
+from agent_nb.messages import Message, ToolCall, ToolResult, user
+from agent_nb.prompts import prompt_text
+from agent_nb.providers.base import (
+    CallPiece,
+    CallStarted,
+    RealClock,
+    Request,
+    TextPiece,
+    ThinkingPiece,
+    Turn,
+    UsagePiece,
+)
+from agent_nb.providers.prices import price_of
+from agent_nb.retry import wait_before
+from agent_nb.run import Run, unique_call_id
+from agent_nb.scrub import scrub
+from agent_nb.setup import Setup
+from agent_nb.spend import Spend, estimate_tokens
+from agent_nb.tools import ToolContext
+
+log = logging.getLogger("agent_nb")
+
+NOT_RUN = "Not run: the run ended first."
+
+
+class Ended(Exception):  # noqa: N818 - an ending, not an error
+    """The run ends here, in the middle of whatever it was doing."""
+
+    def __init__(self, reason: Reason, words: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.words = reason, words
+
+
+class RunHandle:
+    """One run under way: `await` it for the `Run`, iterate it for its events, `stop()` it."""
+
+    def __init__(self, setup: Setup, opening: Opening, *, name: str = "run", variant: int = 0) -> None:
+        self.id = uuid.uuid4().hex[:12]
+        self.name, self.key, self.variant = name, name, variant
+        self.events: list[Event] = []
+        self.result: Run | None = None
+        self.ask: Ask | None = None
+        """How to reach the person for approvals; whoever shows the run sets it."""
+        self._setup, self._opening = setup, opening
+        self._messages: list[Message] = [*opening.history, opening.question]
+        self._workspace = Workspace(
+            opening.files or Files(), on_change=self._from_any_thread(self._file_changed)
+        )
+        self._clock = setup.provider.new_clock()
+        self._started = self._clock.now()
+        self._spend = Spend(functools.partial(price_of, setup.provider.name))
+        self._call_counts: dict[str, int] = {}
+        self._open_calls: dict[str, ToolCall] = {}
+        """Calls that have begun and have no result yet, by the id they have in events."""
+        self._unsaved: dict[str, list[str]] = {}
+        """Text of files that are being written, by path."""
+        self._subscribers: list[Callable[[Event], None]] = []
+        self._news = asyncio.Event()
+        self._stop_reason: Reason | None = None
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
+        # A task cancelled before its first step never enters _main, so it is finished from here.
+        self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
+
+    async def _converse(self) -> Reason:
+        """The loop. Gives the reason why it ended."""
+        last_step = self._setup.limits.steps
+        for step in range(1, last_step + 1):
+            if step == last_step > 1:
+                self._add(user(prompt_text("sum_up")))
+            turn = await self._turn(step)
+            self._add(turn.message)
+            if turn.stop == "refusal":
+                raise Ended("refusal", turn.detail or "The model declined to answer.")
+            if turn.message.tool_calls and step < last_step:
+                self._add(await self._results(turn.message.tool_calls))
+            elif turn.stop in ("end_turn", "max_tokens"):
+                return "max_steps" if step == last_step > 1 else turn.stop
+        return "max_steps"
+
+    async def _turn(self, step: int) -> Turn:
+        """One turn of the model, tried again when the vendor or the network fails."""
+        request = self._request()
+        self._emit(TurnStarted, step=step)
+        for attempt in itertools.count(1):
+            self._check_limits()
+            self._spend.begin_turn(estimate_tokens(request.messages, request.system))
+            try:
+                turn = await self._stream(request)
+                break
+            except ProviderError as error:
+                wait = wait_before(attempt, error)
+                self._withdraw()
+                self._emit(TurnRetrying, attempt=attempt, wait=wait, why=scrub(str(error)))
+                await self._clock.sleep(wait)
+        self._spend.end_turn(turn.usage)
+        self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
+        self._emit(UsageUpdated, usage=self._spend.total, cost=self._spend.cost)
+        log.info("%s step %d: %s, cost so far %s", turn.model, step, turn.usage, self._spend.cost)
+        return turn
+
+    async def _stream(self, request: Request) -> Turn:
+        """Shows the pieces of a turn as they arrive; gives the finished turn."""
+        readers: dict[str, tuple[str, Any]] = {}
+        turn: Turn | None = None
+        async with contextlib.aclosing(self._setup.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                match piece:
+                    case CallPiece(call_id, text):
+                        event_id, reader = readers[call_id]
+                        self._emit(ToolArgsDelta, call_id=event_id, text=text)
+                        if reader is not None:
+                            self._show_file(event_id, reader.feed(text))
+                        self._received(len(text))
+                    case TextPiece(text):
+                        self._emit(TextDelta, text=text)
+                        self._received(len(text))
+                    case ThinkingPiece(text):
+                        self._emit(ThinkingDelta, text=text)
+                        self._received(len(text))
+                    case CallStarted(call_id, name):
+                        readers[call_id] = self._start_call(call_id, name)
+                    case UsagePiece(usage):
+                        self._spend.counted(usage)
+                    case Turn():
+                        turn = piece
+        if turn is None:
+            raise ProviderError("The answer broke off before it was finished.", retryable=True)
+        return turn
+
+    async def _results(self, calls: tuple[ToolCall, ...]) -> Message:
+        """Runs the calls of a turn; their results as one message, in call order."""
+        named = list(zip(self._open_calls, calls, strict=True))
+        self._open_calls = dict(named)
+        results = await self._runner.run(named)
+        self._open_calls.clear()
+        self._unsaved.clear()
+        return Message(role="tool", parts=results)
+
+    # beginning and end
+
+    async def _main(self) -> None:
+        setup, opening = self._setup, self._opening
+        limit, timer = setup.limits.seconds, None
+        if limit is not None and isinstance(self._clock, RealClock):
+            timer = self._loop.call_later(limit, self.stop, "max_seconds")
+        try:
+            self._emit(
+                RunStarted,
+                prompt=opening.prompt,
+                model=setup.provider.name,
+                base=opening.base,
+                settings=setup.settings,
+            )
+            if opening.files is None:
+                self._workspace.files = await files_in(opening.history, setup.toolbox)
+            self._finish(await self._converse())
+        except asyncio.CancelledError:
+            self._finish(self._stop_reason or "interrupted")
+        except Ended as ended:
+            self._finish(ended.reason, ended.words)
+        except AgentError as error:
+            self._finish("failed", str(error))
+        except Exception as error:
+            log.exception("the run failed")
+            self._finish("failed", f"{type(error).__name__}: {error}")
+        finally:
+            if timer:
+                timer.cancel()
+
+    def _finish(self, reason: Reason, error: str | None = None) -> None:
+        """Puts everything in order, once: no call without a result, no text lost, `RunFinished` last."""
+        if self.result is not None:
+            return
+        self._spend.begin_turn(0)
+        self._close_calls()
+        self._keep_files()
+        seconds = round(self._clock.now() - self._started, 3)
+        usage, cost, words = self._spend.total, self._spend.cost, scrub(error) if error else None
+        self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
+        self.result = Run(
+            id=self.id,
+            name=self.name,
+            key=self.key,
+            prompt=self._opening.prompt,
+            model=self._setup.provider.name,
+            reason=reason,
+            error=words,
+            files=self._workspace.files,
+            messages=tuple(self._messages),
+            history=len(self._opening.history),
+            events=tuple(self.events),
+            usage=usage,
+            cost=cost,
+            seconds=seconds,
+            settings=self._setup.settings,
+            system=self._setup.system,
+        )
+        self._news.set()
+
+    def _close_calls(self) -> None:
+        finished = {event.call_id for event in self.events if isinstance(event, ToolFinished)}
+        for event_id in self._open_calls:
+            if event_id not in finished:
+                self._emit(ToolFinished, call_id=event_id, ok=False, summary=NOT_RUN, code="DENIED")
+        calls = self._messages[-1].tool_calls
+        if calls:
+            parts = tuple(ToolResult(call_id=c.id, name=c.name, text=NOT_RUN, code="DENIED") for c in calls)
+            self._add(Message(role="tool", parts=parts))
+
+    def _keep_files(self) -> None:
+        """What was being written stays, unless it would replace a finished file; else the page in the answer."""
+        found = {
+            path: "".join(text) for path, text in self._unsaved.items() if path not in self._workspace.files
+        }
+        if not self._workspace.files and not found and (page := page_in(self._messages[-1].text)):
+            found = {ENTRY: page}
+        for path, text in found.items():
+            with contextlib.suppress(FileError):
+                self._workspace.write(path, text)
+
+    # from outside
+
+    def stop(self, reason: Reason = "stopped") -> None:
+        """Ends the run at once; what there is stays. Not from another thread: use `call_soon_threadsafe`."""
+        if self.result is None and self._stop_reason is None:
+            self._stop_reason = reason
+            self._task.cancel()
+
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
+        for event in self.events:
+            self._tell(subscriber, event)
+        self._subscribers.append(subscriber)
+
+    @property
+    def done(self) -> bool:
+        return self.result is not None
+
+    def __await__(self) -> Generator[Any, None, Run]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Run:
+        await asyncio.wait([self._task])
+        self._finish(self._stop_reason or "interrupted")
+        assert self.result is not None
+        return self.result
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        position = 0
+        while True:
+            while position < len(self.events):
+                yield self.events[position]
+                position += 1
+            if self.result is not None:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+    def __repr__(self) -> str:
+        state = self.result.reason if self.result else "running"
+        return f"<RunHandle {self.name} {self._setup.provider.name} {state}: {len(self.events)} events>"
+
+    # small steps
+
+    def _request(self) -> Request:
+        return Request(
+            system=self._setup.system,
+            messages=tuple(self._messages),
+            tools=self._setup.toolbox.specs,
+            variant=self.variant,
+            clock=self._clock,
+        )
+
+    @functools.cached_property
+    def _runner(self) -> ToolRunner:
+        context = ToolContext(
+            files=self._workspace, progress=print, images=self._opening.images, variant=self.variant
+        )
+        return ToolRunner(
+            toolbox=self._setup.toolbox,
+            context=context,
+            emit=self._emit,
+            on_loop=self._from_any_thread,
+            clock=self._clock,
+            policy=self._setup.policy,
+            hooks=self._setup.hooks,
+            ask=self.ask,
+        )
+
+    def _emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
+        at = round(self._clock.now() - self._started, 3)
+        event: Any = kind(run_id=self.id, seq=len(self.events) + 1, at=at, variant=self.variant, **fields)
+        self.events.append(event)
+        for subscriber in self._subscribers:
+            self._tell(subscriber, event)
+        self._news.set()
+        return event
+
+    def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
+        try:
+            subscriber(event)
+        except Exception:
+            log.exception("a subscriber failed on %s; the run goes on", event.type)
+
+    def _add(self, message: Message) -> None:
+        self._messages.append(message)
+        self._emit(MessageAdded, message=message)
+
+    def _start_call(self, call_id: str, name: str) -> tuple[str, Any]:
+        event_id = unique_call_id(call_id, self._call_counts)
+        self._open_calls[event_id] = ToolCall(call_id, name, "")
+        tool = self._setup.toolbox.get(name)
+        self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
+        return event_id, tool.stream() if tool and tool.stream else None
+
+    def _show_file(self, event_id: str, pieces: Sequence[tuple[str, int, str]]) -> None:
+        for path, offset, text in pieces:
+            if offset == 0:
+                self._unsaved[path] = []
+            self._unsaved[path].append(text)
+            self._emit(FileDelta, call_id=event_id, path=path, offset=offset, text=text)
+
+    def _withdraw(self) -> None:
+        for call in self._open_calls.values():
+            self._call_counts[call.id] -= 1
+        self._open_calls.clear()
+        self._unsaved.clear()
+
+    def _received(self, chars: int) -> None:
+        if self._spend.received(chars):
+            usage, cost = self._spend.estimate()
+            self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
+            self._check_limits(cost)
+
+    def _check_limits(self, cost: float | None = None) -> None:
+        limits = self._setup.limits
+        spent = self._spend.cost if cost is None else cost
+        if limits.usd is not None and spent is not None and spent >= limits.usd:
+            raise Ended("budget")
+        if limits.seconds is not None and self._clock.now() - self._started >= limits.seconds:
+            raise Ended("max_seconds")
+
+    def _file_changed(self, change: Change) -> None:
+        self._emit(FileChanged, **{name: getattr(change, name) for name in Change.__slots__})
+
+    def _from_any_thread(self, function: Callable[..., Any]) -> Callable[..., None]:
+        """Tools in threads report here; events are made on the loop alone."""
+
+        def call(*args: Any) -> None:
+            if threading.get_ident() == self._thread:
+                function(*args)
+            else:
+                self._loop.call_soon_threadsafe(function, *args)
+
+        return call

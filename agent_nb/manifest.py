@@ -1,0 +1,49 @@
+"""The facts that make a run repeatable: model, settings, hashes, versions, usage."""
+
+import hashlib
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from agent_nb.messages import Message
+from agent_nb.run import Run, model_returned
+from agent_nb.wire import Json, to_wire
+
+_PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
+
+
+def manifest_of(run: Run) -> Json:
+    return {
+        "model": run.model,
+        "model_returned": model_returned(run),
+        "reason": run.reason,
+        "settings": run.settings,
+        "prompt_sha256": _hash(run.prompt),
+        "system_sha256": _hash(run.system),
+        "messages_sha256": _hash([_content(message) for message in run.messages]),
+        "files_sha256": {path: _hash(content) for path, content in run.files.items()},
+        "usage": to_wire(run.usage),
+        "cost": run.cost,
+        "seconds": run.seconds,
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def _content(message: Message) -> Any:
+    return to_wire(message.parts)
+
+
+def _hash(value: Any) -> str:
+    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode("utf-8", "replace")
+    return hashlib.sha256(data).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

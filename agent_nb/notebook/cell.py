@@ -1,0 +1,136 @@
+"""One `%%agent` cell from start to end: plan, run, show, bind the variables, save."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from agent_nb.engine import RunHandle
+from agent_nb.errors import AgentError
+from agent_nb.notebook.loop import ticking
+from agent_nb.notebook.plan import make_plan
+from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.views import View, view_for
+from agent_nb.run import Run
+
+if TYPE_CHECKING:
+    from agent_nb.notebook.magics import AgentMagics
+
+
+class CellError(Exception):
+    """Ends a cell as an error, shown as one line."""
+
+    def __init__(self, title: str, message: str) -> None:
+        super().__init__(message)
+        self.title = title
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{self.title}: {self}"]
+
+
+class CellInterrupted(KeyboardInterrupt):
+    """The interrupt, told in one line: the run is in order and its variables are set."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"KeyboardInterrupt: {self}"]
+
+
+def is_attended(shell: Any) -> bool:
+    """Whether somebody watches: nbclient, nbval and papermill allow no input; JupyterLab and a terminal do."""
+    kernel = getattr(shell, "kernel", None)
+    return True if kernel is None else bool(getattr(kernel, "_allow_stdin", False))
+
+
+async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
+    """Runs the cell; leaves NAME and `files` set, however the run ends."""
+    attended = is_attended(magics.shell)
+    try:
+        plan = await make_plan(magics, options, cell, attended=attended)
+        if options.dry_run:
+            from agent_nb.notebook.dry_run import show_dry_run
+
+            show_dry_run(plan)
+            return
+        handle = plan.agent.start(plan.prompt, images=plan.images, base=plan.base)
+    except AgentError as error:
+        raise UsageError(str(error)) from None
+    handle.name, handle.key = plan.name, plan.key
+    view = view_for(magics.shell, handle, plain=options.plain, attended=attended)
+    view.start(plan.note)
+    if options.background:
+        _in_background(magics, handle, view, options)
+        return
+    interrupted = await _wait(handle)
+    run = handle.result
+    assert run is not None
+    _finish(magics, run, view, options)
+    if interrupted:
+        raise CellInterrupted(f"`{run.name}` has what was done so far.")
+    if run.reason == "failed" and not options.no_raise:
+        raise CellError("AgentFailed", run.error or "The run failed.")
+    if options.check:
+        check(run, options.check, magics.shell.user_ns)
+
+
+async def _wait(handle: RunHandle) -> bool:
+    """Waits for the end; True if the kernel was interrupted meanwhile."""
+    async with ticking():
+        try:
+            await handle
+            return False
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            handle.stop("interrupted")
+            await handle
+            return True
+
+
+def _finish(magics: "AgentMagics", run: Run, view: View, options: Any) -> None:
+    files_name = bind(magics, run)
+    saved: list[str] = []
+    if options.save:
+        run.files.save(magics.home / options.save)
+        saved.append(options.save)
+    if magics.save_runs and not options.no_save:
+        try:
+            RunStore(magics.home).save(run)
+        except OSError as error:
+            view.warn(f"The run could not be saved: {error}. `{run.name}.save(path)` writes it elsewhere.")
+    view.finish(run, files_name, saved)
+
+
+def bind(magics: "AgentMagics", run: Run) -> str | None:
+    """Sets NAME, and the files' name if it is free or was ours; gives the latter if it was set."""
+    namespace, wanted = magics.shell.user_ns, magics.files_name
+    namespace[run.name] = run
+    if not wanted or wanted == run.name:
+        return None
+    if wanted in namespace and namespace[wanted] is not magics.bound_files:
+        return None
+    namespace[wanted] = magics.bound_files = run.files
+    return wanted
+
+
+def _in_background(magics: "AgentMagics", handle: RunHandle, view: View, options: Any) -> None:
+    magics.shell.user_ns[handle.name] = handle
+    magics.background[handle.id] = handle
+
+    async def finish() -> None:
+        run = await handle
+        magics.background.pop(handle.id, None)
+        # A later cell may have used the name for something else; that stays.
+        if magics.shell.user_ns.get(handle.name) is handle:
+            _finish(magics, run, view, options)
+
+    task = asyncio.get_running_loop().create_task(finish())
+    handle.follower = task
+
+
+def check(run: Run, expression: str, namespace: dict[str, Any]) -> None:
+    """Evaluates `--check` on the finished run; a false or failing one ends the cell."""
+    scope = {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
+    try:
+        holds = eval(expression, dict(namespace), scope)
+    except Exception as error:
+        raise CellError("CheckFailed", f"{expression}: {type(error).__name__}: {error}") from None
+    if not holds:
+        raise CellError("CheckFailed", f"{expression} is {holds!r}; {run!r}")

@@ -1,0 +1,44 @@
+"""Tab after `%%agent`: options, and the values they take."""
+
+from typing import Any
+
+from IPython.core.error import TryNext
+
+COMMANDS = ("models", "tools", "runs", "cost", "config", "log", "help")
+
+
+def complete(shell: Any, event: Any) -> list[str]:
+    """What may stand at the cursor on a `%%agent` or `%agent` line."""
+    magics = shell.magics_manager.registry.get("AgentMagics")
+    line = event.line
+    if magics is None or not line.lstrip().startswith((f"%%{magics.magic_name}", f"%{magics.magic_name}")):
+        raise TryNext
+    words = line[: len(line) - len(event.symbol)].split()
+    previous = words[-1] if words else ""
+    if not line.lstrip().startswith("%%"):
+        return list(COMMANDS)
+    for action in magics.agent.parser._actions:
+        if previous in action.option_strings and action.nargs != 0:
+            return _values(shell, action.dest) or [str(choice) for choice in action.choices or ()]
+    return [option for action in magics.agent.parser._actions for option in action.option_strings]
+
+
+def _values(shell: Any, destination: str) -> list[str]:
+    names = [name for name in shell.user_ns if not name.startswith("_")]
+    match destination:
+        case "model":
+            from agent_nb.providers import catalog
+
+            return [f"{row.vendor}:{row.recommended}" for row in catalog()]
+        case "base":
+            from agent_nb.run import Run
+
+            return [name for name in names if isinstance(shell.user_ns[name], Run)]
+        case "tool":
+            from agent_nb.tools import Tool
+
+            return [name for name in names if isinstance(shell.user_ns[name], Tool)]
+        case "variables" | "image" | "system":
+            return names
+        case _:
+            return []

@@ -1,0 +1,164 @@
+"""Variables in: what `{{name}}`, `-w`, `-i` and `--cells` put in front of the model.
+
+Each value is described by the first describer that takes it; libraries are recognised only if they are
+already loaded. Secrets are taken out before anything is sent.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from agent_nb.conversation import fenced
+from agent_nb.messages import Image
+from agent_nb.pictures import to_image
+from agent_nb.scrub import MASK, scrub
+
+TEXT_LIMIT = 20_000
+CELL_LIMIT = 4_000
+_STEP = r"(?:\.[A-Za-z_]\w*|\[[^\[\]{}]+\])"
+_REFERENCE = re.compile(r"(\\?)\{\{\s*([A-Za-z_]\w*" + _STEP + r"*)\s*\}\}")
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:api_?key|key|secret|token|password|passwd|credentials?)$", re.IGNORECASE
+)
+
+Describer = Callable[[Any], str]
+_describers: list[tuple[Callable[[Any], bool], Describer]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A value as the model sees it: some text, perhaps a picture."""
+
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:
+    """Registers how values of a kind are told to the model; the last registered is asked first."""
+    test = (lambda value: isinstance(value, accepts)) if isinstance(accepts, type) else accepts
+
+    def register(function: Describer) -> Describer:
+        _describers.insert(0, (test, function))
+        return function
+
+    return register
+
+
+def describe(name: str, value: Any) -> Described:
+    """The value as text and pictures, limited in size, with secrets taken out."""
+    if _SECRET_NAME.search(name) and isinstance(value, str):
+        return Described(MASK)
+    if _is(value, "matplotlib", "Figure") or _is(value, "PIL", "Image"):
+        return Described(f"(picture `{name}`)", (to_image(value, name=name),))
+    for accepts, function in _describers:
+        if accepts(value):
+            return Described(_limited(scrub(function(value))))
+    return Described(_limited(scrub(repr(value))))
+
+
+def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
+    """The prompt with each `{{name}}` replaced; `\\{{name}}` stays as it is written."""
+    images: list[Image] = []
+
+    def replace(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[0][1:]
+        described = describe(found[2], lookup(found[2], namespace))
+        images.extend(described.images)
+        return described.text
+
+    return Described(_REFERENCE.sub(replace, prompt), tuple(images))
+
+
+def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
+    """The value of `name`, `name.field` or `name["key"]`; a `UsageError` when there is none."""
+    name = re.match(r"[A-Za-z_]\w*", path)
+    assert name is not None
+    if name[0] not in namespace:
+        raise UsageError(
+            f"`{name[0]}` is not defined. Define it first, or write \\{{{{{path}}}}} for the braces themselves."
+        )
+    value = namespace[name[0]]
+    for step in re.findall(_STEP, path[name.end() :]):
+        try:
+            value = (
+                getattr(value, step[1:]) if step[0] == "." else value[ast.literal_eval(step[1:-1].strip())]
+            )
+        except Exception as error:
+            raise UsageError(f"`{path}` cannot be read: {type(error).__name__}: {error}") from None
+    return value
+
+
+def recent_cells(shell: Any, count: int) -> str:
+    """The last cells' source and text output, newest last."""
+    manager = shell.history_manager
+    current = shell.execution_count
+    sources = manager.input_hist_raw
+    told = []
+    for number in range(max(1, current - count), min(current, len(sources))):
+        output = "\n".join(_text_outputs(getattr(manager, "outputs", {}).get(number, ())))
+        block = f"Cell {number}:\n{fenced(_limited(sources[number], CELL_LIMIT), 'python')}"
+        told.append(block + (f"\nOutput:\n{fenced(_limited(output, CELL_LIMIT))}" if output.strip() else ""))
+    return scrub("\n\n".join(told))
+
+
+def _text_outputs(outputs: Any) -> list[str]:
+    texts = []
+    for output in outputs:
+        bundle = getattr(output, "bundle", {})
+        text = bundle.get("stream") or bundle.get("text/plain") or ""
+        texts.append("".join(text) if isinstance(text, list) else str(text))
+    return texts
+
+
+def _limited(text: str, limit: int = TEXT_LIMIT) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
+
+
+def _is(value: Any, module: str, name: str) -> bool:
+    """Whether a value's class is this one, told without importing the library."""
+    return any(
+        kind.__name__ == name and kind.__module__.partition(".")[0] == module for kind in type(value).__mro__
+    )
+
+
+@describer(str)
+def _text(value: str) -> str:
+    return value
+
+
+@describer(Mapping)
+def _mapping(value: Mapping[Any, Any]) -> str:
+    safe = {
+        key: MASK if isinstance(item, str) and _SECRET_NAME.search(str(key)) else item
+        for key, item in value.items()
+    }
+    return repr(safe)
+
+
+@describer(lambda value: _is(value, "pandas", "DataFrame"))
+def _frame(value: Any) -> str:
+    columns = "\n".join(f"- {name}: {kind}" for name, kind in value.dtypes.items())
+    return (
+        f"DataFrame with {len(value):,} rows and {len(value.columns)} columns\n{columns}\n"
+        f"First rows:\n{value.head(5).to_csv(index=False)}"
+    )
+
+
+@describer(lambda value: _is(value, "pandas", "Series"))
+def _series(value: Any) -> str:
+    return f"Series {value.name!r} of {len(value):,} {value.dtype} values\n{value.head(10).to_string()}"
+
+
+@describer(lambda value: _is(value, "numpy", "ndarray"))
+def _array(value: Any) -> str:
+    facts = f"ndarray of shape {value.shape}, {value.dtype}"
+    if value.size and value.dtype.kind in "iuf":
+        facts += f", from {value.min()} to {value.max()}, mean {value.mean():.4g}"
+    return f"{facts}\n{value!r}"

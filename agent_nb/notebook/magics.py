@@ -1,0 +1,198 @@
+"""`%%agent` and `%agent`: the options, their help, and where they are registered.
+
+Loaded by `%load_ext agent_nb`, so it imports nothing but IPython; the work is in `cell.py`, imported with
+the first run.
+"""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from traitlets import Bool, Enum, Float, Int, Unicode, observe
+
+from agent_nb.notebook.loop import CellRewriter
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+CHECK = "--check"
+
+
+@magics_class
+class AgentMagics(Magics):
+    """Defaults for `%%agent`, set with `%config AgentMagics.<name> = <value>`."""
+
+    model = Unicode("", help="The model when a cell names none, such as 'anthropic:claude-opus-5-5'.").tag(
+        config=True
+    )
+    instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
+    effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
+    approve = Enum(("ask", "auto", "deny"), default_value="ask", help="Tools that ask first.").tag(
+        config=True
+    )
+    steps = Int(20, help="The most turns of the model in a run.").tag(config=True)
+    seconds = Float(None, allow_none=True, help="The most seconds of a run.").tag(config=True)
+    budget = Float(None, allow_none=True, help="The most US dollars of a run.").tag(config=True)
+    files_name = Unicode("files", help="The variable that receives the files; '' for none.").tag(config=True)
+    save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)
+    magic_name = Unicode("agent", help="What the magic is called, if another extension has `agent`.").tag(
+        config=True
+    )
+
+    def __init__(self, shell: Any, **traits: Any) -> None:
+        super().__init__(shell, **traits)
+        self.home = Path.cwd()
+        self.rewriter = CellRewriter(shell, self.magic_name)
+        self.bound_files: Any = None
+        """The files we bound last, to tell ours from the user's own variable of that name."""
+        self.background: dict[str, Any] = {}
+
+    @no_var_expand
+    @line_cell_magic
+    @magic_arguments()
+    @argument(
+        "name",
+        nargs="?",
+        default="run",
+        metavar="NAME",
+        help="Variable that receives the Run (default: run).",
+    )
+    @argument("-m", "--model", help="Model as vendor:model, such as openai:gpt-6-sol, ollama:qwen3 or demo:.")
+    @argument("--from", dest="base", metavar="NAME", help="Go on from this Run.")
+    @argument("-c", "--continue", dest="go_on", action="store_true", help="Go on from NAME's own last value.")
+    @argument("-i", "--image", action="append", help="A picture to send: a variable, a path or an https URL.")
+    @argument(
+        "-w", "--with", dest="variables", metavar="VARIABLE", action="append", help="A variable to describe."
+    )
+    @argument("--cells", type=int, metavar="N", help="Send the last N cells: source and text output.")
+    @argument(
+        "-t", "--tool", action="append", help="A tool of yours, by variable name, beside the file tools."
+    )
+    @argument("--effort", choices=EFFORTS, help="How hard the model thinks.")
+    @argument(
+        "--system", metavar="TEXT", help="Text, or a variable that holds it, appended to the system text."
+    )
+    @argument("--budget", type=float, metavar="USD", help="End the run when it has cost this much.")
+    @argument("--steps", type=int, metavar="N", help="End the run after this many turns.")
+    @argument("--seconds", type=float, metavar="S", help="End the run after this many seconds.")
+    @argument("--approve", choices=("ask", "auto", "deny"), help="What to do about tools that ask first.")
+    @argument(
+        "--pace", type=float, metavar="X", help="Speed of the demo model: 1 as a fast model, 0 at once."
+    )
+    @argument(
+        "--background", action="store_true", help="Do not wait: NAME is a RunHandle until the run ends."
+    )
+    @argument("--save", metavar="DIR", help="Also write the files to this folder.")
+    @argument("--no-save", action="store_true", help="Do not keep this run under .agent_nb/runs/.")
+    @argument("--no-raise", action="store_true", help="A failed run does not end the cell as an error.")
+    @argument("--dry-run", action="store_true", help="Show what would be sent, and send nothing.")
+    @argument("--plain", action="store_true", help="Plain text output, the same every time.")
+    @argument(
+        CHECK, metavar="EXPRESSION", help="To the end of the line: must be true of run, files, html, text."
+    )
+    def agent(self, line: str, cell: str | None = None) -> None:
+        """Ask a model to make files, and watch it work.
+
+        The cell's text is the prompt. `{{name}}` puts a variable into it. When the cell ends, NAME is a Run
+        (`run.files`, `run.text`, `run.cost`) and `files` holds its files.
+
+            %%agent hero -m anthropic:claude-opus-5-5
+            A landing page for a small bakery in Lyon, warm colours, opening hours.
+
+            %%agent hero -c
+            Make the heading green.
+
+        With no key and no model named, the offline demo model answers.
+
+        As a line: `%agent models | tools | runs | cost | config | log | help`.
+        """
+        if cell is None:
+            from agent_nb.notebook.commands import run_command
+
+            run_command(self, line)
+            return
+        from agent_nb.bridge import run_blocking
+
+        run_blocking(self.run_cell(line, cell))
+
+    async def run_cell(self, line: str, cell: str) -> None:
+        """Runs one `%%agent` cell; awaited by the rewritten cell."""
+        from agent_nb.notebook.cell import run_cell
+
+        await run_cell(self, self.parse(line), cell)
+
+    def parse(self, line: str) -> Any:
+        """The options of a line; a wrong one is a `UsageError` that names the nearest valid one."""
+        line, found, check = f" {line} ".partition(f" {CHECK} ")
+        if found and not check.strip():
+            raise UsageError(f"{CHECK} needs an expression, such as {CHECK} '<h1' in html")
+        known = [option for action in self.agent.parser._actions for option in action.option_strings]
+        for word in line.split():
+            option = word.partition("=")[0]
+            if option.startswith("--") and option not in known:
+                near = difflib.get_close_matches(option, known, 1, 0.5)
+                hint = f" Did you mean {near[0]}?" if near else " `%%agent?` lists the options."
+                raise UsageError(f"There is no option {option}.{hint}")
+        options = parse_argstring(self.agent, line.strip())
+        for key, value in vars(options).items():
+            setattr(options, key, _unquoted(value))
+        options.check = check.strip() or None
+        return options
+
+    @observe("magic_name")
+    def _rename(self, change: Any) -> None:
+        if getattr(self, "rewriter", None) and change["new"].isidentifier():
+            self._unregister(change["old"])
+            self.rewriter.magic_name = change["new"]
+            self.register_name()
+
+    def register_name(self) -> None:
+        """Makes the magic known under its configured name."""
+        manager = self.shell.magics_manager
+        for kind in ("line", "cell"):
+            manager.register_function(self.agent, magic_kind=kind, magic_name=self.magic_name)
+
+    def _unregister(self, name: str) -> None:
+        for table in self.shell.magics_manager.magics.values():
+            table.pop(name, None)
+
+
+def _unquoted(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unquoted(item) for item in value]
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value
+
+
+def load(shell: Any) -> None:
+    """`%load_ext agent_nb`."""
+    old = shell.magics_manager.registry.get("AgentMagics")
+    if old is not None:
+        unload(shell)
+    magics = AgentMagics(shell)
+    shell.register_magics(magics)
+    magics.register_name()
+    magics.rewriter.install()
+    shell.set_hook("complete_command", _complete, re_key=r"%?%agent")
+
+
+def unload(shell: Any) -> None:
+    """`%unload_ext agent_nb`: nothing of ours stays behind."""
+    magics = shell.magics_manager.registry.pop("AgentMagics", None)
+    if magics is None:
+        return
+    for handle in list(magics.background.values()):
+        handle.stop()
+    magics.rewriter.remove()
+    magics._unregister(magics.magic_name)
+    magics._unregister("agent")
+    if magics in shell.configurables:
+        shell.configurables.remove(magics)
+
+
+def _complete(shell: Any, event: Any) -> list[str]:
+    from agent_nb.notebook.completion import complete
+
+    return complete(shell, event)

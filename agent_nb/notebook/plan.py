@@ -1,0 +1,155 @@
+"""From the options of a cell to everything a run needs. All that can be wrong is found here, before it starts."""
+
+import asyncio
+import builtins
+import keyword
+import os
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from agent_nb.agent import Agent
+from agent_nb.messages import Image
+from agent_nb.notebook.context import describe, expand, lookup, recent_cells
+from agent_nb.notebook.store import RunStore
+from agent_nb.pictures import to_image
+from agent_nb.providers import default_model_name, model
+from agent_nb.run import Run, request_key
+from agent_nb.setup import Limits
+from agent_nb.tools import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from agent_nb.notebook.magics import AgentMagics
+
+DEMO = "demo:"
+_RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One cell, understood."""
+
+    name: str
+    agent: Agent
+    prompt: str
+    images: tuple[Image, ...]
+    base: Run | None
+    key: str
+    note: str
+    """A line to show first: why this model; empty when there is nothing to say."""
+
+
+async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended: bool) -> Plan:
+    """Reads variables and options; raises `UsageError` when the cell cannot run as written."""
+    namespace = magics.shell.user_ns
+    name = check_name(options.name, namespace)
+    if not cell.strip():
+        raise UsageError("The cell is empty. Below the %%agent line, say what you want made.")
+    base = _base(magics, options, name)
+    asked = expand(cell.strip(), namespace)
+    texts, images = [asked.text], list(asked.images)
+    for variable in options.variables or ():
+        described = describe(variable, lookup(variable, namespace))
+        texts.append(f"Variable `{variable}`:\n{described.text}")
+        images += described.images
+    if options.cells:
+        texts.append(recent_cells(magics.shell, options.cells))
+    for picture in options.image or ():
+        found = namespace.get(picture, picture)
+        images.append(await asyncio.to_thread(to_image, found, picture if found is not picture else ""))
+    model_name, note = choose_model(magics, options)
+    agent = _agent(magics, options, model_name, attended)
+    prompt = "\n\n".join(text for text in texts if text)
+    key = request_key(name, prompt, agent.provider.name, base.key if base else "", agent.instructions or "")
+    return Plan(name=name, agent=agent, prompt=prompt, images=tuple(images), base=base, key=key, note=note)
+
+
+def check_name(name: str, namespace: dict[str, Any]) -> str:
+    """The variable name, if it can be one without hiding something."""
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise UsageError(f"{name!r} cannot be a variable's name. Use letters, digits and _, such as `hero`.")
+    if hasattr(builtins, name) or name in _RESERVED:
+        raise UsageError(f"`{name}` would hide Python's own `{name}`. Choose another name, such as `hero`.")
+    if isinstance(namespace.get(name), types.ModuleType):
+        raise UsageError(f"`{name}` is an imported module. Choose another name, such as `{name}_run`.")
+    return name
+
+
+def choose_model(magics: "AgentMagics", options: Any) -> tuple[str, str]:
+    """The model and a line about it: the cell's, else configured, else the first vendor with a key, else the demo."""
+    named = options.model or magics.model or os.environ.get("AGENT_NB_MODEL")
+    if named:
+        return named, ""
+    found = default_model_name()
+    if found:
+        return found, ""
+    return (
+        DEMO,
+        "No API key found: this is the offline demo model. `%agent models` shows how to use a real one.",
+    )
+
+
+def _base(magics: "AgentMagics", options: Any, name: str) -> Run | None:
+    if options.base and options.go_on:
+        raise UsageError("Use either --from NAME or -c: both say where to go on from.")
+    wanted = options.base or (name if options.go_on else None)
+    if wanted is None:
+        return None
+    value = magics.shell.user_ns.get(wanted)
+    if isinstance(value, Run):
+        return value
+    if value is not None:
+        raise UsageError(
+            f"`{wanted}` is a {type(value).__name__}, not a Run, so there is nothing to go on from."
+        )
+    saved = RunStore(magics.home).newest(wanted)
+    remedy = (
+        f"`{wanted} = agent_nb.load({str(saved)!r})` brings back the saved one."
+        if saved
+        else "Run its cell first."
+    )
+    raise UsageError(f"`{wanted}` is not defined. {remedy}")
+
+
+def _agent(magics: "AgentMagics", options: Any, model_name: str, attended: bool) -> Agent:
+    effort = options.effort or magics.effort or None
+    extra: dict[str, Any] = {}
+    if model_name.startswith(DEMO):
+        # With nobody watching there is no point in waiting; the run's own times stay the same.
+        extra["pace"] = options.pace if options.pace is not None else (1.0 if attended else 0.0)
+    provider = model(model_name, effort=effort, **extra)
+    limits = Limits(
+        steps=_either(options.steps, magics.steps),
+        seconds=_either(options.seconds, magics.seconds),
+        usd=_either(options.budget, magics.budget),
+    )
+    system = options.system
+    if system is not None and isinstance(magics.shell.user_ns.get(system), str):
+        system = magics.shell.user_ns[system]
+    instructions = "\n\n".join(text for text in (magics.instructions, system) if text)
+    return Agent(
+        provider,
+        tools=_tools(magics, options.tool or ()),
+        system=instructions or None,
+        limits=limits,
+        approve=options.approve or magics.approve,
+    )
+
+
+def _either(chosen: Any, default: Any) -> Any:
+    return default if chosen is None else chosen
+
+
+def _tools(magics: "AgentMagics", names: list[str]) -> Toolbox:
+    tools: list[Tool | Callable[..., Any]] = list(Toolbox.default())
+    for name in names:
+        value = lookup(name, magics.shell.user_ns)
+        if not callable(value):
+            raise UsageError(
+                f"`{name}` is a {type(value).__name__}, not a tool. Decorate a function with @tool."
+            )
+        tools.append(value)
+    return Toolbox(tools)

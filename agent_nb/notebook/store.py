@@ -1,0 +1,98 @@
+"""Finished runs on disk, under `.agent_nb/runs/`, so that nothing is lost when the kernel dies.
+
+One file per run and one index of short lines, kept under a lock because several kernels may share a folder.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent_nb.run import FORMAT, FORMAT_VERSION, Run, run_to_wire, write_atomically
+from agent_nb.scrub import scrub
+from agent_nb.wire import Json
+
+MOST_RUNS = 200
+MOST_BYTES = 200_000_000
+FOLDER = ".agent_nb"
+
+
+class RunStore:
+    """The saved runs of one working directory."""
+
+    def __init__(self, home: Path) -> None:
+        self.root = home / FOLDER
+        self.folder = self.root / "runs"
+        self._index = self.folder / "index.jsonl"
+
+    def save(self, run: Run) -> Path:
+        """Keeps a run; the oldest go when there are too many or they weigh too much."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        ignore = self.root / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        target = self.folder / f"{stamp}-{run.name}-{run.id}.json"
+        wire = {"format": FORMAT, "version": FORMAT_VERSION, **run_to_wire(run)}
+        data = scrub(json.dumps(wire, ensure_ascii=False)).encode("utf-8", "replace")
+        row: Json = {
+            "file": target.name,
+            "name": run.name,
+            "when": time.strftime("%Y-%m-%d %H:%M"),
+            "model": run.model,
+            "reason": run.reason,
+            "cost": run.cost,
+            "prompt": scrub(" ".join(run.prompt.split())[:80]),
+            "bytes": len(data),
+        }
+        with self._locked():
+            write_atomically(target, data)
+            self._write_index(self._pruned([*self._rows(), row]))
+        return target
+
+    def rows(self) -> list[Json]:
+        """The saved runs, newest last; only those whose file is still there."""
+        return [row for row in self._rows() if (self.folder / row["file"]).exists()]
+
+    def newest(self, name: str) -> Path | None:
+        """The file of the last saved run of that name."""
+        named = [row for row in self.rows() if row["name"] == name]
+        return self.folder / named[-1]["file"] if named else None
+
+    def _rows(self) -> list[Json]:
+        try:
+            lines = self._index.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        rows = []
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError:  # a line cut short by a full disk: the others still count
+                continue
+            if isinstance(row, dict) and "file" in row and "name" in row:
+                rows.append(row)
+        return rows
+
+    def _pruned(self, rows: list[Json]) -> list[Json]:
+        kept: list[Json] = []
+        weight = 0
+        for row in reversed(rows):
+            weight += row.get("bytes", 0)
+            if kept and (len(kept) >= MOST_RUNS or weight > MOST_BYTES):
+                (self.folder / row["file"]).unlink(missing_ok=True)
+            else:
+                kept.append(row)
+        return kept[::-1]
+
+    def _write_index(self, rows: list[Json]) -> None:
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_atomically(self._index, text.encode())
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        from filelock import FileLock
+
+        with FileLock(self.folder / ".lock", timeout=10):
+            yield

@@ -1,0 +1,74 @@
+"""The phase of a run in words, derived from its events. The page's `phase.ts` says the same words."""
+
+from typing import assert_never
+
+from agent_nb.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    FileChanged,
+    FileDelta,
+    MessageAdded,
+    Reason,
+    RunFinished,
+    RunStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolReady,
+    ToolRunning,
+    ToolStarted,
+    TurnFinished,
+    TurnRetrying,
+    TurnStarted,
+    UsageUpdated,
+)
+
+ENDINGS: dict[Reason, str] = {
+    "end_turn": "done",
+    "max_tokens": "cut off at the token limit",
+    "max_steps": "stopped at the step limit",
+    "max_seconds": "stopped at the time limit",
+    "budget": "stopped at the budget",
+    "refusal": "refused",
+    "stopped": "stopped",
+    "interrupted": "interrupted",
+    "failed": "failed",
+}
+
+
+def phase_after(phase: str, event: Event) -> str:
+    """The phase once `event` has happened, given the phase before it."""
+    match event:
+        case RunStarted():
+            return "starting"
+        case TurnStarted() | ThinkingDelta():
+            return "thinking"
+        case TurnRetrying(wait=wait):
+            return f"retrying in {max(1, round(wait))} s"
+        case TextDelta():
+            return "writing"
+        case FileDelta(path=path):
+            return f"writing {path}"
+        case ToolStarted(title=title) | ToolRunning(title=title):
+            return f"running {title}"
+        case ApprovalRequested():
+            return "waiting for approval"
+        case RunFinished(reason=reason):
+            return ENDINGS[reason]
+        case (
+            TurnFinished()
+            | ToolArgsDelta()
+            | ToolReady()
+            | ToolProgress()
+            | ToolFinished()
+            | ApprovalResolved()
+            | UsageUpdated()
+            | MessageAdded()
+            | FileChanged()
+        ):
+            return phase
+        case _:
+            assert_never(event)

@@ -1,0 +1,23 @@
+"""When a failed turn is tried again, and after how long."""
+
+import random
+
+from agent_nb.errors import ProviderError
+
+RETRIES = 4
+LONGEST_WAIT = 60.0
+"""Seconds we are ready to wait when a vendor asks for it."""
+
+
+def wait_before(attempt: int, error: ProviderError) -> float:
+    """Seconds to wait before trying again after failed attempt `attempt`; raises the error when it is final."""
+    if not error.retryable or attempt > RETRIES:
+        raise error
+    if error.retry_after is not None:
+        if error.retry_after > LONGEST_WAIT:
+            raise ProviderError(
+                f"{error} It asks to wait {error.retry_after:.0f} s; try again later."
+            ) from None
+        return error.retry_after
+    ceiling = min(8.0, 0.5 * 2.0 ** (attempt - 1))
+    return round(ceiling * (0.75 + 0.25 * random.random()), 2)

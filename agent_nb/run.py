@@ -1,0 +1,226 @@
+"""Run: what a run leaves behind. A value: it never changes, and going on from it makes a new one."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agent_nb.errors import ConfigError, RunFailedError, SavedRunError
+from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted, TurnFinished, event_from_wire
+from agent_nb.files import Files
+from agent_nb.messages import Message, Thinking, ToolResult, ToolUse, Usage
+from agent_nb.wire import Json, from_wire, to_wire
+
+FORMAT = "agent_nb.run"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Run:
+    """The result of one run: files, text, events, usage, cost, and how it ended."""
+
+    id: str
+    prompt: str
+    model: str
+    reason: Reason
+    files: Files
+    messages: tuple[Message, ...]
+    """The whole conversation, the earlier runs' included; no system message."""
+    events: tuple[Event, ...]
+    usage: Usage
+    cost: float | None
+    """US dollars; None when the model's price is not known."""
+    seconds: float
+    error: str | None = None
+    name: str = "run"
+    key: str = ""
+    """The mark its output carries: the name and a hash of what was asked."""
+    settings: Json = field(default_factory=dict)
+    system: str = ""
+    history: int = 0
+    """How many of `messages` came before this run."""
+    given_files: Files | None = None
+    """The files as the run left them, where the person has changed them since."""
+    variants: tuple["Run", ...] = ()
+
+    @property
+    def html(self) -> str | None:
+        """The page: `index.html`, or the first HTML file there is."""
+        page = self.files.get(self.files.entry) if self.files.entry else None
+        return page if isinstance(page, str) else None
+
+    @property
+    def own_messages(self) -> tuple[Message, ...]:
+        """The messages of this run alone, the prompt first."""
+        return self.messages[self.history :]
+
+    @cached_property
+    def text(self) -> str:
+        """The model's last words."""
+        said = [message.text for message in self.own_messages if message.role == "assistant" and message.text]
+        return said[-1] if said else ""
+
+    @cached_property
+    def thinking(self) -> str:
+        """What the model showed of its thinking."""
+        parts = [part for message in self.own_messages for part in message.parts]
+        return "\n\n".join(part.text for part in parts if isinstance(part, Thinking))
+
+    @cached_property
+    def tool_uses(self) -> tuple[ToolUse, ...]:
+        """Each call with its result, in the order of the calls."""
+        titles = {e.call_id: e.title for e in self.events if isinstance(e, ToolStarted | ToolReady)}
+        ends = {e.call_id: e for e in self.events if isinstance(e, ToolFinished)}
+        results = [p for message in self.own_messages for p in message.parts if isinstance(p, ToolResult)]
+        calls = [call for message in self.own_messages for call in message.tool_calls]
+        seen: dict[str, int] = {}
+        uses = []
+        for index, call in enumerate(calls):
+            event_id = unique_call_id(call.id, seen)
+            end = ends.get(event_id)
+            uses.append(
+                ToolUse(
+                    call=call,
+                    result=results[index] if index < len(results) else None,
+                    ok=bool(end and end.ok),
+                    seconds=end.seconds if end else 0.0,
+                    title=titles.get(event_id, call.name),
+                    summary=end.summary if end else "",
+                )
+            )
+        return tuple(uses)
+
+    @property
+    def manifest(self) -> Json:
+        """What is needed to tell whether two runs were the same experiment."""
+        from agent_nb.manifest import manifest_of
+
+        return manifest_of(self)
+
+    def with_files(self, changed: Mapping[str, str | bytes | None]) -> "Run":
+        """A new run with these files changed by hand (None deletes); the next prompt tells the model."""
+        files = self.files
+        for path, content in changed.items():
+            files = files.delete(path) if content is None else files.write(path, content)
+        return replace(self, files=files, given_files=self.given_files or self.files)
+
+    def pick(self, number: int) -> "Run":
+        """The variant of that number, from 1, as a run of its own that keeps its siblings."""
+        if not 1 <= number <= len(self.variants):
+            have = f"1 to {len(self.variants)}" if self.variants else "none"
+            raise ConfigError(f"There is no variant {number}; this run has {have}.")
+        return replace(self.variants[number - 1], name=self.name, key=self.key, variants=self.variants)
+
+    def raise_for_failure(self) -> "Run":
+        """Raises `RunFailedError` if the run failed; else gives the run back."""
+        if self.reason == "failed":
+            raise RunFailedError(self.error or "The run failed.")
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the run as one JSON file, whole or not at all; `agent_nb.load` reads it back."""
+        target = Path(path)
+        text = json.dumps(
+            {"format": FORMAT, "version": FORMAT_VERSION, **run_to_wire(self)}, ensure_ascii=False
+        )
+        write_atomically(target, text.encode("utf-8", "replace"))
+        return target
+
+    def __repr__(self) -> str:
+        files = ", ".join(self.files) or "no files"
+        return f"<Run {self.name} {self.model} {self.reason}: {files}>"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from agent_nb.render import bundle
+
+        return bundle(self)
+
+
+def unique_call_id(call_id: str, seen: dict[str, int]) -> str:
+    """The id a call has in events: vendors that number calls anew each turn repeat theirs."""
+    seen[call_id] = seen.get(call_id, 0) + 1
+    return call_id if seen[call_id] == 1 else f"{call_id}#{seen[call_id]}"
+
+
+def request_key(name: str, *parts: Any) -> str:
+    """A mark that is the same for the same request: the name and a short hash."""
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode("utf-8", "replace"))
+    return f"{name}-{digest.hexdigest()[:10]}"
+
+
+def model_returned(run: Run) -> str:
+    """The model as the vendor named it in its last answer."""
+    names = [event.model for event in run.events if isinstance(event, TurnFinished) and event.model]
+    return names[-1] if names else run.model
+
+
+def write_atomically(target: Path, data: bytes) -> None:
+    """Writes beside the target, then swaps: a failed write leaves the old file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+_PLAIN = ("files", "given_files", "events", "variants")
+
+
+def run_to_wire(run: Run) -> Json:
+    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _PLAIN}
+    events = [to_wire(event) for event in run.events]
+    for event in events:
+        del event["run_id"]
+    return {
+        **wire,
+        "files": run.files.to_wire(),
+        "given_files": run.given_files.to_wire() if run.given_files is not None else None,
+        "events": events,
+        "variants": [run_to_wire(variant) for variant in run.variants],
+    }
+
+
+def run_from_wire(data: Json) -> Run:
+    plain = {f.name for f in fields(Run)} - {*_PLAIN, "messages", "usage"}
+    given = data.get("given_files")
+    return Run(
+        **{name: data[name] for name in plain if name in data},
+        files=Files.from_wire(data["files"]),
+        given_files=Files.from_wire(given) if given is not None else None,
+        messages=from_wire(tuple[Message, ...], data["messages"]),
+        events=tuple(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
+        usage=from_wire(Usage, data["usage"]),
+        variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Run:
+    """The run that `run.save` wrote."""
+    source = Path(path)
+    try:
+        data = json.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SavedRunError(
+            f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."
+        ) from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SavedRunError(f"{str(source)!r} is not a saved run: {error}.") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise SavedRunError(f"{str(source)!r} is not a saved run: it does not say it is one.")
+    if data.get("version", 0) > FORMAT_VERSION:
+        raise SavedRunError(
+            f"{str(source)!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
+        )
+    try:
+        return run_from_wire(data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SavedRunError(f"{str(source)!r} is damaged: {type(error).__name__} {error}.") from None
