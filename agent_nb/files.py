@@ -1,4 +1,4 @@
-"""The agent's virtual file system: `Files`, a value with versions, and `Workspace`, the holder a run writes to.
+"""The agent's virtual file system: `Files`, a value with versions, and `Workspace`, which a run writes to.
 
 Paths are relative, with forward slashes, and stay inside the root; see `safe_path`.
 """
@@ -6,7 +6,6 @@ Paths are relative, with forward slashes, and stay inside the root; see `safe_pa
 import base64
 import html
 import io
-import mimetypes
 import os
 import re
 import tempfile
@@ -20,12 +19,12 @@ from typing import Any
 from agent_nb.diffs import LineChange, apply_patch, compare, line_patch, unified_diff
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
+from agent_nb.paths import media_type, safe_path
 from agent_nb.wire import Json
 
 __all__ = [
     "MAX_BINARY_BYTES",
     "MAX_FILES",
-    "MAX_PATH_BYTES",
     "MAX_TEXT_BYTES",
     "MAX_TOTAL_BYTES",
     "Change",
@@ -45,75 +44,10 @@ MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000
 MAX_TOTAL_BYTES = 50_000_000
 MAX_FILES = 200
-MAX_PATH_BYTES = 200
 
 Content = str | bytes
 
-_DRIVE = re.compile(r"[A-Za-z]:")
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# Fixed here because the tables of `mimetypes` differ between systems and Python versions.
-_MEDIA_TYPES = {
-    ".css": "text/css",
-    ".csv": "text/csv",
-    ".gif": "image/gif",
-    ".htm": "text/html",
-    ".html": "text/html",
-    ".ico": "image/x-icon",
-    ".jpeg": "image/jpeg",
-    ".jpg": "image/jpeg",
-    ".js": "text/javascript",
-    ".json": "application/json",
-    ".jsx": "text/javascript",
-    ".md": "text/markdown",
-    ".mjs": "text/javascript",
-    ".png": "image/png",
-    ".py": "text/x-python",
-    ".svg": "image/svg+xml",
-    ".ts": "text/typescript",
-    ".tsx": "text/typescript",
-    ".txt": "text/plain",
-    ".vue": "text/x-vue",
-    ".webp": "image/webp",
-    ".woff2": "font/woff2",
-    ".xml": "application/xml",
-}
-
-
-def safe_path(path: str) -> str:
-    """The path in its one form, or a FileError: `./a//b.css` and `a\\b.css` are `a/b.css`."""
-    if not isinstance(path, str) or not path.strip():
-        raise FileError("A file needs a path: give a relative one such as 'index.html'.")
-    if _UNPRINTABLE.search(path):
-        raise FileError(
-            f"The path {path[:80]!r} holds control characters: use letters, digits, '-', '_', '.' and '/'."
-        )
-    if len(path.encode()) > MAX_PATH_BYTES:
-        raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
-    slashed = path.strip().replace("\\", "/")
-    if slashed.startswith(("/", "~")) or _DRIVE.match(slashed):
-        raise FileError(
-            f"The path {path!r} is absolute: give it relative to the project, such as 'index.html'."
-        )
-    if ":" in slashed:
-        raise FileError(f"The path {path!r} holds a colon: use '-' in its place.")
-    if slashed.endswith("/"):
-        raise FileError(
-            f"The path {path!r} names a folder: folders come with their files, name a file in it."
-        )
-    segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
-    if ".." in segments:
-        raise FileError(f"The path {path!r} leaves the project: give a path without '..'.")
-    if not segments:
-        raise FileError(f"The path {path!r} names no file: give a relative one such as 'index.html'.")
-    return "/".join(segments)
-
-
-def media_type(path: str, content: Content | None = "") -> str:
-    """By the suffix; what has no known one is plain text or just bytes."""
-    suffix = os.path.splitext(path)[1].lower()
-    fallback = "application/octet-stream" if isinstance(content, bytes) else "text/plain"
-    return _MEDIA_TYPES.get(suffix) or mimetypes.guess_type(path)[0] or fallback
 
 
 def human_size(size: int) -> str:
@@ -175,7 +109,7 @@ class Files(Mapping[str, Content]):
         return self._versions[path]
 
     def diff(self, path: str, old: int = -2, new: int = -1) -> str:
-        """The unified diff of two versions, by their index in `versions`; one before the first is an empty file."""
+        """The unified diff of two versions, by their index in `versions`; before the first is an empty file."""
         versions = (None, *self._versions[path])
         old, new = (index + (index >= 0) for index in (old, new))
         try:
@@ -291,7 +225,8 @@ class Files(Mapping[str, Content]):
         kind, limit = ("text", MAX_TEXT_BYTES) if isinstance(content, str) else ("binary", MAX_BINARY_BYTES)
         if size > limit:
             raise FileError(
-                f"{path!r} is too large ({human_size(size)}): a {kind} file may have {human_size(limit)}, split it."
+                f"{path!r} is too large ({human_size(size)}): a {kind} file may have {human_size(limit)},"
+                " split it or leave data out."
             )
         total = sum(self._sizes.values()) - self._sizes.get(path, 0) + size
         if total > MAX_TOTAL_BYTES:

@@ -12,7 +12,6 @@ from agent_nb.errors import ToolError
 from agent_nb.tools.schema import compile_schema
 from agent_nb.wire import Json
 
-_PLAIN = {str: "string", bool: "boolean", type(None): "null", None: "null", list: "array", dict: "object"}
 _LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
 _DICTS = (dict, collections.abc.Mapping)
 
@@ -28,48 +27,69 @@ class Reader:
 def reader(annotation: Any) -> Reader:
     """Raises a TypeError that goes on from the words "The parameter ..."."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    found = None
     if origin is typing.Annotated:
-        inner = reader(arguments[0])
-        words = " ".join(word for word in arguments[1:] if isinstance(word, str))
-        return Reader({**inner.schema, "description": words}, inner.read) if words else inner
-    if annotation in (Any, object):
-        return Reader({}, _same)
-    if annotation is int:
-        return Reader({"type": "integer"}, int)  # a schema's integer may come as 3.0
-    if annotation is float:
-        return Reader({"type": "number"}, float)
+        found = _annotated(*arguments)
+    elif origin is not None:
+        found = _generic(origin, arguments)
+    elif isinstance(annotation, collections.abc.Hashable) and annotation in _SIMPLE:
+        found = _SIMPLE[annotation]
+    elif isinstance(annotation, type):
+        found = _class(annotation)
+    if found is None:
+        raise _unsupported(annotation)
+    return found
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_SIMPLE: dict[Any, Reader] = {
+    Any: Reader({}, _same),
+    object: Reader({}, _same),
+    str: Reader({"type": "string"}, _same),
+    bool: Reader({"type": "boolean"}, _same),
+    int: Reader({"type": "integer"}, int),  # JSON Schema's integers may come as 3.0
+    float: Reader({"type": "number"}, float),
+    type(None): Reader({"type": "null"}, _same),
+    list: Reader({"type": "array"}, _same),
+    dict: Reader({"type": "object"}, _same),
+}
+
+
+def _annotated(annotation: Any, *notes: Any) -> Reader:
+    inner = reader(annotation)
+    words = " ".join(note for note in notes if isinstance(note, str))
+    return Reader({**inner.schema, "description": words}, inner.read) if words else inner
+
+
+def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
     if origin is Literal:
         return Reader(_enum(arguments), _same)
     if origin in (typing.Union, types.UnionType):
         return _union([reader(option) for option in arguments])
-    if origin in _LISTS and _is_list(origin, arguments):
+    if origin in _LISTS and (origin is not tuple or arguments[1:] == (Ellipsis,)):
         return _list(origin, reader(arguments[0]))
     if origin in _DICTS and arguments[0] is str:
         return _dict(reader(arguments[1]))
-    if isinstance(annotation, collections.abc.Hashable) and annotation in _PLAIN:
-        return Reader({"type": _PLAIN[annotation]}, _same)
-    if isinstance(annotation, type):
-        return _class(annotation)
-    raise _unsupported(annotation)
+    return None
 
 
-def _class(kind: type) -> Reader:
+def _class(kind: type) -> Reader | None:
     if issubclass(kind, enum.Enum):
         return Reader(_enum([member.value for member in kind]), kind)
     if is_dataclass(kind):
-        optional = [
-            one.name
-            for one in fields(kind)
-            if one.default is not MISSING or one.default_factory is not MISSING
-        ]
-        shown = [one.name for one in fields(kind) if one.init]
-        return _object(kind, [name for name in shown if name not in optional], shown)
+        given = [one for one in fields(kind) if one.init]
+        required = [one.name for one in given if one.default is MISSING and one.default_factory is MISSING]
+        return _object(kind, [one.name for one in given], required)
     if typing.is_typeddict(kind):
-        return _object(kind, sorted(kind.__required_keys__), list(typing.get_type_hints(kind)))
-    raise _unsupported(kind)
+        names, required_keys = list(typing.get_type_hints(kind)), getattr(kind, "__required_keys__", ())
+        return _object(kind, names, [name for name in names if name in required_keys])
+    return None
 
 
-def _object(kind: type, required: list[str], names: list[str]) -> Reader:
+def _object(kind: type, names: list[str], required: list[str]) -> Reader:
     hints = typing.get_type_hints(kind, include_extras=True)
     readers = {name: reader(hints[name]) for name in names}
     schema = {
@@ -88,10 +108,6 @@ def _list(origin: Any, item: Reader) -> Reader:
     return Reader(
         {"type": "array", "items": item.schema}, lambda value: build(item.read(one) for one in value)
     )
-
-
-def _is_list(origin: Any, arguments: tuple[Any, ...]) -> bool:
-    return origin is not tuple or (len(arguments) == 2 and arguments[1] is Ellipsis)
 
 
 def _dict(item: Reader) -> Reader:
@@ -122,10 +138,6 @@ def _enum(values: typing.Iterable[Any]) -> Json:
     names = {str: "string", int: "integer", bool: "boolean", float: "number"}
     kind = names.get(next(iter(kinds))) if len(kinds) == 1 else None
     return {"type": kind, "enum": values} if kind else {"enum": values}
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _unsupported(annotation: Any) -> TypeError:

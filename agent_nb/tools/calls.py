@@ -5,6 +5,7 @@ tool gets a daemon thread, and one that outlives its call can no longer change f
 """
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 import threading
@@ -56,7 +57,7 @@ async def _work(tool: Tool, args: Json, context: ToolContext) -> Any:
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """The function's result from a daemon thread; `asyncio.to_thread` would make a hanging one block the exit."""
+    """The function's result from a daemon thread; with `asyncio.to_thread` a hanging one blocks the exit."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
     copied = contextvars.copy_context()
@@ -69,12 +70,10 @@ async def in_thread(function: Callable[[], T]) -> T:
         result, error = None, None
         try:
             result = copied.run(function)
-        except BaseException as raised:  # noqa: BLE001
+        except BaseException as raised:
             error = raised
-        try:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(deliver, result, error)
-        except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
 
     threading.Thread(target=work, name="agent_nb tool", daemon=True).start()
     result, error = await arrived
@@ -117,7 +116,7 @@ class _Door:
         def answered() -> None:
             try:
                 answer.set_result(self._inside(function))
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 answer.set_exception(error)
 
         self._loop.call_soon_threadsafe(answered)

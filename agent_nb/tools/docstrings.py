@@ -5,8 +5,8 @@ import textwrap
 from dataclasses import dataclass
 
 _SECTIONS = (
-    "Args|Arguments|Parameters|Params|Other Parameters|Returns?|Yields?|Raises|Examples?|Notes?|See Also|References"
-    "|Warnings?|Warns|Attributes"
+    "Args|Arguments|Parameters|Params|Other Parameters|Returns?|Yields?|Raises|Examples?|Notes?|See Also"
+    "|References|Warnings?|Warns|Attributes"
 )
 _HEADING = re.compile(
     rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
@@ -35,7 +35,7 @@ def parse_docstring(text: str) -> Docstring:
 
 
 def _entries(section: str, *, typed: bool) -> dict[str, str]:
-    """Entries start at the margin, as `name (type): words` or, `typed`, as `name, name : type`; more words are indented."""
+    """Entries start at the margin: `name (type): words`, or `name, name : type` if `typed`; more is indented."""
     entries: dict[str, str] = {}
     names: list[str] = []
     for line in textwrap.dedent(section).split("\n"):

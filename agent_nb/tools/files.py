@@ -3,7 +3,7 @@
 import difflib
 from typing import Any
 
-from agent_nb.errors import FileError, ToolError
+from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.files import (
     Change,
     Content,
@@ -21,7 +21,6 @@ from agent_nb.tools.partial import FileArguments
 from agent_nb.wire import Json
 
 MAX_DIFF_CHARACTERS = 8_000
-MODEL_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 _PATH = {
     "type": "string",
@@ -36,7 +35,7 @@ _EDIT = {
     "count": {
         "type": "integer",
         "minimum": -1,
-        "description": "How many occurrences to replace: 1 (default; it must then be the only one), n, or -1 for all.",
+        "description": "How many to replace: 1 (default; it must be the only one), n, or -1 for all.",
     },
 }
 _RANGE = {
@@ -66,8 +65,8 @@ def file_tools() -> tuple[Tool, ...]:
         Tool(
             spec=_spec(
                 "edit_file",
-                "Replace exact text in a file: give old and new, or several replacements as edits. They are made in order,"
-                " all or none. Returns the diff.",
+                "Replace exact text in a file: give old and new, or several replacements as edits."
+                " They are made in order, all or none. Returns the diff.",
                 {
                     "path": _PATH,
                     **_EDIT,
@@ -217,7 +216,7 @@ def _replaced(text: str, edit: Json, place: str) -> str:
         raise ToolError(
             f"{place}: there is nothing to replace.",
             code="SCHEMA",
-            hint="`old` must hold text and `count` must be 1 or more, or -1 for all; create_file replaces a whole file.",
+            hint="`old` must hold text, and `count` be 1 or more, or -1 for all. To replace all, use create_file.",
         )
     if old not in text and "\r\n" in text and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
@@ -247,10 +246,10 @@ def _existing(path: str, files: Files) -> tuple[str, Content]:
 
 def _shown(path: str, content: Content, wanted: Json, numbered: bool) -> ToolOutput:
     if isinstance(content, bytes):
-        kind = media_type(path, content)
-        images = (Image(content, kind, path),) if kind in MODEL_IMAGE_TYPES else ()
-        about = f"{kind}, {human_size(len(content))}"
-        return ToolOutput(text=f"{path} is a binary file ({about}).", summary=about, images=images)
+        about = f"{media_type(path, content)}, {human_size(len(content))}"
+        return ToolOutput(
+            text=f"{path} is a binary file ({about}).", summary=about, images=_images(path, content)
+        )
     lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -267,6 +266,18 @@ def _shown(path: str, content: Content, wanted: Json, numbered: bool) -> ToolOut
         text=content if whole and not numbered else "\n".join(chosen),
         summary=_lines(len(lines)) if whole else f"lines {start}-{end} of {len(lines)}",
     )
+
+
+def _images(path: str, content: bytes) -> tuple[Image, ...]:
+    """The picture, if it is one that a model can look at."""
+    if not media_type(path).startswith("image/"):
+        return ()
+    from agent_nb.pictures import to_image
+
+    try:
+        return (to_image(content, path),)
+    except ConfigError:
+        return ()
 
 
 def _spec(name: str, description: str, properties: Json, required: tuple[str, ...] = ()) -> ToolSpec:

@@ -61,7 +61,7 @@ def _make(
 ) -> Tool:
     if not callable(function):
         raise TypeError(f"{function!r} is not a tool: give a Tool or an annotated function.")
-    name = name or getattr(function, "__name__", type(function).__name__)
+    name = str(name or getattr(function, "__name__", type(function).__name__))
     documented = parse_docstring(inspect.getdoc(function) or "")
     signature = _read_signature(function, name, documented.parameters)
     words = name.replace("_", " ").strip()

@@ -1,84 +1,67 @@
-"""From whatever a function returned to what the model and the person get. Nothing it is given makes it fail.
+"""From whatever a function returned to what the model and the person get.
 
-PIL, matplotlib and pandas are never imported for it: an object of theirs means that they are there.
+PIL, matplotlib and pandas are recognised, never imported: an object of theirs means that they are there.
 """
 
 import base64
 import dataclasses
-import io
 import json
 import sys
 from typing import Any
 
-from agent_nb.events import MimeBundle
+from agent_nb.errors import ConfigError, ToolError
 from agent_nb.messages import Image
 from agent_nb.tools.base import ToolOutput
 
 MAX_REPR = 10_000
 MAX_HTML = 500_000
 MAX_ROWS = 60
-MAX_IMAGE_SIDE = 1568
-"""Pixels; vendors scale larger pictures down themselves."""
+_PICTURES = (
+    ("PIL.Image", "Image"),
+    ("matplotlib.figure", "FigureBase"),
+    ("matplotlib.axes", "Axes"),
+    ("IPython.core.display", "Image"),
+)
 
 
 def to_output(value: Any) -> ToolOutput:
     if isinstance(value, ToolOutput):
         return value
-    if isinstance(value, str):
-        return ToolOutput(text=value)
     if value is None:
         return ToolOutput(text="done")
-    if isinstance(value, list | tuple) and any(_image(item) for item in value):
+    if isinstance(value, list | tuple) and any(_is_picture(item) for item in value):
         return _joined([to_output(item) for item in value])
-    if (image := _image(value)) is not None:
-        kind = image.media_type
-        bundle = {kind: base64.b64encode(image.data).decode()}
-        return ToolOutput(
-            text=f"[{image.name or 'image'}]", summary="image", images=(image,), outputs=(bundle,)
-        )
+    if _is_picture(value):
+        return _picture(value)
     if (markup := _html(value)) is not None:
         text = _table_text(value)
-        bundle = {"text/html": markup, "text/plain": text}
-        return ToolOutput(text=text, summary=_kind(value), outputs=(bundle,))
-    return ToolOutput(text=_json(value))
+        return ToolOutput(
+            text=text, summary=type(value).__name__, outputs=({"text/html": markup, "text/plain": text},)
+        )
+    return ToolOutput(text=value if isinstance(value, str) else _json(value))
 
 
 def _joined(parts: list[ToolOutput]) -> ToolOutput:
-    images = tuple(image for part in parts for image in part.images)
-    outputs: tuple[MimeBundle, ...] = tuple(bundle for part in parts for bundle in part.outputs)
     return ToolOutput(
         text="\n".join(part.text for part in parts),
-        summary=f"{len(images)} images",
-        images=images,
-        outputs=outputs,
+        images=tuple(image for part in parts for image in part.images),
+        outputs=tuple(bundle for part in parts for bundle in part.outputs),
     )
 
 
-def _image(value: Any) -> Image | None:
-    if isinstance(value, Image):
-        return value
+def _is_picture(value: Any) -> bool:
+    return isinstance(value, Image) or any(_is_a(value, module, name) for module, name in _PICTURES)
+
+
+def _picture(value: Any) -> ToolOutput:
+    from agent_nb.pictures import to_image
+
     try:
-        if _is_a(value, "PIL.Image", "Image"):
-            return _from_pil(value)
-        if _is_a(value, "matplotlib.axes", "Axes"):
-            value = value.get_figure()
-        if _is_a(value, "matplotlib.figure", "Figure"):
-            buffer = io.BytesIO()
-            value.savefig(buffer, format="png", bbox_inches="tight")
-            return Image(buffer.getvalue(), name="figure")
-    except Exception:  # noqa: BLE001
-        return None
-    return None
-
-
-def _from_pil(picture: Any) -> Image:
-    picture = picture.copy()
-    picture.thumbnail((MAX_IMAGE_SIDE, MAX_IMAGE_SIDE))
-    if picture.mode not in ("1", "L", "LA", "P", "RGB", "RGBA"):
-        picture = picture.convert("RGB")
-    buffer = io.BytesIO()
-    picture.save(buffer, format="PNG")
-    return Image(buffer.getvalue())
+        image = to_image(value)
+    except ConfigError as error:
+        raise ToolError(str(error)) from error
+    bundle = {image.media_type: base64.b64encode(image.data).decode()}
+    return ToolOutput(text=f"[{image.name or 'picture'}]", images=(image,), outputs=(bundle,))
 
 
 def _is_a(value: Any, module: str, name: str) -> bool:
@@ -91,7 +74,7 @@ def _html(value: Any) -> str | None:
         return None
     try:
         markup = value._repr_html_()
-    except Exception:  # noqa: BLE001
+    except Exception:
         return None
     return markup if isinstance(markup, str) and len(markup) <= MAX_HTML else None
 
@@ -130,10 +113,6 @@ def _is_record(value: Any) -> bool:
 def _repr(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001
-        return f"<{_kind(value)} whose repr fails>"
+    except Exception:
+        return f"<{type(value).__name__} whose repr fails>"
     return text if len(text) <= MAX_REPR else f"{text[:MAX_REPR]}… [{len(text):,} characters]"
-
-
-def _kind(value: Any) -> str:
-    return type(value).__name__

@@ -4,9 +4,9 @@ Only what is asked for is decoded: top-level strings. The final arguments are pa
 broken JSON ends the reading here without a word.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from json.decoder import scanstring
 
 from agent_nb.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, safe_path
@@ -24,6 +24,7 @@ _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[^,}]*+")
 _NESTED = re.compile(r'[^"{}\[\]]*+')
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_decode = json.JSONDecoder(strict=False).decode
 
 Piece = tuple[str, int, str]
 
@@ -157,7 +158,7 @@ class StringFields:
         end = _end(_CHARACTERS, text, position)
         decoded = text[position:end]
         if "\\" in decoded:
-            decoded, _ = scanstring(f'{decoded}"', 0, False)
+            decoded = _decode(f'"{decoded}"')
         if end < len(text) and text[end] == '"':
             return decoded, end + 1, True
         self._held = text[end:]
@@ -172,7 +173,7 @@ def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 class FileArguments:
-    """The file text in `{"path": ..., "content": ...}`, told as `(path, offset, text)` once the path is known."""
+    """The file text in `{"path": ..., "content": ...}`, as `(path, offset, text)` once the path is known."""
 
     def __init__(self) -> None:
         self._fields = StringFields(("path", "content"))

@@ -3,6 +3,7 @@
 import difflib
 import json
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -19,12 +20,13 @@ from agent_nb.wire import Json
 MAX_TEXT = 50_000
 """Characters of a result that the model is told."""
 MAX_ERROR = 2_000
-MAX_SUMMARY = 120
 
 FAMILIES: dict[str, Callable[[], tuple[Tool, ...]]] = {
     "files": file_tools,
 }
 """The built-in tools; every agent has them unless it is given others."""
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 logger = logging.getLogger("agent_nb")
 
@@ -37,6 +39,11 @@ class Toolbox:
         self._validators: dict[str, Callable[[Any], None]] = {}
         for given in tools:
             tool = given if isinstance(given, Tool) else tool_from(given)
+            if not _NAME.fullmatch(tool.name):
+                raise ConfigError(
+                    f"{tool.name!r} cannot name a tool: use letters, digits, '_' and '-', at most 64, as in"
+                    " `@tool(name='get_weather')`."
+                )
             if tool.name in self._tools:
                 raise ConfigError(f"Two tools are named {tool.name!r}: rename one with `@tool(name=...)`.")
             self._tools[tool.name] = tool
@@ -86,15 +93,10 @@ class Toolbox:
             raise ToolError(str(error)) from error
         except Exception as error:
             logger.debug("tool %s failed", tool.name, exc_info=True)
-            raise ToolError(_shortened(_described(error), MAX_ERROR)) from error
+            raise ToolError(_described(error)) from error
         if not isinstance(output, ToolOutput):
             raise ToolError(f"`{tool.name}` gave a {type(output).__name__} where a ToolOutput was due.")
-        first_line = output.text.strip().partition("\n")[0]
-        return replace(
-            output,
-            text=_cut(output.text),
-            summary=_shortened(output.summary or first_line, MAX_SUMMARY),
-        )
+        return replace(output, text=_cut(output.text))
 
     def _unknown(self, name: str) -> ToolError:
         nearest = difflib.get_close_matches(name, self._tools, n=1)
@@ -130,13 +132,9 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _described(error: Exception) -> str:
     try:
-        return f"{type(error).__name__}: {error}".removesuffix(": ")
-    except Exception:  # noqa: BLE001
+        return f"{type(error).__name__}: {error}".removesuffix(": ")[:MAX_ERROR]
+    except Exception:
         return type(error).__name__
-
-
-def _shortened(line: str, limit: int) -> str:
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def _cut(text: str) -> str:

@@ -1,0 +1,74 @@
+"""Paths inside the virtual file system: relative, with forward slashes, never outside its root."""
+
+import mimetypes
+import os
+import re
+
+from agent_nb.errors import FileError
+
+MAX_PATH_BYTES = 200
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# Fixed here because the tables of `mimetypes` differ between systems and Python versions.
+_MEDIA_TYPES = {
+    ".css": "text/css",
+    ".csv": "text/csv",
+    ".gif": "image/gif",
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".ico": "image/x-icon",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".jsx": "text/javascript",
+    ".md": "text/markdown",
+    ".mjs": "text/javascript",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".ts": "text/typescript",
+    ".tsx": "text/typescript",
+    ".txt": "text/plain",
+    ".vue": "text/x-vue",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+    ".xml": "application/xml",
+}
+
+
+def safe_path(path: str) -> str:
+    """The path in its one form, or a FileError: `./a//b.css` and `a\\b.css` are `a/b.css`."""
+    if not isinstance(path, str) or not path.strip():
+        raise FileError("A file needs a path: give a relative one such as 'index.html'.")
+    if _UNPRINTABLE.search(path):
+        raise FileError(
+            f"The path {path[:80]!r} holds control characters: use letters, digits, '-', '_', '.' and '/'."
+        )
+    if len(path.encode()) > MAX_PATH_BYTES:
+        raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
+    slashed = path.strip().replace("\\", "/")
+    if slashed.startswith(("/", "~")) or _DRIVE.match(slashed):
+        raise FileError(
+            f"The path {path!r} is absolute: give it relative to the project, such as 'index.html'."
+        )
+    if ":" in slashed:
+        raise FileError(f"The path {path!r} holds a colon: use '-' in its place.")
+    if slashed.endswith("/"):
+        raise FileError(
+            f"The path {path!r} names a folder: folders come with their files, name a file in it."
+        )
+    segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
+    if ".." in segments:
+        raise FileError(f"The path {path!r} leaves the project: give a path without '..'.")
+    if not segments:
+        raise FileError(f"The path {path!r} names no file: give a relative one such as 'index.html'.")
+    return "/".join(segments)
+
+
+def media_type(path: str, content: str | bytes | None = "") -> str:
+    """By the suffix; what has no known one is plain text or just bytes."""
+    suffix = os.path.splitext(path)[1].lower()
+    fallback = "application/octet-stream" if isinstance(content, bytes) else "text/plain"
+    return _MEDIA_TYPES.get(suffix) or mimetypes.guess_type(path)[0] or fallback
