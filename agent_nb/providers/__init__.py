@@ -106,7 +106,7 @@ def _parse(name: str) -> tuple[Vendor, str]:
     if vendor is None:
         raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))
     model_name = model_name.strip() or vendor.recommended
-    if not model_name:
+    if not model_name and vendor.name != "demo":
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name
 

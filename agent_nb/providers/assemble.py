@@ -1,10 +1,12 @@
 """Collects the pieces of a turn into its message. The one place where deltas become parts."""
 
-from typing import Any
+from typing import Any, Literal
 
 from agent_nb.events import Stop
 from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
+
+Kind = Literal["text", "thinking", "call"]
 
 
 class _Open:
@@ -12,7 +14,7 @@ class _Open:
 
     __slots__ = ("fragments", "id", "kind", "name")
 
-    def __init__(self, kind: str, call_id: str = "", name: str = "") -> None:
+    def __init__(self, kind: Kind, call_id: str = "", name: str = "") -> None:
         self.kind, self.id, self.name = kind, call_id, name
         self.fragments: list[str] = []
 
@@ -23,7 +25,7 @@ class _Open:
                 return Text(text)
             case "thinking":
                 return Thinking(text)
-            case _:
+            case "call":
                 return ToolCall(self.id, self.name, text or "{}")
 
 
@@ -35,6 +37,7 @@ class Assembler:
 
     def __init__(self) -> None:
         self._parts: list[_Open | Source] = []
+        self._calls: dict[Any, _Open] = {}
         self._keyed: dict[Any, _Open] = {}
 
     def text(self, text: str, key: Any = None) -> TextPiece:
@@ -47,35 +50,42 @@ class Assembler:
 
     def start_call(self, key: Any, call_id: str, name: str) -> CallStarted:
         block = _Open("call", call_id, name)
-        self._keyed[("call", key)] = block
+        self._calls[key] = block
         self._parts.append(block)
         return CallStarted(call_id, name)
 
     def arguments(self, key: Any, text: str) -> CallPiece:
-        block = self._keyed[("call", key)]
+        block = self._calls[key]
         block.fragments.append(text)
         return CallPiece(block.id, text)
 
     def has_call(self, key: Any) -> bool:
-        return ("call", key) in self._keyed
+        return key in self._calls
 
     def has_arguments(self, key: Any) -> bool:
-        return any(self._keyed[("call", key)].fragments)
+        return any(self._calls[key].fragments)
 
     @property
     def has_calls(self) -> bool:
-        return any(kind == "call" for kind, _ in self._keyed)
+        return bool(self._calls)
+
+    def joined(self, kind: Kind, key: Any) -> str:
+        """The text so far of a keyed block; empty when it has none."""
+        block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
+        return "".join(block.fragments) if block else ""
 
     def source(self, source: Source) -> None:
         self._parts.append(source)
 
-    def turn(self, *, stop: Stop, usage: Usage, model: str, vendor: dict[str, Any] | None = None, detail: str = "") -> Turn:
+    def turn(
+        self, *, stop: Stop, usage: Usage, model: str, vendor: dict[str, Any] | None = None, detail: str = ""
+    ) -> Turn:
         parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
         kept = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
         message = Message(role="assistant", parts=kept, vendor=vendor or {})
         return Turn(message=message, stop=stop, usage=usage, model=model, detail=detail)
 
-    def _block(self, kind: str, key: Any) -> _Open:
+    def _block(self, kind: Kind, key: Any) -> _Open:
         if key is not None and (kind, key) in self._keyed:
             return self._keyed[(kind, key)]
         last = self._parts[-1] if self._parts else None

@@ -133,7 +133,6 @@ _ROWS = (
         name="demo",
         title="The demo",
         target="agent_nb.providers.demo:DemoProvider",
-        recommended="bakery",
         note="offline, scripted, needs no key",
     ),
 )

@@ -1,0 +1,345 @@
+"""Anthropic's Messages API.
+
+Thinking blocks carry signatures that must come back exactly as they came, so the blocks of each answer
+ride on its message and are echoed in order.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.errors import ProviderError
+from agent_nb.events import Stop
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.pictures import fit_image
+from agent_nb.providers import failure
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.parts import arguments_object, base64_of, source_text
+from agent_nb.providers.settings import Settings
+from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+VENDOR = "anthropic"
+MAX_TOKENS = 32_000
+IMAGE_LIMITS = (2000, 3_700_000)
+"""Longest edge, and bytes: the service allows 5 MB after base64."""
+
+_STOPS: dict[str, Stop] = {
+    "end_turn": "end_turn",
+    "stop_sequence": "end_turn",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+    "pause_turn": "go_on",
+}
+_STATUS_OF = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+_EFFORTS = {
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "xhigh",
+    "max": "max",
+}
+_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
+"""Thinking tokens for models from before adaptive thinking."""
+
+
+class AnthropicProvider(StreamingProvider):
+    sdk = "anthropic"
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        import anthropic
+
+        settings = self.settings
+        is_token = settings.key_variable == "ANTHROPIC_AUTH_TOKEN"
+        client = anthropic.AsyncAnthropic(
+            **{"auth_token" if is_token else "api_key": settings.api_key},  # type: ignore[arg-type]
+            base_url=settings.base_url.removesuffix("/v1") if settings.base_url else None,
+            http_client=http,
+            max_retries=0,
+            default_headers=dict(settings.headers),
+        )
+        return client.messages.with_streaming_response
+
+    def body(self, request: Request) -> Json:
+        return _body(self.settings, request)
+
+    def open(self, client: Any, body: Json) -> Any:
+        return client.create(**body)
+
+    def decoder(self) -> Decoder:
+        return _Decoder(self.settings)
+
+    def error(self, exc: Exception) -> ProviderError:
+        return _error(self.settings, exc)
+
+
+def _body(settings: Settings, request: Request) -> Json:
+    max_tokens = settings.max_tokens or MAX_TOKENS
+    body: Json = {
+        "model": settings.model,
+        "max_tokens": max_tokens,
+        "stream": True,
+        "messages": _messages(request.messages),
+        "cache_control": {"type": "ephemeral"},
+        **_thinking(settings, max_tokens),
+    }
+    if request.system:
+        cached = {"cache_control": {"type": "ephemeral"}}
+        body["system"] = [{"type": "text", "text": request.system, **cached}]
+    if request.tools:
+        body["tools"] = _tools(request.tools)
+    if settings.options:
+        body["extra_body"] = dict(settings.options)
+    return body
+
+
+def _thinking(settings: Settings, max_tokens: int) -> Json:
+    """Adaptive and shown; older models take a budget, the oldest do not think."""
+    if settings.effort == "none":
+        return {"thinking": {"type": "disabled"}}
+    version = _version(settings.model)
+    if version < (3, 7):
+        return {}
+    if version < (4, 6):
+        budget = min(_BUDGETS[settings.effort or "medium"], max_tokens - 1024)
+        return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= 1024 else {}
+    effort = {"output_config": {"effort": _EFFORTS[settings.effort]}} if settings.effort else {}
+    return {"thinking": {"type": "adaptive", "display": "summarized"}, **effort}
+
+
+def _version(model: str) -> tuple[int, int]:
+    """`claude-opus-4-5-20251101` -> (4, 5); a name that tells no version is taken for a new model."""
+    found = re.search(r"claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)", model)
+    return (int(found[1]), int(found[2] or 0)) if found else (99, 0)
+
+
+def _messages(messages: Sequence[Message]) -> list[Json]:
+    sent: list[Json] = []
+    after_tools = False
+    for message in messages:
+        if message.role == "assistant":
+            role, content = "assistant", _assistant(message)
+        else:
+            role, content = "user", [block for part in message.parts for block in _user_blocks(part)]
+        if not content:
+            continue
+        if message.role == "tool" and after_tools:
+            sent[-1]["content"] += content
+        else:
+            sent.append({"role": role, "content": content})
+        after_tools = message.role == "tool"
+    return sent
+
+
+def _assistant(message: Message) -> list[Json]:
+    if VENDOR in message.vendor:
+        return list(message.vendor[VENDOR])
+    blocks: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Text) and part.text.strip():
+            blocks.append({"type": "text", "text": part.text})
+        elif isinstance(part, ToolCall):
+            arguments = arguments_object(part.arguments)
+            blocks.append({"type": "tool_use", "id": part.id, "name": part.name, "input": arguments})
+    return blocks
+
+
+def _user_blocks(part: Part) -> list[Json]:
+    match part:
+        case Text(text):
+            return [{"type": "text", "text": text}] if text.strip() else []
+        case Image():
+            return [_image(part)]
+        case ToolResult():
+            content: list[Json] = [{"type": "text", "text": part.text}] if part.text.strip() else []
+            content += [_image(image) for image in part.images]
+            result = {"type": "tool_result", "tool_use_id": part.call_id, "content": content}
+            return [{**result, "is_error": not part.ok}]
+        case Source():
+            return [{"type": "text", "text": source_text(part)}]
+        case _:
+            return []
+
+
+def _image(image: Image) -> Json:
+    fitted = fit_image(image, *IMAGE_LIMITS)
+    source = {"type": "base64", "media_type": fitted.media_type, "data": base64_of(fitted)}
+    return {"type": "image", "source": source}
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
+    return [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool.schema,
+            "eager_input_streaming": True,
+        }
+        for tool in tools
+    ]
+
+
+class _Decoder:
+    """One answer's events, decoded."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._turn = Assembler()
+        self._blocks: dict[int, Json] = {}
+        self._counts: Json = {}
+        self._model = settings.model
+        self._stop = ""
+        self._detail = ""
+
+    def feed(self, event: str, data: Json) -> Sequence[Piece]:
+        kind = data.get("type") or event
+        if kind == "content_block_delta":
+            return self._delta(data["index"], data["delta"])
+        match kind:
+            case "content_block_start":
+                return self._start(data["index"], data["content_block"])
+            case "message_start":
+                self._model = data["message"].get("model") or self._model
+                return self._counted(data["message"].get("usage"))
+            case "message_delta":
+                delta = data.get("delta") or {}
+                self._stop = delta.get("stop_reason") or self._stop
+                self._detail = _detail(delta.get("stop_details")) or self._detail
+                return self._counted(data.get("usage"))
+            case "message_stop":
+                return self._finished()
+            case "error":
+                raise _event_error(self._settings, data.get("error") or {})
+        return ()
+
+    def finish(self) -> Sequence[Piece]:
+        return ()
+
+    def _start(self, index: int, block: Json) -> Sequence[Piece]:
+        self._blocks[index] = dict(block)
+        match block.get("type"):
+            case "tool_use":
+                return (self._turn.start_call(index, block["id"], block["name"]),)
+            case "text" if block.get("text"):
+                return (self._turn.text(block["text"], index),)
+            case "thinking" if block.get("thinking"):
+                return (self._turn.thinking(block["thinking"], index),)
+        return ()
+
+    def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
+        kind = delta["type"]
+        if kind == "input_json_delta":
+            text = delta["partial_json"]
+            return (self._turn.arguments(index, text),) if text and self._turn.has_call(index) else ()
+        if kind == "text_delta":
+            return (self._turn.text(delta["text"], index),)
+        if kind == "thinking_delta":
+            return (self._turn.thinking(delta["thinking"], index),)
+        if kind == "signature_delta":
+            self._blocks[index]["signature"] = delta["signature"]  # it replaces, it does not append
+        elif kind == "citations_delta":
+            self._cite(index, delta.get("citation") or {})
+        return ()
+
+    def _cite(self, index: int, citation: Json) -> None:
+        block = self._blocks[index]
+        block["citations"] = [*(block.get("citations") or []), citation]
+        if url := citation.get("url"):
+            self._turn.source(Source(citation.get("title") or url, url, citation.get("cited_text") or ""))
+
+    def _counted(self, usage: Json | None) -> Sequence[Piece]:
+        """Counts are cumulative, and those left out keep their last value."""
+        if not usage:
+            return ()
+        self._counts.update({key: value for key, value in usage.items() if value is not None})
+        return (UsagePiece(_usage(self._counts)),)
+
+    def _finished(self) -> Sequence[Piece]:
+        stop = _STOPS.get(self._stop) or ("tool_use" if self._turn.has_calls else "end_turn")
+        blocks = [self._complete(index) for index in sorted(self._blocks)]
+        echo = [block for block in blocks if block.get("type") != "text" or block["text"].strip()]
+        return (
+            self._turn.turn(
+                stop=stop,
+                usage=_usage(self._counts),
+                model=self._model,
+                vendor={VENDOR: echo},
+                detail=self._detail,
+            ),
+        )
+
+    def _complete(self, index: int) -> Json:
+        """The block as it must come back."""
+        block = self._blocks[index]
+        match block.get("type"):
+            case "text":
+                return {**block, "text": self._turn.joined("text", index)}
+            case "thinking":
+                return {**block, "thinking": self._turn.joined("thinking", index)}
+            case "tool_use":
+                return {**block, "input": arguments_object(self._turn.joined("call", index))}
+        return block
+
+
+def _usage(counts: Json) -> Usage:
+    read = counts.get("cache_read_input_tokens", 0)
+    written = counts.get("cache_creation_input_tokens", 0)
+    return Usage(
+        input=counts.get("input_tokens", 0) + read + written,
+        cached_read=read,
+        cached_write=written,
+        output=counts.get("output_tokens", 0),
+        reasoning=(counts.get("output_tokens_details") or {}).get("thinking_tokens") or 0,
+    )
+
+
+def _detail(stop_details: Json | None) -> str:
+    """The vendor's words for a refusal, else its category."""
+    details = stop_details or {}
+    category = details.get("category") or ""
+    return str(details.get("explanation") or category)
+
+
+def _event_error(settings: Settings, error: Json) -> ProviderError:
+    kind = str(error.get("type") or "")
+    return failure.from_status(
+        settings, _STATUS_OF.get(kind, 500), str(error.get("message") or kind), code=kind
+    )
+
+
+def _error(settings: Settings, exc: Exception) -> ProviderError:
+    import anthropic
+    import httpx2
+
+    match exc:
+        case anthropic.APIStatusError():
+            words = failure.words_of(exc.body) or exc.message
+            code = f"{exc.type or ''} {exc.error_code or ''}"
+            return failure.from_status(
+                settings, exc.status_code, words, code=code, headers=exc.response.headers
+            )
+        case anthropic.APIConnectionError():
+            return failure.from_network(settings, exc.__cause__ or exc)
+        case anthropic.CredentialsError():
+            return failure.from_status(settings, 401, str(exc))
+        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
+            return failure.from_network(settings, exc)
+        case _:
+            return failure.unexpected(settings, exc)

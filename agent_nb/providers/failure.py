@@ -1,0 +1,198 @@
+"""What went wrong with a vendor, in one sentence that names the remedy; and whether to try again."""
+
+import email.utils
+import json
+import math
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from agent_nb.errors import ProviderError
+from agent_nb.providers.settings import Settings
+from agent_nb.scrub import scrub
+
+_TOO_LONG = re.compile(
+    r"context.{0,3}(length|window)|prompt is too long|too many (input )?tokens|input token count"
+    r"|maximum context|exceeds? the (maximum|limit).{0,40}token|token limit",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(
+    r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
+)
+_QUOTA = re.compile(
+    r"insufficient_quota|billing|credit balance|exceeded your current quota|insufficient balance",
+    re.IGNORECASE,
+)
+_RETRY_STATUSES = (408, 409, 425, 429)
+_LONGEST_WORDS = 400
+
+
+def from_status(
+    settings: Settings, status: int, words: str, *, code: str = "", headers: Mapping[str, str] | None = None
+) -> ProviderError:
+    """The error for an HTTP status (or the status an error event stands for) and the vendor's words."""
+    headers = headers or {}
+    said = shortened(words)
+    if remedy := _remedy(settings, status, f"{code} {words}"):
+        what, what_to_do = remedy
+        return error(f"{what}: {said} {what_to_do}" if said else f"{what}. {what_to_do}")
+    if status in _RETRY_STATUSES or status >= 500:
+        why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
+        return error(
+            f"{settings.vendor.title} {why} ({status}): {said} Try again in a while.",
+            retryable=headers.get("x-should-retry") != "false",
+            wait=retry_after(headers),
+        )
+    if 300 <= status < 400:
+        where = headers.get("location", "another address")
+        return error(f"{settings.server} redirects to {where}. Set `base_url` to the final address.")
+    return error(f"{settings.vendor.title} refused the request ({status}): {said}")
+
+
+def _remedy(settings: Settings, status: int, text: str) -> tuple[str, str] | None:
+    """What a refusal means and what to do about it, for those that have a known remedy."""
+    title = settings.vendor.title
+    out_of_quota = f"The {title} account has no quota or credit left", "Check its billing page."
+    if status >= 500:
+        return None
+    if _BAD_KEY.search(text):
+        return f"{title} refused the key", _key_remedy(settings)
+    if status in (400, 403, 429) and _QUOTA.search(text):
+        return out_of_quota
+    if status in (400, 413, 422) and _TOO_LONG.search(text):
+        return (
+            f"The conversation is too long for {settings.name!r}",
+            "Start a new run, send less, or name a model with a larger context.",
+        )
+    if status == 404 and "model" in text.lower() and not text.lstrip().startswith("<"):
+        return f"{title} has no model {settings.model!r}", "Check the model's name."
+    return {
+        401: (f"{title} refused the key", _key_remedy(settings)),
+        402: out_of_quota,
+        403: (f"{title} does not allow this for your key", _key_remedy(settings)),
+        404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
+        413: (f"The request is too large for {title}", "Send fewer or smaller pictures."),
+    }.get(status)
+
+
+def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:
+    """The error for a connection that could not be had, broke, or fell silent."""
+    import httpx2
+
+    match exc:
+        case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError():
+            return _unreachable(settings, exc)
+        case httpx2.InvalidURL() | httpx2.UnsupportedProtocol() | httpx2.TooManyRedirects():
+            return error(f"{settings.server} cannot be used: {shortened(str(exc))} Check `base_url`.")
+        case httpx2.TimeoutException():
+            return error(
+                f"{settings.vendor.title} sent nothing for too long and was given up. Try again.",
+                retryable=True,
+            )
+        case _:
+            return cut(settings)
+
+
+def cut(settings: Settings) -> ProviderError:
+    return error(
+        f"The stream from {settings.vendor.title} broke off before its end. Try again.", retryable=True
+    )
+
+
+def garbled(settings: Settings) -> ProviderError:
+    return error(f"{settings.vendor.title} sent an event that is not valid JSON. Try again.", retryable=True)
+
+
+def unexpected(settings: Settings, exc: BaseException) -> ProviderError:
+    """Something no mapping knows: a shape of answer we cannot read, or an SDK's own complaint."""
+    return error(
+        f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {shortened(str(exc))}"
+    )
+
+
+def not_an_api(settings: Settings, body: str) -> ProviderError:
+    """A 200 whose body is a page or a JSON object instead of a stream of events."""
+    text = body.lstrip("\ufeff \t\r\n")
+    if text.startswith("<"):
+        return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
+    if said := words_of(_json_or_none(text)):
+        return error(f"{settings.vendor.title} answered with an error instead of a stream: {shortened(said)}")
+    seen = repr(text[:80]) if text else "nothing"
+    return error(f"{settings.server} answered {seen} instead of a stream of events; check `base_url`.")
+
+
+def error(message: str, *, retryable: bool = False, wait: float | None = None) -> ProviderError:
+    """A `ProviderError` with no secret in it."""
+    return ProviderError(scrub(message), retryable=retryable, retry_after=wait)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds a vendor asks us to wait, from either header in any of its forms."""
+    if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after", "")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    moment = email.utils.parsedate_tz(value) if value else None
+    return max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
+
+
+def words_of(body: Any) -> str:
+    """The message inside an error body, whichever of the vendors' shapes it has."""
+    match body:
+        case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
+            return message
+        case {"detail": str(message)}:
+            return message
+        case [first, *_]:
+            return words_of(first)
+        case {"error": inner} if inner:
+            return json.dumps(inner)
+        case str():
+            return body
+        case _:
+            return ""
+
+
+def shortened(words: str) -> str:
+    """One line, not too long, ending in a full stop."""
+    if words.lstrip().startswith("<"):
+        words = "it answered with a web page"
+    line = " ".join(words.split())
+    if len(line) > _LONGEST_WORDS:
+        line = line[:_LONGEST_WORDS].rstrip() + "…"
+    return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."
+
+
+def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
+    reason = shortened(str(exc) or type(exc).__name__)
+    if settings.vendor.local:
+        return error(
+            f"Nothing answers at {settings.server}: {reason} Start {settings.vendor.title} or set `base_url`."
+        )
+    return error(
+        f"{settings.server} cannot be reached: {reason} Check the network and `base_url`.", retryable=True
+    )
+
+
+def _key_remedy(settings: Settings) -> str:
+    if settings.key_variable:
+        return f"Check `{settings.key_variable}`."
+    variables = settings.vendor.keys
+    return f"Check the `api_key` you passed{f', or set `{variables[0]}`' if variables else ''}."
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return max(0.0, value) if math.isfinite(value) else None
+
+
+def _json_or_none(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,84 @@
+"""One HTTP client per event loop, shared by every provider and closed with the last of them.
+
+The SDKs would each build their own (40-90 ms of TLS set-up apiece) and Google's would pick another
+library where one is installed.
+"""
+
+import asyncio
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx2
+
+HEADER_SECONDS = 300.0
+"""How long to wait for an answer to begin."""
+
+
+class _Shared:
+    """A loop's client and who uses it."""
+
+    def __init__(self, client: "httpx2.AsyncClient") -> None:
+        self.client = client
+        self.users: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+_shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
+_opened: "weakref.WeakKeyDictionary[asyncio.Task[Any], list[httpx2.Response]]" = weakref.WeakKeyDictionary()
+
+
+async def shared_client(user: object) -> "httpx2.AsyncClient":
+    """This loop's client; `user` keeps it open until `release`."""
+    loop = asyncio.get_running_loop()
+    shared = _shared.get(loop)
+    if shared is None or shared.client.is_closed:
+        client = await asyncio.to_thread(_make_client)
+        shared = _shared.get(loop)
+        if shared is None or shared.client.is_closed:
+            shared = _shared[loop] = _Shared(client)
+    shared.users.add(user)
+    return shared.client
+
+
+async def release(user: object) -> None:
+    """Gives the client back; the last user on this loop closes it."""
+    shared = _shared.get(asyncio.get_running_loop())
+    if shared is None:
+        return
+    shared.users.discard(user)
+    if not shared.users:
+        _shared.pop(asyncio.get_running_loop(), None)
+        await shared.client.aclose()
+
+
+def limit_silence(response: "httpx2.Response", seconds: float) -> None:
+    """From here on no byte for `seconds` is a read timeout.
+
+    The transport looks the limit up when the body is first read, so headers and body can have their own.
+    """
+    response.request.extensions.setdefault("timeout", {})["read"] = seconds
+
+
+def watch_responses() -> "list[httpx2.Response]":
+    """A list that receives every response this task opens: the door to those an SDK hides."""
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("a stream is read inside a task")
+    return _opened.setdefault(task, [])
+
+
+async def _note(response: "httpx2.Response") -> None:
+    task = asyncio.current_task()
+    if task is not None and task in _opened:
+        _opened[task].append(response)
+
+
+def _make_client() -> "httpx2.AsyncClient":
+    import httpx2
+
+    # Redirects are not followed: a key in a custom header would travel to another host.
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+        event_hooks={"response": [_note]},
+    )

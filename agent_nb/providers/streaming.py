@@ -1,0 +1,217 @@
+"""What the providers share: they open a stream through their SDK, and one reader reads it.
+
+A vendor's file says how to connect, what to send, what its events mean and what its errors mean. Nothing
+of a stream is kept on the provider.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import json
+import weakref
+from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agent_nb.errors import AgentError, InstallError, ProviderError
+from agent_nb.messages import Image, ToolResult
+from agent_nb.providers import failure
+from agent_nb.providers.base import Clock, Piece, RealClock, Request, Turn
+from agent_nb.providers.http import limit_silence, release, shared_client
+from agent_nb.providers.settings import Settings
+from agent_nb.providers.sse import SseReader
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+SILENCE_SECONDS = 60.0
+LOCAL_SILENCE_SECONDS = 600.0
+"""A server on one's own machine may read a long prompt for minutes before its first word."""
+_DRAIN_SECONDS = 0.5
+_PAGE_BYTES = 65_536
+
+
+class Decoder(Protocol):
+    """Turns one stream's events into pieces; the last piece is the turn."""
+
+    def feed(self, event: str, data: Json) -> Sequence[Piece]: ...
+
+    def finish(self) -> Sequence[Piece]:
+        """The stream has ended and no turn came: the turn, if the protocol may end so, else nothing."""
+        ...
+
+
+class StreamingProvider:
+    """A model of a vendor. Each vendor's file has its subclass."""
+
+    sdk: str
+    """The module to import before `connect`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.silence = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
+        self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
+        self._clients = weakref.WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    def new_clock(self) -> Clock:
+        return RealClock()
+
+    async def close(self) -> None:
+        """Gives the connections back. The provider can be used again."""
+        self._clients.pop(asyncio.get_running_loop(), None)
+        await release(self)
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        """The SDK's client. Runs off the loop, because the first one imports for a second."""
+        raise NotImplementedError
+
+    def body(self, request: Request) -> Json:
+        """What to send, as the SDK's arguments."""
+        raise NotImplementedError
+
+    def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
+        """The SDK's streaming response; it has the HTTP response as `http_response`."""
+        raise NotImplementedError
+
+    def decoder(self) -> Decoder:
+        raise NotImplementedError
+
+    def error(self, exc: Exception) -> ProviderError:
+        raise NotImplementedError
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        body = await self.prepared_body(request)
+        client = await self.client()
+        reading = _Reading(self.decoder(), self.settings)
+        failed: ProviderError | None = None
+        try:
+            async with (
+                self.open(client, body) as response,
+                contextlib.aclosing(_chunks(response.http_response)) as chunks,
+            ):
+                limit_silence(response.http_response, self.silence)
+                await self._refuse_pages(response.http_response)
+                async for chunk in chunks:
+                    for piece in reading.feed(chunk):
+                        yield piece
+                    if reading.ended:
+                        break
+                for piece in reading.finish():
+                    yield piece
+                await _drain(chunks)
+        except AgentError:
+            raise
+        except Exception as exc:  # the one place where a vendor's failures become ours
+            failed = self.error(exc)
+        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        if failed is not None:
+            raise failed
+
+    async def prepared_body(self, request: Request) -> Json:
+        """The request's body; pictures are fitted off the loop."""
+        if _has_images(request):
+            return await asyncio.to_thread(self.body, request)
+        return self.body(request)
+
+    async def client(self) -> Any:
+        """The SDK's client for this loop, made on first use."""
+        loop = asyncio.get_running_loop()
+        http = await shared_client(self)
+        known = self._clients.get(loop)
+        if known is None or known[0] is not http:
+            known = self._clients[loop] = (http, await asyncio.to_thread(self._load, http))
+        return known[1]
+
+    def _load(self, http: "httpx2.AsyncClient") -> Any:
+        package = self.settings.vendor.package
+        try:
+            importlib.import_module(self.sdk)
+            return self.connect(http)
+        except (ImportError, AttributeError, TypeError, SyntaxError) as exc:
+            raise InstallError(
+                f"The {package!r} package does not load ({exc}). Repair it: "
+                f"`%pip install --force-reinstall {package}`, then restart the kernel."
+            ) from None
+
+    async def _refuse_pages(self, response: "httpx2.Response") -> None:
+        """A page or a JSON object with status 200 is a wrong address or an error, not an answer."""
+        kind = response.headers.get("content-type", "")
+        if "html" not in kind and "application/json" not in kind:
+            return
+        body = b""
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > _PAGE_BYTES:
+                break
+        raise failure.not_an_api(self.settings, body.decode("utf-8", "replace"))
+
+
+class _Reading:
+    """One stream being read: bytes to events to pieces."""
+
+    def __init__(self, decoder: Decoder, settings: Settings) -> None:
+        self.ended = False
+        """A turn was given or the vendor said that it is done."""
+        self._decoder = decoder
+        self._settings = settings
+        self._feed = SseReader().feed
+        self._head = b""
+        self._has_events = False
+        self._has_turn = False
+
+    def feed(self, chunk: bytes) -> list[Piece]:
+        pieces: list[Piece] = []
+        events = self._feed(chunk)
+        if not self._has_events:
+            self._head = (self._head + chunk)[:512]
+            self._has_events = bool(events)
+        decode = self._decoder.feed
+        for event, text in events:
+            if text == "[DONE]":
+                self.ended = True
+                break
+            try:
+                data = json.loads(text)
+            except ValueError:
+                raise failure.garbled(self._settings) from None
+            pieces += decode(event, data)
+        if pieces and isinstance(pieces[-1], Turn):
+            self.ended = self._has_turn = True
+        return pieces
+
+    def finish(self) -> Sequence[Piece]:
+        """The turn of a protocol that does not announce it; else the stream was cut."""
+        if self._has_turn:
+            return ()
+        if pieces := self._decoder.finish():
+            return pieces
+        if not self._has_events and self._head.strip():
+            raise failure.not_an_api(self._settings, self._head.decode("utf-8", "replace"))
+        raise failure.cut(self._settings)
+
+
+def _chunks(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+
+
+async def _drain(chunks: AsyncGenerator[bytes, None]) -> None:
+    """Reads to the end of the body, so that the connection can be used again; not for long."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in chunks:
+                pass
+
+
+def _has_images(request: Request) -> bool:
+    return any(
+        isinstance(part, Image) or (isinstance(part, ToolResult) and part.images)
+        for message in request.messages
+        for part in message.parts
+    )
