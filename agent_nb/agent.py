@@ -12,7 +12,7 @@ from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.files import Files
-from agent_nb.messages import Image, Message, Text
+from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.pictures import to_image
 from agent_nb.prompts import prompt_text
 from agent_nb.providers import model as make_model
@@ -66,6 +66,13 @@ class Agent:
         for subscriber in self._subscribers:
             handle.subscribe(subscriber)
         return handle
+
+    def preview(self, prompt: str, **material: Any) -> tuple[str, tuple[Message, ...]]:
+        """The system text and the messages that a run would begin with; nothing is sent."""
+        opening = _open(
+            prompt, material.get("files"), tuple(material.get("images", ())), material.get("base"), None
+        )
+        return self._setup(opening).system, (*opening.history, opening.question)
 
     async def run(self, prompt: str, **material: Any) -> Run:
         """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
@@ -173,7 +180,7 @@ def _open(
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
     notes, start = _starting_files(files, base, bool(spoken))
-    parts = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
+    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
     return Opening(
         prompt=prompt,
         system=system,

@@ -1,7 +1,8 @@
-"""From synchronous code into ours: the one place that may nest an event loop."""
+"""From synchronous code and other threads into ours: the one place that may nest an event loop."""
 
 import asyncio
-from collections.abc import Coroutine
+import threading
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -27,3 +28,19 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
             task.cancel()
             loop.run_until_complete(asyncio.wait([task]))
         raise
+
+
+def from_any_thread() -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Made on a loop: wraps functions so that other threads may call them, and they still run on that loop."""
+    loop, home = asyncio.get_running_loop(), threading.get_ident()
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., None]:
+        def call(*args: Any) -> None:
+            if threading.get_ident() == home:
+                function(*args)
+            else:
+                loop.call_soon_threadsafe(function, *args)
+
+        return call
+
+    return wrap

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.files import Files, Workspace, unified_diff
@@ -71,7 +71,7 @@ def to_message(given: Message | Mapping[str, Any]) -> Message:
                 arguments if isinstance(arguments, str) else json.dumps(arguments),
             )
         )
-    return Message(role=role, parts=tuple(parts))
+    return Message(role=cast(Role, role), parts=tuple(parts))
 
 
 def _texts(content: Any) -> Iterable[str]:

@@ -9,11 +9,11 @@ import contextlib
 import functools
 import itertools
 import logging
-import threading
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from typing import Any
 
+from agent_nb.bridge import from_any_thread
 from agent_nb.calls import Ask, ToolRunner, title_of
 from agent_nb.conversation import ENTRY, Opening, files_in, page_in
 from agent_nb.errors import AgentError, FileError, ProviderError
@@ -36,7 +36,7 @@ from agent_nb.events import (
     TurnStarted,
     UsageUpdated,
 )
-from agent_nb.files import Change, Files, Workspace
+from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.messages import Message, ToolCall, ToolResult, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
@@ -80,10 +80,13 @@ class RunHandle:
         self.result: Run | None = None
         self.ask: Ask | None = None
         """How to reach the person for approvals; whoever shows the run sets it."""
+        self.follower: asyncio.Task[None] | None = None
+        """Kept by whoever waits for the end in the background."""
         self._setup, self._opening = setup, opening
+        self._on_loop = from_any_thread()
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(
-            opening.files or Files(), on_change=self._from_any_thread(self._file_changed)
+            opening.files or Files(), on_change=self._on_loop(self._file_changed)
         )
         self._clock = setup.provider.new_clock()
         self._started = self._clock.now()
@@ -96,7 +99,7 @@ class RunHandle:
         self._subscribers: list[Callable[[Event], None]] = []
         self._news = asyncio.Event()
         self._stop_reason: Reason | None = None
-        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
         # A task cancelled before its first step never enters _main, so it is finished from here.
         self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
@@ -192,7 +195,10 @@ class RunHandle:
                 settings=setup.settings,
             )
             if opening.files is None:
-                self._workspace.files = await files_in(opening.history, setup.toolbox)
+                found = await files_in(opening.history, setup.toolbox)
+                self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
+            for path in self._workspace.files:
+                self._file_changed(starting_change(self._workspace.files, path))
             self._finish(await self._converse())
         except asyncio.CancelledError:
             self._finish(self._stop_reason or "interrupted")
@@ -276,6 +282,15 @@ class RunHandle:
     def done(self) -> bool:
         return self.result is not None
 
+    @property
+    def model(self) -> str:
+        return self._setup.provider.name
+
+    @property
+    def files(self) -> Files:
+        """The files as they stand."""
+        return self._workspace.files
+
     def __await__(self) -> Generator[Any, None, Run]:
         return self._wait().__await__()
 
@@ -320,7 +335,7 @@ class RunHandle:
             toolbox=self._setup.toolbox,
             context=context,
             emit=self._emit,
-            on_loop=self._from_any_thread,
+            on_loop=self._on_loop,
             clock=self._clock,
             policy=self._setup.policy,
             hooks=self._setup.hooks,
@@ -382,14 +397,3 @@ class RunHandle:
 
     def _file_changed(self, change: Change) -> None:
         self._emit(FileChanged, **{name: getattr(change, name) for name in Change.__slots__})
-
-    def _from_any_thread(self, function: Callable[..., Any]) -> Callable[..., None]:
-        """Tools in threads report here; events are made on the loop alone."""
-
-        def call(*args: Any) -> None:
-            if threading.get_ident() == self._thread:
-                function(*args)
-            else:
-                self._loop.call_soon_threadsafe(function, *args)
-
-        return call

@@ -304,6 +304,11 @@ class Workspace:
         return change
 
 
+def starting_change(files: Files, path: str) -> Change:
+    """A file that was there before a run, told as if it had just been made."""
+    return _describe(path, Files(), files, None)
+
+
 def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Change:
     old, new = before.get(path), after.get(path)
     action: FileAction = "deleted" if new is None else "created" if old is None else "edited"

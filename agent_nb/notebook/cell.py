@@ -100,7 +100,7 @@ def _finish(magics: "AgentMagics", run: Run, view: View, options: Any) -> None:
 
 def bind(magics: "AgentMagics", run: Run) -> str | None:
     """Sets NAME, and the files' name if it is free or was ours; gives the latter if it was set."""
-    namespace, wanted = magics.shell.user_ns, magics.files_name
+    namespace, wanted = magics.shell.user_ns, str(magics.files_name)
     namespace[run.name] = run
     if not wanted or wanted == run.name:
         return None

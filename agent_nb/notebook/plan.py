@@ -5,7 +5,7 @@ import builtins
 import keyword
 import os
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -143,7 +143,7 @@ def _either(chosen: Any, default: Any) -> Any:
     return default if chosen is None else chosen
 
 
-def _tools(magics: "AgentMagics", names: list[str]) -> Toolbox:
+def _tools(magics: "AgentMagics", names: Iterable[str]) -> Toolbox:
     tools: list[Tool | Callable[..., Any]] = list(Toolbox.default())
     for name in names:
         value = lookup(name, magics.shell.user_ns)

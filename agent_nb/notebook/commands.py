@@ -1,0 +1,180 @@
+"""`%agent models | tools | runs | cost | config | log | help`: short tables about what there is."""
+
+import difflib
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+if TYPE_CHECKING:
+    from agent_nb.notebook.magics import AgentMagics
+
+
+class Table:
+    """Rows that read well as text and as HTML."""
+
+    def __init__(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str, note: str = ""
+    ) -> None:
+        self.columns, self.rows, self.empty, self.note = columns, rows, empty, note
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return self.empty
+        cells = [list(map(str, self.columns)), *([str(cell) for cell in row] for row in self.rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        if not self.rows:
+            return f"<p>{escape(self.empty)}</p>"
+        head = "".join(f'<th style="text-align:left">{escape(str(name))}</th>' for name in self.columns)
+        body = "".join(
+            "<tr>"
+            + "".join(f'<td style="text-align:left">{escape(str(cell))}</td>' for cell in row)
+            + "</tr>"
+            for row in self.rows
+        )
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+
+
+def run_command(magics: "AgentMagics", line: str) -> None:
+    """Runs `%agent <command>`; without one, prints the help."""
+    word, _, rest = line.strip().partition(" ")
+    command = _COMMANDS.get(word or "help")
+    if command is None:
+        near = difflib.get_close_matches(word, _COMMANDS, 1)
+        hint = (
+            f"Did you mean %{magics.magic_name} {near[0]}?" if near else f"There are: {', '.join(_COMMANDS)}."
+        )
+        raise UsageError(f"There is no command {word!r}. {hint}")
+    command(magics, rest.strip())
+
+
+def _models(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.providers import catalog
+
+    rows = [
+        (
+            f"{row.vendor}:{row.recommended}",
+            "ready" if row.key_present else f"set {row.key_variable}",
+            _marks(row),
+            row.note,
+        )
+        for row in catalog()
+    ]
+    display(Table(("model", "key", "can do", ""), rows, "No models."))
+
+
+def _marks(row: Any) -> str:
+    able = {"thinking": row.thinking, "images": row.images, "streams files": row.streams_arguments}
+    return ", ".join(name for name, can in able.items() if can)
+
+
+def _tools(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.tools import Tool, Toolbox
+
+    own = {name: value for name, value in magics.shell.user_ns.items() if isinstance(value, Tool)}
+    rows = [
+        (tool.name, "always", tool.approval, _first_line(tool.spec.description)) for tool in Toolbox.default()
+    ]
+    rows += [
+        (name, f"-t {name}", tool.approval, _first_line(tool.spec.description)) for name, tool in own.items()
+    ]
+    display(Table(("tool", "offered", "asks first", "what it does"), rows, "No tools."))
+
+
+def _runs(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.notebook.store import RunStore
+
+    store = RunStore(magics.home)
+    for handle in magics.background.values():
+        print(
+            f"{handle.name} is running: {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
+        )
+    rows = [
+        (
+            row["name"],
+            row.get("when", ""),
+            row.get("model", ""),
+            row.get("reason", ""),
+            _load_call(store, row),
+        )
+        for row in store.rows()
+    ]
+    empty = f"No saved runs in {store.folder}."
+    display(Table(("name", "when", "model", "ended", "to bring it back"), rows[-20:], empty))
+
+
+def _load_call(store: Any, row: dict[str, Any]) -> str:
+    try:
+        path = (store.folder / row["file"]).relative_to(store.root.parent)
+    except ValueError:
+        path = store.folder / row["file"]
+    return f"{row['name']} = agent_nb.load({str(path)!r})"
+
+
+def _cost(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.run import Run
+
+    runs = {name: value for name, value in magics.shell.user_ns.items() if isinstance(value, Run)}
+    rows = [
+        (name, run.model, f"{run.usage.input:,}", f"{run.usage.output:,}", _dollars(run.cost))
+        for name, run in runs.items()
+        if not name.startswith("_")
+    ]
+    known = [run.cost for run in runs.values() if run.cost is not None]
+    note = f"Together {_dollars(sum(known))}" + (
+        "; some prices are not known." if len(known) < len(runs) else "."
+    )
+    display(Table(("run", "model", "tokens in", "tokens out", "cost"), rows, "No runs yet.", note))
+
+
+def _dollars(cost: float | None) -> str:
+    return "not known" if cost is None else f"${cost:.4f}"
+
+
+def _config(magics: "AgentMagics", rest: str) -> None:
+    traits = magics.traits(config=True)
+    rows = [(name, repr(getattr(magics, name)), trait.help) for name, trait in sorted(traits.items())]
+    note = "Change one with %config AgentMagics.<name> = <value>."
+    display(Table(("name", "value", "what it is"), rows, "", note))
+
+
+def _log(magics: "AgentMagics", rest: str) -> None:
+    levels = {"on": logging.INFO, "debug": logging.DEBUG, "off": logging.WARNING}
+    log = logging.getLogger("agent_nb")
+    if rest and rest not in levels:
+        raise UsageError(f"`%agent log` takes on, debug or off, not {rest!r}.")
+    log.setLevel(levels[rest or "on"])
+    if not log.handlers:
+        log.addHandler(logging.StreamHandler())
+    print(f"Logging of agent_nb is {rest or 'on'}.")
+
+
+def _help(magics: "AgentMagics", rest: str) -> None:
+    print(magics.agent.__doc__)
+
+
+_COMMANDS: dict[str, Callable[["AgentMagics", str], None]] = {
+    "models": _models,
+    "tools": _tools,
+    "runs": _runs,
+    "cost": _cost,
+    "config": _config,
+    "log": _log,
+    "help": _help,
+}
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]

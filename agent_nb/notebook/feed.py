@@ -1,0 +1,107 @@
+"""What the page is sent of a run: its events, with everything left out that the page already has.
+
+Pieces that follow each other are joined, a file that was streamed is not sent again with the call, the
+message and the change that carry it. So the page receives the content about once, at any token rate.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent_nb.events import (
+    Event,
+    FileChanged,
+    FileDelta,
+    MessageAdded,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolReady,
+)
+from agent_nb.scrub import scrub
+from agent_nb.wire import Json, to_wire
+
+SHORT = 500
+"""Characters of a string argument that a card may show; the whole was streamed, or is in the kernel."""
+
+_Joinable = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
+
+
+class Feed:
+    """Turns a run's events, in order, into wire events for the page. One per run and listener."""
+
+    def __init__(self) -> None:
+        self._streamed: dict[str, dict[str, int]] = {}
+        """Characters streamed of each path, by call."""
+
+    def project(self, events: Sequence[Event]) -> list[Json]:
+        """The wire events for these events, which follow those given before."""
+        wire: list[Json] = []
+        open_delta: _Joinable | None = None
+        texts: list[str] = []
+
+        def close() -> None:
+            if open_delta is not None:
+                wire.append({**to_wire(open_delta), "text": clean("".join(texts))})
+
+        for event in events:
+            if isinstance(event, _Joinable):
+                if isinstance(event, ToolArgsDelta) and event.call_id in self._streamed:
+                    continue
+                if isinstance(event, FileDelta):
+                    self._count(event)
+                if open_delta is not None and _joins(open_delta, event):
+                    texts.append(event.text)
+                    continue
+                close()
+                open_delta, texts = event, [event.text]
+                continue
+            close()
+            open_delta, texts = None, []
+            if not isinstance(event, MessageAdded):
+                wire.append(self._slim(event))
+        close()
+        return wire
+
+    def _count(self, event: FileDelta) -> None:
+        paths = self._streamed.setdefault(event.call_id, {})
+        paths[event.path] = event.offset + len(event.text)
+
+    def _slim(self, event: Event) -> Json:
+        data: Json = to_wire(event)
+        match event:
+            case ToolReady(args=args):
+                data["args"] = {name: _shortened(value) for name, value in args.items()}
+            case FileChanged(call_id=call_id, path=path, action="created", patch=((_, _, text),)) if (
+                call_id is not None and self._streamed.get(call_id, {}).get(path) == len(text)
+            ):
+                data["patch"] = None
+            case _:
+                pass
+        return data
+
+
+def _joins(first: _Joinable, second: _Joinable) -> bool:
+    if type(first) is not type(second) or first.variant != second.variant:
+        return False
+    match first, second:
+        case FileDelta(), FileDelta():
+            return first.call_id == second.call_id and first.path == second.path and second.offset > 0
+        case ToolArgsDelta(), ToolArgsDelta():
+            return first.call_id == second.call_id
+        case _:
+            return True
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > SHORT:
+        return value[:SHORT] + "…"
+    return value
+
+
+def clean(text: str) -> str:
+    """Text that can leave as UTF-8: half a character, which JSON allows, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode()
+    return scrub(text)

@@ -1,0 +1,80 @@
+"""How a run is shown: live in the page, once at the end when nobody watches, as lines, or in a terminal."""
+
+from typing import Any, Protocol
+
+from agent_nb.engine import RunHandle
+from agent_nb.render import bundle, first_frame, ready_line, to_text
+from agent_nb.run import Run
+
+
+class View(Protocol):
+    """Where a run appears."""
+
+    def start(self, note: str) -> None: ...
+
+    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+
+def view_for(shell: Any, handle: RunHandle, *, plain: bool, attended: bool) -> View:
+    """The view that suits the front end."""
+    if plain:
+        return PlainView()
+    if getattr(shell, "kernel", None) is None:
+        from agent_nb.notebook.terminal import TerminalView
+
+        return TerminalView(handle)
+    return LiveView(handle) if attended else FrozenView()
+
+
+class _Lines:
+    """What every view says in words."""
+
+    def start(self, note: str) -> None:
+        if note:
+            self.warn(note)
+
+    def warn(self, text: str) -> None:
+        print(text)
+
+
+class PlainView(_Lines):
+    """Stable text, the same every time."""
+
+    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+        print(to_text(run))
+
+
+class FrozenView(_Lines):
+    """The final bundle, once: nbval and papermill do not follow updates."""
+
+    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+        from IPython.display import display
+
+        display(bundle(run), raw=True)
+
+
+class LiveView(_Lines):
+    """The page mounts over a first frame; at the end the frozen result takes its place."""
+
+    def __init__(self, handle: RunHandle) -> None:
+        self._handle = handle
+
+    def start(self, note: str) -> None:
+        from IPython.display import display
+
+        from agent_nb.notebook.widget import hub, needs_view
+
+        super().start(note)
+        handle = self._handle
+        self._channel = hub().follow(handle)
+        frame = first_frame(handle.key, handle.name, handle.model)
+        self._display = display(frame, raw=True, display_id=True)
+        if needs_view():
+            display(hub().model)
+
+    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+        self._channel.result = run
+        self._channel.announce_ready(ready_line(run, files_name), files_name)
+        self._display.update(bundle(run), raw=True)

@@ -1,0 +1,305 @@
+"""The hub: one undisplayed widget per kernel, through which every run reaches the page and back.
+
+A cell outputs plain HTML marked with the run's key; the page mounts the live interface over it. So nothing
+in a notebook ever depends on a widget's state. `docs/widget-protocol.md` has the messages.
+"""
+
+import asyncio
+import base64
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from agent_nb.calls import Answer
+from agent_nb.engine import RunHandle
+from agent_nb.errors import AgentError, ConfigError
+from agent_nb.events import ApprovalRequested, Event
+from agent_nb.notebook.feed import Feed, clean
+from agent_nb.run import Run
+from agent_nb.wire import Json
+
+BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
+INTERVAL = 0.033
+"""Seconds between two messages to the page: it cannot draw faster, and each message costs."""
+PATIENCE = 5.0
+"""Seconds to wait for a page before a question is taken to have nobody to answer it."""
+FIRST_CHECKPOINT = 256
+KEPT_RUNS = 50
+STOP_HINT = "The kernel is busy and did not answer. Press its interrupt button (■) to stop."
+
+
+class HubModel(anywidget.AnyWidget):
+    """The widget itself: it carries the page's code and messages, and has no view of its own."""
+
+    _esm = BUNDLE
+    kernel = traitlets.Unicode().tag(sync=True)
+
+
+class Channel:
+    """One run as the page sees it: what was sent, what waits, who answers."""
+
+    def __init__(self, hub: "Hub", key: str, name: str, events: list[Event]) -> None:
+        self.hub, self.key, self.name, self.events = hub, key, name, events
+        self.handle: RunHandle | None = None
+        self.result: Run | None = None
+        self.owner: str | None = None
+        self.ready: Json | None = None
+        self.console: list[Json] = []
+        self.seen = asyncio.Event()
+        self._feed, self._sent = Feed(), 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_flush = 0.0
+        self._next_checkpoint = FIRST_CHECKPOINT
+        self._questions: dict[str, asyncio.Future[Answer]] = {}
+        self._always: set[str] = set()
+
+    @property
+    def session(self) -> str:
+        return self.events[0].run_id if self.events else ""
+
+    @property
+    def meta(self) -> Json:
+        first = self.events[0]
+        settings = getattr(first, "settings", {})
+        model = getattr(first, "model", "")
+        return {
+            "name": self.name,
+            "model": model,
+            "demo": model.startswith("demo:"),
+            "finished": self.handle is None or self.handle.done,
+            "steps": settings.get("steps"),
+            "budget": settings.get("usd"),
+            "stop_hint": STOP_HINT,
+            "files_name": (self.ready or {}).get("files_name"),
+        }
+
+    def follow(self, handle: RunHandle) -> None:
+        self.handle = handle
+        handle.ask = self.ask
+        handle.subscribe(self._on_event)
+
+    def _on_event(self, event: Event) -> None:
+        loop = asyncio.get_running_loop()
+        if self._timer is None:
+            wait = max(0.0, self._last_flush + INTERVAL - loop.time())
+            self._timer = loop.call_later(wait, self.flush)
+
+    def flush(self) -> None:
+        """Sends what has happened since the last time."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._sent < len(self.events):
+            self._send(self._feed, self._sent)
+        self._last_flush = asyncio.get_running_loop().time()
+        if not self.seen.is_set() and self._sent >= self._next_checkpoint:
+            # A page that cannot ask while the cell runs (older kernels) catches up from these.
+            self._next_checkpoint = self._sent * 2
+            self.replay()
+
+    def replay(self, after: int = 0) -> None:
+        """Sends everything sent so far again, from event `after + 1`."""
+        feed = Feed()
+        feed.project(self.events[:after])
+        self._send(feed, after, self._sent)
+        if self.ready:
+            self.hub.send(self.ready)
+
+    def _send(self, feed: Feed, start: int, end: int | None = None) -> None:
+        end = len(self.events) if end is None else end
+        batch: Json = {
+            "kind": "batch",
+            "run": self.key,
+            "session": self.session,
+            "first": start + 1,
+            "last": end,
+            "events": feed.project(self.events[start:end]),
+        }
+        if start == 0:
+            batch["meta"] = self.meta
+        self._sent = max(self._sent, end)
+        self.hub.send(batch)
+
+    def announce_ready(self, line: str, files_name: str | None) -> None:
+        """The variables are set: the line that says so."""
+        self.flush()
+        self.ready = {
+            "kind": "ready",
+            "run": self.key,
+            "session": self.session,
+            "line": line,
+            "files_name": files_name,
+        }
+        self.hub.send(self.ready)
+
+    async def ask(self, request: ApprovalRequested) -> Answer:
+        """Asks the person through the page; no page within a few seconds means no."""
+        if request.name in self._always:
+            return Answer(True)
+        self.flush()
+        try:
+            await asyncio.wait_for(self.seen.wait(), PATIENCE)
+        except TimeoutError:
+            return Answer(False, "Nobody is there to ask.")
+        question: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._questions[request.call_id] = question
+        try:
+            return await question
+        finally:
+            del self._questions[request.call_id]
+
+    def answer(self, call_id: str, answer: Answer, *, always: bool = False) -> None:
+        question = self._questions.get(call_id)
+        if question is None or question.done():
+            raise ConfigError("That question is no longer open.")
+        if always:
+            asked = [e for e in self.events if isinstance(e, ApprovalRequested) and e.call_id == call_id]
+            self._always.update(event.name for event in asked)
+        question.set_result(answer)
+
+    def file(self, path: str) -> Json:
+        files = self.result.files if self.result is not None else self.handle.files if self.handle else {}
+        if path not in files:
+            raise ConfigError(f"There is no file {path!r}.")
+        content = files[path]
+        if isinstance(content, bytes):
+            return {"base64": base64.b64encode(content).decode()}
+        return {"text": clean(content)}
+
+
+class Hub:
+    """All runs of this kernel, and the one widget model they share."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._channels: dict[str, Channel] = {}
+        self._commands: dict[str, Callable[[Channel, Json], Json | None]] = {
+            "hello": self._hello,
+            "resync": self._resync,
+            "stop": self._stop,
+            "approve": self._approve,
+            "deny": self._deny,
+            "file": lambda channel, message: channel.file(str(message.get("path"))),
+            "preview_report": self._preview_report,
+        }
+        self._open()
+
+    def _open(self) -> None:
+        self.model = HubModel(kernel=str(os.getpid()))
+        self.model.on_msg(self._on_message)
+
+    def send(self, message: Json) -> None:
+        if self.model.comm is None:  # somebody called Widget.close_all()
+            self._open()
+        self.model.send(message)
+
+    def follow(self, handle: RunHandle) -> Channel:
+        """Shows a run that is under way."""
+        channel = Channel(self, handle.key, handle.name, handle.events)
+        self._keep(channel)
+        channel.follow(handle)
+        return channel
+
+    def adopt(self, run: Run) -> None:
+        """Makes a finished run known, so that the page can open it when it is displayed."""
+        if run.key and run.key not in self._channels and run.events:
+            channel = Channel(self, run.key, run.name, list(run.events))
+            channel.result = run
+            channel._sent = len(run.events)
+            self._keep(channel)
+
+    def _keep(self, channel: Channel) -> None:
+        self._channels.pop(channel.key, None)
+        self._channels[channel.key] = channel
+        finished = [key for key, old in self._channels.items() if old.handle is None or old.handle.done]
+        for key in finished[: max(0, len(self._channels) - KEPT_RUNS)]:
+            del self._channels[key]
+
+    def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
+        # Some kernels handle comm messages in another thread, with another loop.
+        if threading.get_ident() == self._thread:
+            self._handle(content)
+        else:
+            self._loop.call_soon_threadsafe(self._handle, content)
+
+    def _handle(self, content: Any) -> None:
+        if not isinstance(content, dict) or content.get("kind") != "command":
+            return
+        answer: Json = {"kind": "answer", "id": content.get("id")}
+        try:
+            answer |= {"ok": True, **(self._perform(content) or {})}
+        except AgentError as error:
+            answer |= {"ok": False, "error": str(error)}
+        self.send(answer)
+        if answer["ok"] and content.get("command") in ("hello", "resync"):
+            self._channels[str(content["run"])].replay(int(content.get("after") or 0))
+
+    def _perform(self, content: Json) -> Json | None:
+        channel = self._channels.get(str(content.get("run")))
+        if channel is None:
+            raise ConfigError("This kernel does not know that run.")
+        command = self._commands.get(str(content.get("command")))
+        if command is None:
+            raise ConfigError(f"There is no command {content.get('command')!r}.")
+        return command(channel, content)
+
+    def _hello(self, channel: Channel, message: Json) -> Json:
+        client = str(message.get("client"))
+        channel.owner = channel.owner or client
+        channel.seen.set()
+        channel.flush()
+        return {
+            "session": channel.session,
+            "meta": channel.meta,
+            "owner": channel.owner == client,
+            "last": len(channel.events),
+        }
+
+    def _resync(self, channel: Channel, message: Json) -> None:
+        channel.flush()
+
+    def _stop(self, channel: Channel, message: Json) -> None:
+        if channel.handle is not None:
+            channel.handle.stop()
+
+    def _approve(self, channel: Channel, message: Json) -> None:
+        channel.answer(
+            str(message.get("call_id")),
+            Answer(True, str(message.get("note") or "")),
+            always=bool(message.get("always")),
+        )
+
+    def _deny(self, channel: Channel, message: Json) -> None:
+        channel.answer(str(message.get("call_id")), Answer(False, str(message.get("note") or "")))
+
+    def _preview_report(self, channel: Channel, message: Json) -> None:
+        entries = message.get("entries")
+        if isinstance(entries, list):
+            channel.console = [*channel.console, *entries][-200:]
+
+
+_hub: Hub | None = None
+
+
+def hub() -> Hub:
+    """The kernel's hub, made with the first run that somebody watches."""
+    global _hub  # noqa: PLW0603 - one per kernel is the point
+    if _hub is None:
+        _hub = Hub()
+    return _hub
+
+
+def existing_hub() -> Hub | None:
+    return _hub
+
+
+def needs_view() -> bool:
+    """Front ends that load a widget's code only with a view of it."""
+    return "google.colab" in sys.modules or bool(os.environ.get("VSCODE_PID"))
