@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -66,11 +66,15 @@ def _make(
     signature = _read_signature(function, name, documented.parameters)
     words = name.replace("_", " ").strip()
 
-    def run(args: Json, context: ToolContext) -> ToolOutput:
-        return to_output(function(**signature.arguments(args, context)))
+    def run(args: Json, context: ToolContext) -> ToolOutput | Awaitable[ToolOutput]:
+        result = function(**signature.arguments(args, context))
+        return awaited(result) if inspect.isawaitable(result) else to_output(result)
 
     async def run_async(args: Json, context: ToolContext) -> ToolOutput:
-        return to_output(await function(**signature.arguments(args, context)))
+        return await awaited(function(**signature.arguments(args, context)))
+
+    async def awaited(result: Awaitable[Any]) -> ToolOutput:
+        return to_output(await result)
 
     return Tool(
         spec=ToolSpec(name=name, description=documented.description or words, schema=signature.schema),
@@ -93,7 +97,7 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
     required: list[str] = []
     context_name = None
     for parameter in inspect.signature(function).parameters.values():
-        if hints.get(parameter.name) is ToolContext:
+        if (hint := hints.get(parameter.name)) is ToolContext or ToolContext in typing.get_args(hint):
             context_name = parameter.name
             continue
         one = readers[parameter.name] = _read_parameter(parameter, hints, name)
@@ -102,6 +106,8 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
             properties[parameter.name].setdefault("description", text)
         if parameter.default is inspect.Parameter.empty:
             required.append(parameter.name)
+        elif isinstance(parameter.default, str | int | float):
+            properties[parameter.name]["default"] = parameter.default
     schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return _Signature(schema=schema, readers=readers, context_name=context_name)
 

@@ -1,0 +1,337 @@
+import copy
+import io
+import os
+import pickle
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_nb import files as module
+from agent_nb.errors import FileError
+from agent_nb.events import FileChanged, event_from_wire
+from agent_nb.files import Change, Files, Workspace, apply_patch, count_lines, human_size
+from agent_nb.wire import to_wire
+
+CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["a.txt", "b.html", "c/d.css"]), CONTENTS | st.none()), max_size=12
+)
+
+
+def after(steps: list[tuple[str, str | bytes | None]]) -> Files:
+    files = Files()
+    for path, content in steps:
+        if content is not None:
+            files = files.write(path, content)
+        elif path in files:
+            files = files.delete(path)
+    return files
+
+
+def test_files_read_like_a_dict() -> None:
+    files = Files({"./index.html": "<p>", "a.bin": b"\0"})
+    assert files["index.html"] == "<p>"
+    assert dict(files) == {"index.html": "<p>", "a.bin": b"\0"}
+    assert files == {"index.html": "<p>", "a.bin": b"\0"}
+    assert files.get("nope") is None
+    with pytest.raises(KeyError):
+        files["nope"]
+
+
+def test_writing_leaves_the_old_value() -> None:
+    first = Files({"a": "1"})
+    second = first.write("a", "2").write("b", "3")
+    assert dict(first) == {"a": "1"}
+    assert dict(second) == {"a": "2", "b": "3"}
+    assert second.versions("a") == ("1", "2")
+    assert dict(second.delete("a")) == {"b": "3"}
+    assert "a" in second
+
+
+def test_deleted_files_keep_their_versions() -> None:
+    files = Files({"a": "1", "b": ""}).delete("a").write("a", "2")
+    assert files.versions("a") == ("1", None, "2")
+    assert list(files) == ["b", "a"]
+    with pytest.raises(FileError, match="no file 'x'"):
+        files.delete("x")
+
+
+def test_same_content_is_no_version() -> None:
+    files = Files({"a": "1"})
+    assert files.write("a", "1") is files
+    assert files.write("a", b"1").versions("a") == ("1", b"1")
+
+
+def test_diff_goes_by_version_index() -> None:
+    files = Files({"a": "1\n"}).write("a", "2\n").write("a", "3\n")
+    assert "-2\n+3\n" in files.diff("a")
+    assert files.diff("a", 0, 2) == files.diff("a", -3, -1)
+    assert "-1\n+3\n" in files.diff("a", 0, 2)
+    assert "@@ -0,0 +1 @@\n+1\n" in Files({"a": "1\n"}).diff("a")
+    assert "-3\n" in files.delete("a").diff("a")
+    with pytest.raises(FileError, match="3 version"):
+        files.diff("a", 0, 7)
+
+
+def test_binary_diff_says_so() -> None:
+    files = Files({"a": b"\0"}).write("a", b"\1")
+    assert files.diff("a") == "Binary files a/a and b/a differ\n"
+
+
+def test_entry_is_the_page() -> None:
+    assert Files({"b.html": "", "index.html": ""}).entry == "index.html"
+    assert Files({"x.css": "", "b.html": "", "c.html": ""}).entry == "b.html"
+    assert Files({"x.css": ""}).entry is None
+
+
+def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
+    files = Files({"a": "x\ud83dy"})
+    assert files["a"] == "x\ufffdy"
+    files.save(tmp_path)
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "x\ufffdy"
+
+
+@pytest.mark.parametrize("content", [b"x", bytearray(b"x"), memoryview(b"x")])
+def test_bytes_come_in_any_form(content: bytes) -> None:
+    assert type(Files({"a": content})["a"]) is bytes
+
+
+def test_other_content_is_refused() -> None:
+    with pytest.raises(FileError, match="is a int: give text or bytes"):
+        Files({"a": 1})  # type: ignore[dict-item]
+
+
+def test_oversized_files_are_refused_in_words() -> None:
+    files = Files({"a": "kept"})
+    with pytest.raises(FileError, match=r"too large \(50 MB\): a text file may have 5\.0 MB"):
+        files.write("a", "x" * 50_000_000)
+    with pytest.raises(FileError, match="a binary file may have 20 MB"):
+        files.write("a", bytes(20_000_001))
+    assert dict(files) == {"a": "kept"}
+
+
+def test_size_counts_bytes_not_characters() -> None:
+    files = Files({"a": "é" * 10})
+    assert files.size("a") == 20
+    with pytest.raises(FileError, match="too large"):
+        files.write("a", "é" * (module.MAX_TEXT_BYTES // 2 + 1))
+
+
+def test_total_and_number_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_TOTAL_BYTES", 10)
+    monkeypatch.setattr(module, "MAX_FILES", 2)
+    files = Files({"a": "12345", "b": "1234"})
+    assert files.write("a", "123456")["a"] == "123456"
+    with pytest.raises(FileError, match="11 bytes of files: all together may have 10 bytes"):
+        files.write("a", "1234567")
+    with pytest.raises(FileError, match="at most 2 are kept"):
+        files.write("c", "")
+    assert list(files.delete("a").write("c", "")) == ["b", "c"]
+
+
+def test_name_is_file_or_folder() -> None:
+    for first, second in [("a", "a/b"), ("a/b/c", "a/b")]:
+        with pytest.raises(FileError, match="a name is a file or a folder"):
+            Files({first: ""}).write(second, "")
+    assert list(Files({"a": "", "ab/c": ""})) == ["a", "ab/c"]
+
+
+def test_save_writes_exact_bytes(tmp_path: Path) -> None:
+    files = Files({"index.html": "a\r\nb\n", "img/x.png": b"\x89PNG\0"})
+    saved = files.save(tmp_path / "site")
+    assert saved == [tmp_path / "site/index.html", tmp_path / "site/img/x.png"]
+    assert saved[0].read_bytes() == b"a\r\nb\n"
+    assert saved[1].read_bytes() == b"\x89PNG\0"
+    files.save(str(tmp_path / "site"))
+    assert sorted(path.name for path in (tmp_path / "site").iterdir()) == ["img", "index.html"]
+
+
+def test_failed_save_leaves_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "a"
+    target.write_text("old")
+
+    def broken(*args: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", broken)
+    with pytest.raises(OSError, match="disk full"):
+        Files({"a": "new"}).save(tmp_path)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_save_refuses_links_that_lead_out(tmp_path: Path) -> None:
+    outside, site = tmp_path / "outside", tmp_path / "site"
+    outside.mkdir()
+    site.mkdir()
+    (site / "img").symlink_to(outside)
+    with pytest.raises(FileError, match="through a link"):
+        Files({"a": "1", "img/new/x": "2"}).save(site)
+    assert list(outside.iterdir()) == []
+    assert not (site / "a").exists()
+
+
+def test_save_replaces_a_link_itself(tmp_path: Path) -> None:
+    outside, site = tmp_path / "secret", tmp_path / "site"
+    outside.write_text("keep")
+    site.mkdir()
+    (site / "a").symlink_to(outside)
+    Files({"a": "new"}).save(site)
+    assert outside.read_text() == "keep"
+    assert (site / "a").read_text() == "new"
+
+
+def test_save_refuses_to_replace_folders(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with pytest.raises(FileError, match="is a folder"):
+        Files({"a": ""}).save(tmp_path)
+
+
+def test_zip_is_the_same_each_time() -> None:
+    files = Files({"index.html": "é", "a/b.bin": b"\0"})
+    assert files.zip() == Files(files).zip()
+    with zipfile.ZipFile(io.BytesIO(files.zip())) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            "index.html": "é".encode(),
+            "a/b.bin": b"\0",
+        }
+
+
+@given(STEPS)
+def test_wire_form_keeps_all_versions(steps: list[tuple[str, str | bytes | None]]) -> None:
+    files = after(steps)
+    again = Files.from_wire(files.to_wire())
+    assert list(again.items()) == list(files.items())
+    for path, _ in steps:
+        if path in files._versions:
+            assert again.versions(path) == files.versions(path)
+
+
+@pytest.mark.parametrize("data", [{"../a": [{"text": ""}]}, {"a": []}, {"a": [{}]}, {"a": "x"}, []])
+def test_foreign_wire_data_is_refused(data: object) -> None:
+    with pytest.raises(FileError):
+        Files.from_wire(data)  # type: ignore[arg-type]
+
+
+def test_repr_names_files_and_sizes() -> None:
+    assert repr(Files({"index.html": "x" * 6400})) == "Files(index.html (6.4 kB))"
+    assert repr(Files()) == "Files()"
+    assert repr(Files({str(n): "" for n in range(12)})).endswith("9 (0 bytes), and 2 more)")
+
+
+def test_html_repr_is_an_escaped_table() -> None:
+    shown = Files({"<b>.html": "x"}).write("<b>.html", "y")._repr_html_()
+    assert "<code>&lt;b&gt;.html</code></td><td>text/html</td><td>1 byte</td><td>2</td>" in shown
+    assert "no files" in Files()._repr_html_()
+
+
+def test_files_can_be_copied_and_pickled() -> None:
+    files = Files({"a": "1"}).write("a", "2")
+    for again in (copy.deepcopy(files), pickle.loads(pickle.dumps(files))):
+        assert again == files
+        assert again.versions("a") == ("1", "2")
+
+
+def test_sizes_are_given_in_words() -> None:
+    sizes = [0, 1, 999, 1000, 6449, 9960, 182_000, 999_499, 999_500, 50_000_000]
+    words = "0 bytes,1 byte,999 bytes,1.0 kB,6.4 kB,10 kB,182 kB,999 kB,1.0 MB,50 MB"
+    assert [human_size(size) for size in sizes] == words.split(",")
+    assert [count_lines(text) for text in ("", "a", "a\n", "a\n\n", "a\nb")] == [0, 1, 1, 2, 2]
+
+
+def test_workspace_tells_each_change() -> None:
+    told: list[Change] = []
+    space = Workspace(Files({"a.html": "1\n2\n"}), told.append)
+    space.write("./a.html", "1\n3\n", call_id="c1")
+    space.write("b.png", b"\0\1")
+    space.delete("a.html")
+    space.write("a.html", "new")
+    assert told == [
+        Change(
+            path="a.html",
+            version=2,
+            action="edited",
+            size=4,
+            media_type="text/html",
+            call_id="c1",
+            first_line=2,
+            added=1,
+            removed=1,
+            patch=((1, 1, "3"),),
+        ),
+        Change(path="b.png", version=1, action="created", size=2, media_type="image/png"),
+        Change(path="a.html", version=3, action="deleted", size=0, media_type="text/html", removed=2),
+        Change(
+            path="a.html",
+            version=4,
+            action="created",
+            size=3,
+            media_type="text/html",
+            first_line=1,
+            added=1,
+            patch=((0, 1, "new"),),
+        ),
+    ]
+
+
+def test_identical_write_is_not_told() -> None:
+    told: list[Change] = []
+    space = Workspace(Files({"a": "1"}), told.append)
+    change = space.write("a", "1")
+    assert (change.version, change.added, change.removed, told) == (1, 0, 0, [])
+
+
+def test_refused_write_changes_nothing() -> None:
+    told: list[Change] = []
+    space = Workspace(Files({"a": "1"}), told.append)
+    for path in ("../x", "a/b"):
+        with pytest.raises(FileError):
+            space.write(path, "")
+    with pytest.raises(FileError, match="no file 'x'"):
+        space.read("x")
+    assert space.read("./a") == "1"
+    assert told == []
+    assert list(space.files) == ["a"]
+
+
+@given(STEPS)
+def test_patches_rebuild_every_version(steps: list[tuple[str, str | bytes | None]]) -> None:
+    rebuilt: dict[str, str] = {}
+
+    def follow(change: Change) -> None:
+        # As a page does: by the event alone, through its wire form.
+        fields = {name: getattr(change, name) for name in Change.__dataclass_fields__}
+        event = event_from_wire(to_wire(FileChanged(run_id="r", seq=1, at=0.0, **fields)))
+        assert isinstance(event, FileChanged)
+        if event.patch is None:
+            rebuilt.pop(event.path, None)
+        else:
+            rebuilt[event.path] = apply_patch(rebuilt.get(event.path, ""), event.patch)
+
+    space = Workspace(Files(), follow)
+    for path, content in steps:
+        if content is not None:
+            space.write(path, content)
+        elif path in space.files:
+            space.delete(path)
+    assert rebuilt == {path: content for path, content in space.files.items() if isinstance(content, str)}
+
+
+@settings(max_examples=5)
+@given(st.integers(2, 6))
+def test_threads_lose_no_write(threads: int) -> None:
+    versions: list[int] = []
+    space = Workspace(Files(), lambda change: versions.append(change.version))
+    workers = [
+        threading.Thread(target=lambda name=name: [space.write("a", f"{name} {n}") for n in range(20)])
+        for name in range(threads)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(10)
+    assert versions == list(range(1, threads * 20 + 1))
