@@ -1,0 +1,172 @@
+"""What a scripted answer is made of: vendor-neutral steps, and the faults a network has."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Think:
+    text: str
+    signature: str = "c2lnbmVk"
+    """Valid base64, because one of the SDKs decodes it on the way."""
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """Thinking the vendor keeps to itself (Anthropic only; the others skip it)."""
+
+    data: str
+
+
+@dataclass(frozen=True)
+class Say:
+    text: str
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """The model's own words of refusal."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    arguments: str | Mapping[str, Any]
+    id: str = ""
+    signature: str = ""
+    """Gemini's `generate_content` puts the thought signature on the call's part."""
+
+    @property
+    def json(self) -> str:
+        return (
+            self.arguments
+            if isinstance(self.arguments, str)
+            else json.dumps(self.arguments, ensure_ascii=False)
+        )
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What the vendor counts, in our terms: `input` and `output` are everything."""
+
+    input: int = 100
+    cached_read: int = 0
+    cached_write: int = 0
+    output: int = 20
+    reasoning: int = 0
+
+
+@dataclass(frozen=True)
+class End:
+    """Why the answer ends; without it the calls decide between `tool_use` and `end_turn`."""
+
+    stop: str
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Nothing more is sent until the client goes away or the test lets go."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Bytes exactly as they are."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Comment:
+    """An SSE comment, as routers send to keep a connection awake."""
+
+    text: str = "PROCESSING"
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """An event of a kind no client has heard of."""
+
+
+@dataclass(frozen=True)
+class BadJson:
+    """An event whose data is not JSON."""
+
+
+@dataclass(frozen=True)
+class ErrorEvent:
+    """An error in the middle of the stream, in the vendor's own shape."""
+
+    status: int = 529
+    words: str = "Overloaded"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The stream ends here: `eof` properly but with no terminal event, `fin` or `rst` in the middle of a frame."""
+
+    how: str = "eof"
+
+
+Step = (
+    Think
+    | Redacted
+    | Say
+    | Refuse
+    | Call
+    | Tokens
+    | End
+    | Hold
+    | Pause
+    | Raw
+    | Comment
+    | Unknown
+    | BadJson
+    | ErrorEvent
+    | Cut
+)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer: a stream of steps, or a plain response when `body` is given."""
+
+    steps: tuple[Step, ...] = ()
+    fragment: int = 20
+    """Characters per delta."""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    split: int = 0
+    """Bytes per write; 0 for one write per event."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """For the dialect: `reasoning` names the field of Chat Completions' thinking, ..."""
+
+
+def reply(*steps: Step, **settings: Any) -> Reply:
+    return Reply(steps=steps, **settings)
+
+
+def problem(status: int, words: str = "", headers: Mapping[str, str] | None = None, **error: Any) -> Reply:
+    """An error status with a JSON body in the shape most vendors share."""
+    body = json.dumps({"type": "error", "error": {"message": words, "type": "error", **error}}).encode()
+    return Reply(status=status, headers={"content-type": "application/json", **(headers or {})}, body=body)
+
+
+def page(status: int = 200, content_type: str = "text/html") -> Reply:
+    """A web page where an answer should be."""
+    html = b"<!DOCTYPE html>\n\n<html><body><h1>Welcome</h1></body></html>\n"
+    return Reply(status=status, headers={"content-type": content_type}, body=html)
+
+
+def fragments(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
