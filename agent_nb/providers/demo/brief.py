@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_nb.providers.demo.trades import Trade, trade_of
+from agent_nb.providers.demo.texts import Trade, purpose_of, trade_of
 
 Kind = Literal["landing", "dashboard", "form", "article", "game"]
 
@@ -71,6 +71,8 @@ class Brief:
     """The page's title."""
     subject: str
     """What it is about, as a noun phrase in lower case."""
+    phrase: str
+    """The subject with the article that fits in a sentence: "the bakery", "our newsletter", "sourdough"."""
     place: str
     trade: Trade
     wants: tuple[str, ...]
@@ -84,15 +86,19 @@ class Brief:
 
 
 def read_brief(prompt: str, variant: int = 0) -> Brief:
-    words = " ".join(prompt[:_READ].split(" ")).strip()
+    words = prompt[:_READ].strip()
     kind = kind_of(words)
     place = found[1].strip(" .'’") if (found := _PLACE.search(words)) else ""
-    subject = _subject(words)
+    article, subject = _subject(words)
     trade = trade_of(subject or words)
+    if not subject and trade.words:
+        article, subject = "the ", trade.key
+    phrase = f"{article}{subject}" if subject else "a small idea"
     return Brief(
         kind=kind,
-        name=name_in(words) or _name(kind, subject, place),
+        name=name_in(words) or _name(kind, subject, phrase, words, place),
         subject=subject or "a small idea",
+        phrase=phrase,
         place=place,
         trade=trade,
         wants=sections_in(words),
@@ -128,21 +134,39 @@ def shortened(text: str, size: int) -> str:
     return (text[:size].rsplit(" ", 1)[0] if " " in text[:size] else text[: size - 1]).rstrip(" ,.;") + "…"
 
 
-def _subject(words: str) -> str:
+def game_of(words: str) -> str:
+    """Which of the games: `snake`, `memory` or `noughts`."""
+    if re.search(r"\bmemory|\bpairs|\bcards?\b|concentration", words, re.I):
+        return "memory"
+    return "noughts" if re.search(r"tic[- ]?tac|noughts", words, re.I) else "snake"
+
+
+def _subject(words: str) -> tuple[str, str]:
+    """The subject, and the article to say it with."""
     head = _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0].strip()
     head = _ARTICLE.sub("", head)
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()
+    found = _ARTICLE.match(head)
+    owner = found[0].strip().lower() if found else ""
+    article = "" if not owner else "our " if owner in ("my", "our") else "the "
     head = _TAIL.sub("", f" {head}").strip()
     while (bare := _LOOKS.sub("", _ARTICLE.sub("", head))) != head:
         head = bare
     kept = re.sub(r"[^\w\s'’&+-]", "", head).strip()
-    return shortened(" ".join(kept.split()[:6]), 40) if re.search(r"\w", kept) else ""
+    if not re.search(r"[^\W_]", kept):
+        return "", ""
+    return article, shortened(" ".join(kept.split()[:6]), 40)
 
 
-def _name(kind: Kind, subject: str, place: str) -> str:
+def _name(kind: Kind, subject: str, phrase: str, words: str, place: str) -> str:
+    if kind == "game":
+        game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(words)]
+        return f"{game}: {subject}" if subject and subject.lower() not in game.lower() else game
     if not subject:
         return f"Hello, {place}" if place else "A small beginning"
+    if kind == "form":
+        return shortened(purpose_of(words[:300]).title.replace("{{phrase}}", phrase), 60)
     if kind == "landing":
         titled = " ".join(word if word[0].isupper() else word.capitalize() for word in subject.split())
         if place and place.lower() not in subject.lower():

@@ -1,18 +1,18 @@
-"""Fills the page templates from a brief."""
+"""Fills the page templates: everything that is not `Html` already is escaped on its way in."""
 
 import html
 import re
 from collections.abc import Iterable
 
 from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.trades import template
 from agent_nb.providers.demo.look import FONTS, Look
+from agent_nb.providers.demo.texts import template
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Html(str):
-    """Text that is HTML already; everything else is escaped on its way into a page."""
+    """Text that is HTML (or CSS, or a script) and goes in as it is."""
 
     __slots__ = ()
 
@@ -33,32 +33,38 @@ def joined(items: Iterable[str], between: str = "\n") -> Html:
 
 def spoken(copy: str, brief: Brief) -> str:
     """A line of copy with the brief's words in it, not yet escaped."""
-    subject = brief.subject
     words = {
         "name": brief.name,
-        "subject": subject,
-        "Subject": subject[:1].upper() + subject[1:],
-        "place": brief.place,
+        "subject": brief.subject,
+        "Subject": brief.subject[:1].upper() + brief.subject[1:],
+        "phrase": brief.phrase,
         "in_place": f" in {brief.place}" if brief.place else "",
     }
     return _SLOT.sub(lambda found: words[found[1]], copy)
 
 
-def base_css(look: Look) -> Html:
-    heading = FONTS[look.font]
-    round_corners = look.font in ("round", "sans")
+def head(title: str, look: Look) -> Html:
+    """The start of every page, down to the middle of its style element."""
+    soft_corners = look.font in ("round", "sans")
     return fill(
-        template("base.css").strip(),
+        template("head.html").strip(),
+        title=title,
         scheme=look.scheme,
         hue=str(look.hue),
         chroma=str(look.chroma),
-        head_font=Html(heading),
-        body_font=Html(FONTS["sans"] if look.font != "serif" else FONTS["serif"]),
+        head_font=Html(FONTS[look.font]),
+        body_font=Html(FONTS["serif" if look.font == "serif" else "sans"]),
         weight="600" if look.font == "serif" else "700",
-        radius="999px" if look.font == "round" else "10px" if round_corners else "4px",
-        radius_large="20px" if round_corners else "6px",
+        radius="999px" if look.font == "round" else "10px" if soft_corners else "4px",
+        radius_field="10px" if soft_corners else "4px",
+        radius_large="20px" if soft_corners else "6px",
     )
 
 
 def art(name: str) -> Html:
     return Html(template(f"art/{name}.svg").strip())
+
+
+def note(text: str) -> Html:
+    """A line about what a tool found; nothing for nothing."""
+    return fill('<p class="small">{{text}}</p>\n', text=text) if text else Html("")

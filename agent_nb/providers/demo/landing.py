@@ -1,44 +1,44 @@
-"""Landing pages."""
+"""Landing pages: a promise, a picture, three points, and the sections that were asked for."""
 
 from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, art, base_css, fill, joined, spoken
-from agent_nb.providers.demo.trades import template
+from agent_nb.providers.demo.compose import Html, art, fill, head, joined, note, spoken
 from agent_nb.providers.demo.look import FONTS, Look
 from agent_nb.providers.demo.sections import TITLES, cards, section
+from agent_nb.providers.demo.texts import template
 
 _LAYOUTS = (
     ".hero{display:grid;gap:clamp(28px,5vw,64px);align-items:center}\n"
     "@media(min-width:760px){.hero{grid-template-columns:1.05fr 1fr}}",
-    ".hero{text-align:center}.hero .lede{margin-inline:auto}.hero figure{margin-top:28px}"
-    ".hero svg{aspect-ratio:21/9;object-fit:cover}\n",
-    "@media(min-width:760px){.hero{display:grid;gap:56px;align-items:end;grid-template-columns:1fr 1.2fr}"
-    ".hero figure{order:-1}}",
+    ".hero{text-align:center}.hero .lede{margin-inline:auto}.hero figure{margin-top:32px}\n"
+    "@media(min-width:760px){.hero svg{height:380px}}",
+    ".hero{display:grid;gap:28px}.hero figure{order:-1}\n"
+    "@media(min-width:760px){.hero{gap:64px;align-items:center;grid-template-columns:1fr 1fr}}\n"
+    ".band{background:none}.cards>*{border-width:3px 0 0;border-color:var(--accent);border-radius:0;background:none;padding:18px 0}",
 )
 
 
-def landing(brief: Brief, look: Look) -> Html:
+def landing(brief: Brief, look: Look, found: str) -> Html:
     trade = brief.trade
-    wanted = [name for name in brief.wants if name in TITLES] or ["hours"]
-    if "contact" not in wanted:
-        wanted.append("contact")
-    links = [
-        ("offer", "Offer"),
-        *((name, TITLES[name].split(",")[0].split()[-1].capitalize()) for name in wanted[:3]),
-    ]
+    wanted = [name for name in brief.wants if name != "contact"] or ["hours"]
+    wanted.append("contact")
+    links = [("offer", "Offer"), *((name, TITLES[name].split()[-1].capitalize()) for name in wanted[-2:])]
+    drawing = art(trade.art)
+    if look.layout == 1:
+        drawing = Html(drawing.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ', 1))
     return fill(
         template("landing.html"),
-        base=base_css(look),
+        head=head(brief.name, look),
         layout=Html(_LAYOUTS[look.layout]),
         head_font=Html(FONTS[look.font]),
         name=brief.name,
-        in_place=f" in {brief.place}" if brief.place and brief.place not in brief.name else "",
         links=joined((fill('<a href="#{{id}}">{{title}}</a>', id=i, title=t) for i, t in links), ""),
         eyebrow=spoken(trade.eyebrow, brief),
         headline=spoken(trade.headline, brief),
         lede=spoken(trade.lede, brief),
+        found=note(found),
         action=trade.action,
-        target=wanted[0],
-        art=art(trade.art),
+        target="contact" if trade.key in ("general", "software", "portfolio", "travel") else wanted[0],
+        art=drawing,
         caption=trade.caption,
         offer=trade.offer,
         points=cards(trade.points, brief),

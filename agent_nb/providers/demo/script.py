@@ -7,8 +7,8 @@ from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
 from agent_nb.providers.demo.brief import Brief, read_brief
 from agent_nb.providers.demo.conversation import Conversation, read_conversation
-from agent_nb.providers.demo.landing import landing
 from agent_nb.providers.demo.look import choose_look
+from agent_nb.providers.demo.page import build_page, improvement
 from agent_nb.wire import Json
 
 LABEL = "This is the offline demo model: it fills templates from the words of your prompt and asks no server."
@@ -42,7 +42,7 @@ def next_turn(request: Request) -> tuple[Step, ...]:
 
 
 def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Step]:
-    page = landing(brief, choose_look(brief))
+    page = build_page(brief, choose_look(brief))
     if "create_file" not in tools:
         return [Think(_thoughts(brief)), Say(f"{LABEL}\n\n```html\n{page}\n```")]
     if not talk.called("create_file"):
@@ -52,16 +52,10 @@ def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Step]:
             Call("create_file", {"path": talk.path, "content": page}),
         ]
     if "edit_file" in tools and not talk.called("edit_file"):
+        old, new = improvement(brief)
         return [
             Say("The page stands. One touch more: a line at the top that catches the eye.\n"),
-            Call(
-                "edit_file",
-                {
-                    "path": talk.path,
-                    "old": "<main>",
-                    "new": f'<main>\n<p class="notice">{brief.trade.notice}</p>',
-                },
-            ),
+            Call("edit_file", {"path": talk.path, "old": old, "new": new}),
         ]
     return [Say(f"{LABEL}\n\n- `{talk.path}`: **{brief.name}**, a {brief.kind} page.\n")]
 

@@ -1,35 +1,40 @@
 """The sections a page may have: opening hours, prices, contact and so on, as HTML."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, fill, joined, spoken
+from agent_nb.providers.demo.compose import Html, art, fill, joined, spoken
 
 TITLES = {
     "hours": "Opening hours",
-    "menu": "On the counter",
+    "menu": "Price list",
     "pricing": "Prices",
     "gallery": "Gallery",
-    "faq": "Questions, answered",
+    "faq": "Questions",
     "testimonials": "Kind words",
-    "newsletter": "Stay in the loop",
+    "newsletter": "Newsletter",
     "contact": "Contact",
-    "team": "The people",
+    "team": "People",
     "about": "About",
 }
 
 
 def section(name: str, brief: Brief) -> Html:
-    """One section, complete with its heading; its id is its name."""
+    """One section with its heading; its id is its name."""
     return fill(
-        '<section id="{{id}}">\n<h2>{{title}}</h2>\n{{body}}\n</section>',
+        '<section class="row" id="{{id}}">\n<h2>{{title}}</h2>\n<div>\n{{body}}\n</div>\n</section>',
         id=name,
         title=TITLES[name],
         body=_BODIES[name](brief),
     )
 
 
-def _rows(rows: list[list[str]]) -> Html:
+def cards(points: Sequence[Sequence[str]], brief: Brief) -> Html:
+    card = "<li><h3>{{title}}</h3><p>{{text}}</p></li>"
+    return joined(fill(card, title=spoken(title, brief), text=spoken(text, brief)) for title, text in points)
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> Html:
     row = "<tr><td>{{a}}</td><td>{{b}}</td></tr>"
     return fill("<table>\n{{rows}}\n</table>", rows=joined(fill(row, a=a, b=b) for a, b in rows))
 
@@ -42,19 +47,88 @@ def _menu(brief: Brief) -> Html:
     return _rows(brief.trade.menu)
 
 
+def _gallery(brief: Brief) -> Html:
+    crops = ("0 0 400 300", "200 120 400 300", "120 60 400 400")
+    figures = (
+        Html(f"<figure>{art(brief.trade.art).replace('0 0 640 480', crop, 1)}</figure>") for crop in crops
+    )
+    return Html(
+        f'<div class="cards">\n{joined(figures)}\n</div>\n<p class="small">Three details of one drawing.</p>'
+    )
+
+
+def _faq(brief: Brief) -> Html:
+    pairs = (
+        ("Do I need to book?", "No. Come by, and if it is busy we will find you a place."),
+        (
+            f"Is {brief.name} open on holidays?",
+            "On most of them, with shorter hours. Write first to be sure.",
+        ),
+        ("Can I bring children?", "Please do. They ask the best questions."),
+    )
+    item = "<details><summary>{{question}}</summary><p>{{answer}}</p></details>"
+    return joined(fill(item, question=question, answer=answer) for question, answer in pairs)
+
+
+def _testimonials(brief: Brief) -> Html:
+    quotes = (
+        ("I came for five minutes and stayed for an hour.", "A first visit"),
+        (f"{brief.name} remembers what you asked last time.", "A regular"),
+    )
+    card = "<figure><p>“{{words}}”</p><figcaption>{{who}}</figcaption></figure>"
+    body = joined(fill(card, words=words, who=who) for words, who in quotes)
+    return Html(
+        f'<div class="cards">\n{body}\n</div>\n<p class="small">Sample quotes: put real ones in their place.</p>'
+    )
+
+
+def _newsletter(brief: Brief) -> Html:
+    return fill(
+        "<p>One letter a month from {{name}}, short enough to read while the kettle boils.</p>\n"
+        '<form class="inline" onsubmit="event.preventDefault();this.replaceChildren(\'Thank you. (Nothing was sent:'
+        " this is a sample.)')\">"
+        '<input type="email" required aria-label="E-mail address" placeholder="you@example.com">'
+        '<button class="button">Subscribe</button></form>',
+        name=brief.name,
+    )
+
+
 def _contact(brief: Brief) -> Html:
     where = f"in the middle of {brief.place}" if brief.place else "round the corner"
     return fill(
-        '<p>You find {{name}} {{where}}. Write to <a href="mailto:hello@example.com">hello@example.com</a>'
-        " or just come by.</p>",
+        '<p>You find {{name}} {{where}}.</p>\n<p>Write to <a href="mailto:hello@example.com">hello@example.com</a>'
+        " or call 000 000 00. A person answers.</p>",
         name=brief.name,
         where=where,
     )
 
 
-_BODIES: dict[str, Callable[[Brief], Html]] = {"hours": _hours, "menu": _menu, "contact": _contact}
+def _team(brief: Brief) -> Html:
+    people = (
+        ("Ada", "Opens in the morning, knows where everything is."),
+        ("Jun", "Makes things, mends the rest."),
+    )
+    return Html(f'<ul class="cards">\n{cards(people, brief)}\n</ul>')
 
 
-def cards(points: list[list[str]], brief: Brief) -> Html:
-    card = "<li><h3>{{title}}</h3><p>{{text}}</p></li>"
-    return joined(fill(card, title=spoken(title, brief), text=spoken(text, brief)) for title, text in points)
+def _about(brief: Brief) -> Html:
+    return fill(
+        "<p>{{name}} began with a simple wish: {{subject}} the way we would want it ourselves.</p>\n"
+        "<p>We are still small, still curious, and still here when you come back.</p>",
+        name=brief.name,
+        subject=brief.phrase,
+    )
+
+
+_BODIES: dict[str, Callable[[Brief], Html]] = {
+    "hours": _hours,
+    "menu": _menu,
+    "pricing": _menu,
+    "gallery": _gallery,
+    "faq": _faq,
+    "testimonials": _testimonials,
+    "newsletter": _newsletter,
+    "contact": _contact,
+    "team": _team,
+    "about": _about,
+}

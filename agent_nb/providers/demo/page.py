@@ -1,0 +1,37 @@
+"""The page for a brief, and the one improvement made to it afterwards."""
+
+from collections.abc import Callable
+
+from agent_nb.providers.demo.article import article
+from agent_nb.providers.demo.brief import Brief, Kind
+from agent_nb.providers.demo.compose import Html, fill
+from agent_nb.providers.demo.dashboard import dashboard, insight
+from agent_nb.providers.demo.form import form
+from agent_nb.providers.demo.game import game
+from agent_nb.providers.demo.landing import landing
+from agent_nb.providers.demo.look import Look
+
+_BUILDERS: dict[Kind, Callable[[Brief, Look, str], Html]] = {
+    "landing": landing,
+    "dashboard": dashboard,
+    "form": form,
+    "article": article,
+    "game": game,
+}
+
+
+def build_page(brief: Brief, look: Look, found: str = "") -> str:
+    """A complete page. `found` is a line that a tool gave for it."""
+    return str(_BUILDERS[brief.kind](brief, look, found))
+
+
+def improvement(brief: Brief) -> tuple[str, str]:
+    """The text to replace and its replacement: a line at the top that catches the eye."""
+    words = {
+        "landing": brief.trade.notice,
+        "dashboard": insight(brief) if brief.kind == "dashboard" else "",
+        "form": "One minute, no account, nothing to remember.",
+        "article": "In a hurry? Read the first line of each part.",
+        "game": "Keys or fingers, both work.",
+    }[brief.kind]
+    return "<main>", fill('<main>\n<p class="notice">{{words}}</p>', words=words)
