@@ -61,6 +61,7 @@ def file_tools() -> tuple[Tool, ...]:
             title=lambda args: _title("create", args),
             stream=FileArguments,
             writes=_written,
+            repeatable=True,
         ),
         Tool(
             spec=_spec(
@@ -82,6 +83,7 @@ def file_tools() -> tuple[Tool, ...]:
             run=_edit,
             title=lambda args: _title("edit", args),
             writes=_written,
+            repeatable=True,
         ),
         Tool(
             spec=_spec(
@@ -111,6 +113,7 @@ def file_tools() -> tuple[Tool, ...]:
             run=_delete,
             title=lambda args: _title("delete", args),
             writes=_written,
+            repeatable=True,
         ),
     )
 
