@@ -1,0 +1,297 @@
+"""OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other.
+
+The servers agree on little, so this reads what it gets: a missing index, whole arguments as an object,
+thinking under either name, a tool turn that claims to have stopped.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.errors import ProviderError
+from agent_nb.events import Stop
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolResult, ToolSpec, Usage
+from agent_nb.providers import failure
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Piece, Request
+from agent_nb.providers.openai import _error
+from agent_nb.providers.parts import data_url, source_text
+from agent_nb.providers.settings import Settings
+from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+IMAGE_LIMITS = (2048, 5_000_000)
+NO_KEY = "none"
+"""The SDK wants some key; a server on one's own machine does not look at it."""
+
+_STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
+_REASONING = ("reasoning_content", "reasoning")
+_DEEPSEEK_EFFORTS = {
+    "minimal": "low",
+    "low": "low",
+    "medium": "high",
+    "high": "high",
+    "xhigh": "max",
+    "max": "max",
+}
+
+
+class ChatProvider(StreamingProvider):
+    sdk = "openai"
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        import openai
+
+        # The SDK takes OpenAI's own account names from the environment: they are not for other servers.
+        headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+        client = openai.AsyncOpenAI(
+            api_key=self.settings.api_key or NO_KEY,
+            base_url=self.settings.base_url,
+            http_client=http,
+            max_retries=0,
+            default_headers={**headers, **self.settings.headers},
+        )
+        return client.chat.completions.with_streaming_response
+
+    def body(self, request: Request) -> Json:
+        return _body(self.settings, request)
+
+    def open(self, client: Any, body: Json) -> Any:
+        return client.create(**body)
+
+    def decoder(self) -> Decoder:
+        return _Decoder(self.settings)
+
+    def error(self, exc: Exception) -> ProviderError:
+        return _error(self.settings, exc)
+
+
+def _body(settings: Settings, request: Request) -> Json:
+    body: Json = {
+        "model": settings.model,
+        "messages": _messages(settings, request),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = _tools(request.tools)
+    if settings.max_tokens:
+        body["max_tokens"] = settings.max_tokens
+    if extra := {**_effort(settings), **settings.options}:
+        body["extra_body"] = extra
+    return body
+
+
+def _effort(settings: Settings) -> Json:
+    """How much to think, in each server's own words; nothing when not asked."""
+    effort = settings.effort
+    match settings.vendor.name:
+        case _ if effort is None:
+            return {}
+        case "openrouter":
+            return {"reasoning": {"effort": effort}}
+        case "deepseek":
+            off = {"thinking": {"type": "disabled"}}
+            on = {"thinking": {"type": "enabled"}, "reasoning_effort": _DEEPSEEK_EFFORTS.get(effort, "high")}
+            return off if effort == "none" else on
+        case "vllm" | "llamacpp":
+            return {"chat_template_kwargs": {"enable_thinking": effort != "none"}, "reasoning_effort": effort}
+        case _:
+            return {"reasoning_effort": effort}
+
+
+def _messages(settings: Settings, request: Request) -> list[Json]:
+    sent: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
+    pictures: list[Json] = []
+    for message in request.messages:
+        if pictures and message.role != "tool":
+            sent.append({"role": "user", "content": pictures})
+            pictures = []
+        if message.role == "assistant":
+            sent.append(_assistant(settings, message))
+            continue
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
+                pictures += _result_pictures(part)
+        content = [block for part in message.parts for block in _user_blocks(part)]
+        if content:
+            plain = all(block["type"] == "text" for block in content)
+            text = "\n".join(block["text"] for block in content) if plain else content
+            sent.append({"role": "user", "content": text})
+    return [*sent, {"role": "user", "content": pictures}] if pictures else sent
+
+
+def _assistant(settings: Settings, message: Message) -> Json:
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in message.tool_calls
+    ]
+    sent: Json = {"role": "assistant", "content": message.text or (None if calls else "")}
+    if calls:
+        sent["tool_calls"] = calls
+        if settings.vendor.name == "deepseek":
+            sent["reasoning_content"] = ""  # refused without the field, even for turns that had no thinking
+    return {**sent, **message.vendor.get(settings.vendor.name, {})}
+
+
+def _user_blocks(part: Part) -> list[Json]:
+    match part:
+        case Text(text):
+            return [{"type": "text", "text": text}]
+        case Image():
+            return [_image(part)]
+        case Source():
+            return [{"type": "text", "text": source_text(part)}]
+        case _:
+            return []
+
+
+def _result_pictures(result: ToolResult) -> list[Json]:
+    """Tool messages hold text alone here, so their pictures follow in a message of the user."""
+    if not result.images:
+        return []
+    label = {"type": "text", "text": f"The pictures of {result.name} ({result.call_id}):"}
+    return [label, *(_image(image) for image in result.images)]
+
+
+def _image(image: Image) -> Json:
+    return {"type": "image_url", "image_url": {"url": data_url(image, *IMAGE_LIMITS), "detail": "auto"}}
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
+        }
+        for tool in tools
+    ]
+
+
+class _Decoder:
+    """One answer's chunks, decoded."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._turn = Assembler()
+        self._usage = Usage()
+        self._model = settings.model
+        self._stop = ""
+        self._ids: dict[Any, str] = {}
+        self._reasoning_field = ""
+        self._reasoning_details: list[Json] = []
+        self._refusal: list[str] = []
+
+    def feed(self, event: str, data: Json) -> Sequence[Piece]:
+        choices = data.get("choices")
+        if not choices:
+            return self._without_choices(data)
+        choice = choices[0]
+        delta = choice.get("delta")
+        pieces: list[Piece] = []
+        if delta:
+            if calls := delta.get("tool_calls"):
+                for call in calls:
+                    pieces += self._call(call)
+            if content := delta.get("content"):
+                pieces.append(self._turn.text(content))
+            elif len(delta) > 1 or "tool_calls" not in delta:
+                pieces += self._seldom(delta)
+        if choice.get("finish_reason"):
+            self._stop = choice["finish_reason"]
+            self._model = data.get("model") or self._model
+        if data.get("usage"):
+            self._usage = _usage(data["usage"])
+        return pieces
+
+    def finish(self) -> Sequence[Piece]:
+        """`[DONE]` or the end of the body: complete if a reason to finish was given, else cut."""
+        if not self._stop:
+            return ()
+        refusal = "".join(self._refusal)
+        stop = _STOPS.get(self._stop) or ("tool_use" if self._turn.has_calls else "end_turn")
+        if refusal and stop == "end_turn":
+            stop = "refusal"
+        detail = refusal or (self._stop if stop == "refusal" else "")
+        vendor = {self._settings.vendor.name: echo} if (echo := self._echo()) else {}
+        usage = self._usage
+        return (self._turn.turn(stop=stop, usage=usage, model=self._model, vendor=vendor, detail=detail),)
+
+    def _without_choices(self, data: Json) -> Sequence[Piece]:
+        if problem := data.get("error"):
+            raise _event_error(self._settings, problem)
+        if data.get("usage"):
+            self._usage = _usage(data["usage"])
+        return ()
+
+    def _seldom(self, delta: Json) -> Sequence[Piece]:
+        """Thinking under either name, and refusals."""
+        for field in _REASONING:
+            if isinstance(text := delta.get(field), str):
+                self._reasoning_field = self._reasoning_field or field
+                self._reasoning_details += delta.get("reasoning_details") or []
+                return (self._turn.thinking(text, "thinking"),) if text else ()
+        self._reasoning_details += delta.get("reasoning_details") or []
+        if refusal := delta.get("refusal"):
+            self._refusal.append(refusal)
+            return (self._turn.text(refusal),)
+        return ()
+
+    def _call(self, call: Json) -> Sequence[Piece]:
+        function = call.get("function") or {}
+        key = self._key(call, bool(function.get("name")))
+        pieces: list[Piece] = []
+        if key not in self._ids:
+            call_id = self._ids[key] = str(call.get("id") or f"call_{len(self._ids)}")
+            pieces.append(self._turn.start_call(key, call_id, function.get("name") or ""))
+        if arguments := function.get("arguments"):
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+            pieces.append(self._turn.arguments(key, text))
+        return pieces
+
+    def _key(self, call: Json, named: bool) -> Any:
+        """Which call a fragment belongs to: its index, else its id, else a name starts a new one.
+
+        Some servers number every call 0: a name with another id is another call all the same.
+        """
+        index, call_id = call.get("index"), call.get("id")
+        if index is not None and not (named and call_id and self._ids.get(index, call_id) != call_id):
+            return index
+        if call_id or not self._ids:
+            return call_id or "first"
+        return f"unnumbered {len(self._ids)}" if named else next(reversed(self._ids))
+
+    def _echo(self) -> Json:
+        """The thinking, under the name it came with: some servers refuse a tool turn without it."""
+        echo: Json = {}
+        if self._reasoning_field:
+            echo[self._reasoning_field] = self._turn.joined("thinking", "thinking")
+        if self._reasoning_details:
+            echo["reasoning_details"] = self._reasoning_details
+        return echo
+
+
+def _usage(counts: Json) -> Usage:
+    prompt = counts.get("prompt_tokens_details") or {}
+    return Usage(
+        input=counts.get("prompt_tokens") or 0,
+        cached_read=prompt.get("cached_tokens") or counts.get("prompt_cache_hit_tokens") or 0,
+        cached_write=prompt.get("cache_write_tokens") or 0,
+        output=counts.get("completion_tokens") or 0,
+        reasoning=(counts.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
+    )
+
+
+def _event_error(settings: Settings, problem: Any) -> ProviderError:
+    """An error inside the stream; its code is a status, a word, or missing."""
+    if not isinstance(problem, dict):
+        return failure.from_status(settings, 500, str(problem))
+    code = str(problem.get("code") or problem.get("type") or "")
+    status = int(code) if code.isdigit() and len(code) == 3 else 500
+    if "rate" in code:
+        status = 429
+    return failure.from_status(settings, status, str(problem.get("message") or code), code=code)

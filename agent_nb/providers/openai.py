@@ -1,0 +1,274 @@
+"""OpenAI's Responses API, stateless: nothing is stored there, and encrypted reasoning comes back with each turn."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.errors import ProviderError
+from agent_nb.events import Stop
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.providers import failure
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Piece, Request
+from agent_nb.providers.parts import data_url, source_text
+from agent_nb.providers.settings import Settings
+from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.strict import strict_schema
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+VENDOR = "openai"
+IMAGE_LIMITS = (2048, 8_000_000)
+
+_INCOMPLETE: dict[str, Stop] = {
+    "max_output_tokens": "max_tokens",
+    "max_messages": "max_tokens",
+    "content_filter": "refusal",
+    "steered": "go_on",
+}
+_RETRYABLE_CODES = {
+    "rate_limit_exceeded": 429,
+    "server_is_overloaded": 503,
+    "slow_down": 503,
+    "server_error": 500,
+}
+_POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
+
+
+class OpenAIProvider(StreamingProvider):
+    sdk = "openai"
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        import openai
+
+        client = openai.AsyncOpenAI(
+            api_key=self.settings.api_key,
+            base_url=self.settings.base_url,
+            http_client=http,
+            max_retries=0,
+            default_headers=dict(self.settings.headers),
+        )
+        return client.responses.with_streaming_response
+
+    def body(self, request: Request) -> Json:
+        return _body(self.settings, request)
+
+    def open(self, client: Any, body: Json) -> Any:
+        return client.create(**body)
+
+    def decoder(self) -> Decoder:
+        return _Decoder(self.settings)
+
+    def error(self, exc: Exception) -> ProviderError:
+        return _error(self.settings, exc)
+
+
+def _body(settings: Settings, request: Request) -> Json:
+    body: Json = {
+        "model": settings.model,
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "input": _messages(request.messages),
+        "stream_options": {"include_obfuscation": False},
+    }
+    if request.system:
+        body["instructions"] = request.system
+    if request.tools:
+        body["tools"] = _tools(request.tools)
+        body["parallel_tool_calls"] = True
+    if not settings.model.startswith(("gpt-4", "gpt-3", "chatgpt-4")):  # these refuse the field
+        body["reasoning"] = {"summary": "auto"} | ({"effort": settings.effort} if settings.effort else {})
+    if settings.max_tokens:
+        body["max_output_tokens"] = settings.max_tokens
+    if settings.options:
+        body["extra_body"] = dict(settings.options)
+    return body
+
+
+def _messages(messages: Sequence[Message]) -> list[Json]:
+    items: list[Json] = []
+    for message in messages:
+        if message.role == "assistant":
+            items += _assistant(message)
+            continue
+        items += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
+        content = [block for part in message.parts for block in _user_blocks(part)]
+        if content:
+            items.append({"role": "user", "content": content})
+    return items
+
+
+def _assistant(message: Message) -> list[Json]:
+    if VENDOR in message.vendor:
+        return list(message.vendor[VENDOR])
+    items: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Text):
+            content = [{"type": "output_text", "text": part.text}]
+            items.append({"type": "message", "role": "assistant", "content": content})
+        elif isinstance(part, ToolCall):
+            call = {"call_id": part.id, "name": part.name, "arguments": part.arguments}
+            items.append({"type": "function_call", **call})
+    return items
+
+
+def _user_blocks(part: Part) -> list[Json]:
+    match part:
+        case Text(text):
+            return [{"type": "input_text", "text": text}]
+        case Image():
+            return [_image(part)]
+        case Source():
+            return [{"type": "input_text", "text": source_text(part)}]
+        case _:
+            return []
+
+
+def _result(result: ToolResult) -> Json:
+    output: str | list[Json] = result.text
+    if result.images:
+        text = [{"type": "input_text", "text": result.text}] if result.text else []
+        output = [*text, *(_image(image) for image in result.images)]
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
+
+
+def _image(image: Image) -> Json:
+    return {"type": "input_image", "detail": "auto", "image_url": data_url(image, *IMAGE_LIMITS)}
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
+    sent: list[Json] = []
+    for tool in tools:
+        strict = strict_schema(tool.schema)
+        schema = {"parameters": strict or tool.schema, "strict": strict is not None}
+        sent.append({"type": "function", "name": tool.name, "description": tool.description, **schema})
+    return sent
+
+
+class _Decoder:
+    """One answer's events, decoded. Everything is keyed by `output_index`: only items carry names."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._turn = Assembler()
+        self._items: dict[int, Json] = {}
+        self._refusal: list[str] = []
+
+    def feed(self, event: str, data: Json) -> Sequence[Piece]:
+        kind = data.get("type") or event
+        if kind == "response.function_call_arguments.delta":
+            return (self._turn.arguments(data["output_index"], data["delta"]),)
+        if kind == "response.output_text.delta":
+            return (self._turn.text(data["delta"], data["output_index"]),)
+        if kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
+            return (self._turn.thinking(data["delta"], data["output_index"]),)
+        return self._seldom(kind, data)
+
+    def finish(self) -> Sequence[Piece]:
+        return ()
+
+    def _seldom(self, kind: str, data: Json) -> Sequence[Piece]:
+        match kind:
+            case "response.output_item.added":
+                return self._started(data["output_index"], data["item"])
+            case "response.output_item.done":
+                self._items[data["output_index"]] = data["item"]
+                return self._started(data["output_index"], data["item"])
+            case "response.reasoning_summary_part.added" if data.get("summary_index"):
+                return (self._turn.thinking("\n\n", data["output_index"]),)
+            case "response.refusal.delta":
+                self._refusal.append(data["delta"])
+                return (self._turn.text(data["delta"], data["output_index"]),)
+            case "response.output_text.annotation.added":
+                self._cite(data.get("annotation") or {})
+            case "response.completed" | "response.incomplete":
+                return self._finished(data["response"])
+            case "response.failed":
+                return self._failed(data["response"])
+            case "error":
+                problem = data.get("error") or data
+                raise _event_error(self._settings, problem.get("code"), problem.get("message"))
+        if kind == "" and "error" in data:
+            raise _event_error(self._settings, data["error"].get("code"), data["error"].get("message"))
+        return ()
+
+    def _started(self, index: int, item: Json) -> Sequence[Piece]:
+        """A call begins with its item; a server that sends no deltas has the arguments there too."""
+        if item.get("type") != "function_call":
+            return ()
+        pieces: list[Piece] = []
+        if not self._turn.has_call(index):
+            pieces.append(self._turn.start_call(index, item["call_id"], item["name"]))
+        if item.get("arguments") and not self._turn.has_arguments(index):
+            pieces.append(self._turn.arguments(index, item["arguments"]))
+        return pieces
+
+    def _cite(self, annotation: Json) -> None:
+        if url := annotation.get("url"):
+            self._turn.source(Source(annotation.get("title") or url, url))
+
+    def _finished(self, response: Json, stop: Stop | None = None, detail: str = "") -> Sequence[Piece]:
+        refusal = "".join(self._refusal)
+        incomplete = (response.get("incomplete_details") or {}).get("reason")
+        if stop is None and incomplete:
+            stop = _INCOMPLETE.get(incomplete, "max_tokens")
+            detail = incomplete if stop == "refusal" else ""
+        if stop is None:
+            stop = "tool_use" if self._turn.has_calls else ("refusal" if refusal else "end_turn")
+        items = [self._items[index] for index in sorted(self._items)] or response.get("output") or []
+        return (
+            self._turn.turn(
+                stop=stop,
+                usage=_usage(response.get("usage") or {}),
+                model=response.get("model") or self._settings.model,
+                vendor={VENDOR: items},
+                detail=refusal or detail,
+            ),
+        )
+
+    def _failed(self, response: Json) -> Sequence[Piece]:
+        problem = response.get("error") or {}
+        if _POLICY.search(str(problem.get("code"))):
+            return self._finished(response, "refusal", str(problem.get("message") or problem["code"]))
+        raise _event_error(self._settings, problem.get("code"), problem.get("message"))
+
+
+def _usage(counts: Json) -> Usage:
+    cached = counts.get("input_tokens_details") or {}
+    return Usage(
+        input=counts.get("input_tokens") or 0,
+        cached_read=cached.get("cached_tokens") or 0,
+        cached_write=cached.get("cache_write_tokens") or 0,
+        output=counts.get("output_tokens") or 0,
+        reasoning=(counts.get("output_tokens_details") or {}).get("reasoning_tokens") or 0,
+    )
+
+
+def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
+    """An error inside a stream has a code and no status; a code we do not know is taken for a bad request."""
+    code = str(code or "server_error")
+    status = int(code) if code.isdigit() else _RETRYABLE_CODES.get(code, 400)
+    return failure.from_status(settings, status, str(message or code), code=code)
+
+
+def _error(settings: Settings, exc: Exception) -> ProviderError:
+    """Shared with Chat Completions: the same SDK raises the same errors."""
+    import httpx2
+    import openai
+
+    match exc:
+        case openai.APIStatusError():
+            words = failure.words_of(exc.body) or exc.message
+            code = f"{exc.code or ''} {exc.type or ''}"
+            return failure.from_status(
+                settings, exc.status_code, words, code=code, headers=exc.response.headers
+            )
+        case openai.APIConnectionError():
+            return failure.from_network(settings, exc.__cause__ or exc)
+        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
+            return failure.from_network(settings, exc)
+        case _:
+            return failure.unexpected(settings, exc)
