@@ -1,0 +1,99 @@
+"""Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
+
+import json
+
+import pytest
+
+from agent_nb import Agent, Limits
+from agent_nb.errors import ConfigError
+from agent_nb.events import (
+    FileChanged,
+)
+from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.scripts import PAGE, of, run_script, write
+
+
+@pytest.mark.parametrize("prompt", ["", "  \n", None], ids=["empty", "blank", "none"])
+async def test_an_empty_prompt_is_refused(prompt):
+    with pytest.raises(ConfigError, match="empty"):
+        await Agent(ScriptedProvider([])).run(prompt)
+
+
+@pytest.mark.parametrize("limits", [{"steps": 0}, {"seconds": -1}, {"usd": 0}])
+def test_a_limit_must_be_above_zero(limits):
+    with pytest.raises(ConfigError, match="above 0"):
+        Limits(**limits)
+
+
+async def test_a_budget_needs_a_known_price():
+    with pytest.raises(ConfigError, match="known price"):
+        await Agent(ScriptedProvider([]), limits=Limits(usd=1)).run("go")
+
+
+async def test_an_earlier_run_is_gone_on_from():
+    first = await run_script([write()], [text("Made.")])
+    with ScriptedProvider([[text("Changed.")]]) as provider:
+        second = await Agent(provider).run("Now blue", base=first)
+    assert provider.requests[0].messages[: len(first.messages)] == first.messages
+    assert second.html == PAGE
+    assert second.own_messages[0].text == "Now blue"
+    assert of(second, FileChanged)[0].path == "index.html"
+
+
+async def test_the_model_is_told_what_the_person_changed():
+    first = await run_script([write()], [text("Made.")])
+    edited = first.with_files({"index.html": PAGE.replace("Bread", "Cake"), "note.txt": "hi"})
+    assert first.html == PAGE
+    with ScriptedProvider([[text("I see.")]]) as provider:
+        run = await Agent(provider).run("Go on", base=edited)
+    told = provider.requests[0].messages[-1].text
+    assert "I changed `index.html`" in told
+    assert "+<!doctype html><h1>Cake</h1>" in told
+    assert "I added `note.txt`" in told
+    assert "Cake" in run.html
+
+
+async def test_files_given_are_shown_to_the_model():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Fix it", files={"index.html": PAGE})
+    assert f"`index.html`:\n```html\n{PAGE}\n```" in provider.requests[0].messages[-1].text
+    assert run.html == PAGE
+
+
+async def test_a_conversation_of_plain_dicts_seeds_files():
+    arguments = json.dumps({"path": "index.html", "content": PAGE})
+    history = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "A page"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "function": {"name": "create_file", "arguments": arguments}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "ok"},
+        {"role": "assistant", "content": "Made."},
+    ]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider, system="Speak French.").run("Now blue", messages=history)
+    assert run.html == PAGE
+    assert provider.requests[0].system == "Be brief.\n\nSpeak French."
+
+
+async def test_the_page_in_a_conversation_seeds_the_file():
+    history = [
+        {"role": "user", "content": "A page"},
+        {"role": "assistant", "content": f"```html\n{PAGE}\n```"},
+    ]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Now blue", messages=history)
+    assert run.html == PAGE
+
+
+async def test_our_system_text_is_inserted_once():
+    with ScriptedProvider([[write()], [text("ok")]]) as provider:
+        await Agent(provider, system="Speak French.").run("go")
+    first, second = provider.requests
+    assert first.system == second.system
+    assert first.system.count("index.html") == 1
+    assert first.system.endswith("Speak French.")
+    assert second.messages[: len(first.messages)] == first.messages
