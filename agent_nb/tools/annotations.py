@@ -65,6 +65,8 @@ def _annotated(annotation: Any, *notes: Any) -> Reader:
 
 
 def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
+    if origin in (typing.Required, typing.NotRequired):
+        return reader(arguments[0])
     if origin is Literal:
         return Reader(_enum(arguments), _same)
     if origin in (typing.Union, types.UnionType):

@@ -122,17 +122,14 @@ def file_tools() -> tuple[Tool, ...]:
 
 
 async def _create(args: Json, context: ToolContext) -> ToolOutput:
+    before = context.files.files
     change = context.files.write(args["path"], args["content"])
+    if context.files.files is before:
+        return ToolOutput(text=f"{change.path} held this text already.", summary="no change")
     size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
-    match change:
-        case Change(action="created"):
-            return ToolOutput(text=f"Created {change.path} ({size}).", summary=size)
-        case Change(added=0, removed=0):
-            return ToolOutput(text=f"{change.path} held this text already.", summary="no change")
-        case _:
-            return ToolOutput(
-                text=f"Replaced {change.path} ({size}; {_counts(change)}).", summary=_counts(change)
-            )
+    if change.action == "created":
+        return ToolOutput(text=f"Created {change.path} ({size}).", summary=size)
+    return ToolOutput(text=f"Replaced {change.path} ({size}; {_counts(change)}).", summary=_counts(change))
 
 
 async def _edit(args: Json, context: ToolContext) -> ToolOutput:
@@ -172,7 +169,7 @@ async def _read(args: Json, context: ToolContext) -> ToolOutput:
             path, content = _existing(one["path"], files)
             part = _shown(path, content, one, args.get("numbered", False))
         except (FileError, ToolError) as error:
-            part = ToolOutput(text=str(error), summary="not found")
+            part = ToolOutput(text=str(error), summary="not read")
         parts.append(part)
     text = "\n\n".join(
         f"=== {one['path']} ({part.summary}) ===\n{part.text}"

@@ -1,0 +1,345 @@
+import asyncio
+import contextvars
+import json
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agent_nb.errors import ConfigError, ToolError
+from agent_nb.files import Change, Files, Workspace
+from agent_nb.messages import ToolCall, ToolSpec
+from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
+from agent_nb.tools.toolbox import MAX_TEXT
+
+
+class Bench:
+    """A workspace that remembers what it was told, and from which thread."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.lines: list[str] = []
+        self.threads: set[int] = set()
+        self.context = ToolContext(
+            files=Workspace(Files(), self._changed), progress=self._progress, call_id="c1"
+        )
+
+    def _changed(self, change: Change) -> None:
+        self.threads.add(threading.get_ident())
+        self.changes.append(change)
+
+    def _progress(self, line: str) -> None:
+        self.threads.add(threading.get_ident())
+        self.lines.append(line)
+
+
+async def run(function: Callable[..., Any] | Tool, bench: Bench | None = None, **args: Any) -> ToolOutput:
+    box = Toolbox([function])
+    found, checked = box.prepare(ToolCall("1", next(iter(box)).name, json.dumps(args)))
+    return await box.run(found, checked, (bench or Bench()).context)
+
+
+def test_default_holds_the_file_tools() -> None:
+    box = Toolbox.default()
+    assert [spec.name for spec in box.specs] == [
+        "create_file",
+        "edit_file",
+        "read_file",
+        "list_files",
+        "delete_file",
+    ]
+    assert "create_file" in box
+    assert len(box) == 5
+    assert box.get("nope") is None
+
+
+def test_names_must_be_usable_and_single() -> None:
+    def twice(a: int) -> None: ...
+
+    with pytest.raises(ConfigError, match=r"Two tools are named 'twice': rename one with `@tool\(name="):
+        Toolbox([twice, tool(twice)])
+    with pytest.raises(ConfigError, match="'<lambda>' cannot name a tool"):
+        Toolbox([lambda: None])
+
+
+def prepare_error(name: str, arguments: str) -> ToolError:
+    with pytest.raises(ToolError) as caught:
+        Toolbox.default().prepare(ToolCall("1", name, arguments))
+    return caught.value
+
+
+def test_unknown_tool_names_the_nearest() -> None:
+    error = prepare_error("createFile", "{}")
+    assert error.code == "UNKNOWN_TOOL"
+    assert error.hint.startswith("Did you mean `create_file`? Tools: create_file, edit_file")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ('{"path": "a', 'Unterminated string starting at at character 9, near \'{"path": "a\''),
+        ("", "Expecting value"),
+        ("[1]", "they are [1], not an object"),
+        ('"text"', "not an object"),
+        ('{"a": NaN}', "NaN is not a JSON value"),
+        ('{"a": 1} {"b": 2}', "Extra data at character 9"),
+        ("[" * 100_000, "recursion"),
+        ('{"a": ' + "9" * 5000 + "}", "4300 digits"),
+    ],
+)
+def test_broken_json_says_where(arguments: str, words: str) -> None:
+    error = prepare_error("create_file", arguments)
+    assert error.code == "INVALID_JSON"
+    assert words in error.message
+    assert len(error.message) < 300
+
+
+def test_schema_is_checked_before_running() -> None:
+    error = prepare_error("create_file", '{"path": "a"}')
+    assert (error.code, error.message) == ("SCHEMA", "The arguments lack `content`.")
+
+
+def test_optional_null_counts_as_absent() -> None:
+    _, args = Toolbox.default().prepare(
+        ToolCall("1", "edit_file", '{"path": "a", "old": "b", "new": "c", "count": null}')
+    )
+    assert args == {"path": "a", "old": "b", "new": "c"}
+
+
+async def test_raising_tool_tells_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    def breaks() -> None:
+        raise TypeError("wrong kind")
+
+    with caplog.at_level(logging.DEBUG, "agent_nb"), pytest.raises(ToolError) as caught:
+        await run(breaks)
+    assert (caught.value.code, str(caught.value)) == ("FAILED", "TypeError: wrong kind")
+    assert "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error", [StopIteration(1), KeyError("x"), SystemExit(2), KeyboardInterrupt(), TimeoutError()]
+)
+async def test_any_exception_becomes_failed(error: BaseException) -> None:
+    def breaks() -> None:
+        raise error
+
+    with pytest.raises(ToolError) as caught:
+        await run(breaks)
+    assert caught.value.code == "FAILED"
+
+
+async def test_async_exit_does_not_end_loop() -> None:
+    async def leaves() -> None:
+        sys.exit(3)
+
+    with pytest.raises(ToolError, match="tried to exit with 3"):
+        await run(leaves)
+
+
+async def test_tool_may_write_its_own_error() -> None:
+    def refuses() -> None:
+        raise ToolError("Too far.", hint="Go nearer.")
+
+    with pytest.raises(ToolError, match=r"Too far\. Go nearer\."):
+        await run(refuses)
+
+
+async def test_exception_without_words_is_named() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def breaks() -> None:
+        raise MuteError
+
+    with pytest.raises(ToolError, match=r"^MuteError$"):
+        await run(breaks)
+
+
+async def test_hanging_sync_tool_times_out() -> None:
+    release = threading.Event()
+    bench = Bench()
+    late: list[Exception] = []
+    ended = threading.Event()
+
+    @tool(timeout=0.05)
+    def hangs(context: ToolContext) -> None:
+        release.wait(10)
+        try:
+            context.progress("late")
+            context.files.write("late.txt", "")
+        except ToolError as error:
+            late.append(error)
+        ended.set()
+
+    with pytest.raises(ToolError, match=r"`hangs` did not end within 0\.05 seconds") as caught:
+        await run(hangs, bench)
+    assert caught.value.code == "TIMEOUT"
+    release.set()
+    await asyncio.to_thread(ended.wait, 10)
+    assert "has ended" in str(late[0])
+    assert (bench.changes, bench.lines) == ([], [])
+
+
+async def test_hanging_async_tool_is_cancelled() -> None:
+    ended = asyncio.Event()
+
+    @tool(timeout=0.05)
+    async def hangs() -> None:
+        try:
+            await asyncio.sleep(10)
+        finally:
+            ended.set()
+
+    with pytest.raises(ToolError, match="did not end within"):
+        await run(hangs)
+    await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_tool_that_ignores_cancelling_times_out() -> None:
+    stubborn = asyncio.Event()
+
+    @tool(timeout=0.05)
+    async def ignores() -> None:
+        while not stubborn.is_set():
+            try:
+                await stubborn.wait()
+            except asyncio.CancelledError:
+                continue
+
+    with pytest.raises(ToolError, match="did not end within"):
+        await run(ignores)
+    stubborn.set()
+
+
+async def test_own_timeout_error_is_failure() -> None:
+    async def breaks() -> None:
+        raise TimeoutError("the socket")
+
+    with pytest.raises(ToolError) as caught:
+        await run(breaks)
+    assert (caught.value.code, str(caught.value)) == ("FAILED", "TimeoutError: the socket")
+
+
+async def test_cancelling_passes_through() -> None:
+    started, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def waits() -> None:
+        started.set()
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    task = asyncio.create_task(run(waits))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(cancelled.wait(), 5)
+
+
+async def test_tool_cancelling_itself_is_failure() -> None:
+    async def gives_up() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(ToolError, match="cancelled itself"):
+        await run(gives_up)
+
+
+async def test_sync_tool_leaves_the_loop_free() -> None:
+    release = threading.Event()
+
+    def waits() -> str:
+        return str(release.wait(10))
+
+    task = asyncio.create_task(run(waits))
+    await asyncio.sleep(0.01)
+    release.set()
+    assert (await task).text == "True"
+
+
+async def test_context_variables_reach_the_thread() -> None:
+    name: contextvars.ContextVar[str] = contextvars.ContextVar("name")
+    name.set("hero")
+
+    def tells() -> str:
+        return name.get()
+
+    assert (await run(tells)).text == "hero"
+
+
+async def test_changes_are_told_on_loop_thread() -> None:
+    bench = Bench()
+
+    def writes(context: ToolContext) -> str:
+        context.files.write("a.txt", "1")
+        context.progress("half way")
+        context.files.write("a.txt", "2")
+        context.files.delete("a.txt")
+        return f"{threading.get_ident()}"
+
+    output = await run(writes, bench)
+    assert bench.threads == {threading.get_ident()}
+    assert output.text != str(threading.get_ident())
+    assert [(change.action, change.call_id) for change in bench.changes] == [
+        ("created", "c1"),
+        ("edited", "c1"),
+        ("deleted", "c1"),
+    ]
+    assert bench.lines == ["half way"]
+
+
+async def test_refused_write_reaches_the_thread() -> None:
+    def writes(context: ToolContext) -> None:
+        context.files.write("../a.txt", "1")
+
+    with pytest.raises(ToolError, match="leaves the project"):
+        await run(writes)
+
+
+async def test_wrong_return_type_is_told() -> None:
+    spec = ToolSpec(name="raw", description="", schema={"type": "object"})
+    with pytest.raises(ToolError, match="gave a int where a ToolOutput was due"):
+        await run(Tool(spec=spec, run=lambda args, context: 3, title=lambda args: ""))  # type: ignore[arg-type,return-value]
+
+
+async def test_long_text_is_cut_and_counted() -> None:
+    def talks() -> str:
+        return "x" * (MAX_TEXT + 1234)
+
+    text = (await run(talks)).text
+    assert text.endswith(f"\n[1,234 of {MAX_TEXT + 1234:,} characters are left out here]")
+    assert text.startswith("x" * MAX_TEXT + "\n")
+
+
+def test_hanging_tool_does_not_hold_exit() -> None:
+    program = """
+import asyncio, time
+from agent_nb.errors import ToolError
+from agent_nb.files import Files, Workspace
+from agent_nb.tools import ToolContext, Toolbox, tool
+
+@tool(timeout=0.05)
+def hangs() -> None:
+    time.sleep(600)
+
+async def main():
+    context = ToolContext(files=Workspace(Files()), progress=print)
+    try:
+        await Toolbox().run(hangs, {}, context)
+    except ToolError as error:
+        print(error.code)
+
+asyncio.run(main())
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ended.stdout == "TIMEOUT\n"
+    assert ended.stderr == ""

@@ -1,0 +1,442 @@
+"""`@tool`: what the model is told of a function, what the function is given, what becomes of its result."""
+
+import base64
+import enum
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
+
+import matplotlib
+import pandas
+import PIL.Image
+import pytest
+
+from agent_nb.errors import ToolError
+from agent_nb.files import Files, Workspace
+from agent_nb.messages import Image, ToolCall
+from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
+from agent_nb.tools.docstrings import parse_docstring
+from agent_nb.tools.output import MAX_REPR, to_output
+from agent_nb.tools.schema import compile_schema, without_nulls
+
+matplotlib.use("Agg")
+
+
+class Unit(enum.Enum):
+    CELSIUS = "c"
+    FAHRENHEIT = "f"
+
+
+@dataclass
+class Place:
+    name: str
+    size: float = 1.0
+    tags: list[str] = field(default_factory=list)
+
+
+class Options(TypedDict):
+    depth: int
+    unit: NotRequired[Unit]
+
+
+def context() -> ToolContext:
+    return ToolContext(files=Workspace(Files()), progress=lambda line: None)
+
+
+async def call(function: Callable[..., Any] | Tool, **args: Any) -> ToolOutput:
+    box = Toolbox([function])
+    (only,) = box
+    found, checked = box.prepare(ToolCall("1", only.name, json.dumps(args)))
+    return await box.run(found, checked, context())
+
+
+def properties(function: Callable[..., Any]) -> dict[str, Any]:
+    made: dict[str, Any] = tool(function).spec.schema["properties"]
+    return made
+
+
+def test_signature_becomes_the_schema() -> None:
+    @tool
+    def weather(city: str, days: int = 3, units: Literal["c", "f"] = "c") -> str:
+        """Tell the weather.
+
+        Args:
+            city: Where, for example
+                Lyon.
+            days (int, optional): How far ahead.
+        """
+        return ""
+
+    assert weather.spec.name == "weather"
+    assert weather.spec.description == "Tell the weather."
+    assert weather.spec.schema == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Where, for example Lyon."},
+            "days": {"type": "integer", "description": "How far ahead.", "default": 3},
+            "units": {"type": "string", "enum": ["c", "f"], "default": "c"},
+        },
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema"),
+    [
+        (str, {"type": "string"}),
+        (bool, {"type": "boolean"}),
+        (float, {"type": "number"}),
+        (None, {"type": "null"}),
+        (Any, {}),
+        (list, {"type": "array"}),
+        (list[int], {"type": "array", "items": {"type": "integer"}}),
+        (Sequence[str], {"type": "array", "items": {"type": "string"}}),
+        (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}),
+        (dict[str, float], {"type": "object", "additionalProperties": {"type": "number"}}),
+        (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045
+        (int | str, {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        (Literal[1, "a"], {"enum": [1, "a"]}),
+        (Unit, {"type": "string", "enum": ["c", "f"]}),
+        (Annotated[int, "how many"], {"type": "integer", "description": "how many"}),
+        (
+            Place,
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "size": {"type": "number"},
+                    "tags": {"type": "array", "items": {"type": "string"}},
+                },
+                "required": ["name"],
+                "additionalProperties": False,
+            },
+        ),
+        (
+            Options,
+            {
+                "type": "object",
+                "properties": {"depth": {"type": "integer"}, "unit": {"type": "string", "enum": ["c", "f"]}},
+                "required": ["depth"],
+                "additionalProperties": False,
+            },
+        ),
+    ],
+)
+def test_annotation_becomes_its_schema(annotation: Any, schema: dict[str, Any]) -> None:
+    def function(value: Any) -> None: ...
+
+    function.__annotations__["value"] = annotation
+    assert properties(function) == {"value": schema}
+
+
+def test_annotated_words_win_over_docstring() -> None:
+    def function(a: Annotated[int, "from the annotation"]) -> None:
+        """Do.
+
+        Args:
+            a: from the docstring
+        """
+
+    assert properties(function)["a"]["description"] == "from the annotation"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ("x", "'x' of 'f' has no annotation: write for example `x: str`"),
+        ("x: complex", "'x' of 'f' is annotated complex, which has no JSON schema: use str"),
+        ("x: 'dict[int, str]'", r"'x' of 'f' is annotated dict\[int, str\]"),
+        ("x: 'tuple[int, str]'", "has no JSON schema"),
+        ("x: 'Missing'", "annotation of 'f' cannot be read .*'Missing' is not defined.*define that name"),
+        ("*x: int", "cannot be given by name"),
+        ("x: int, /", "cannot be given by name"),
+        ("**x: int", "cannot be given by name"),
+    ],
+)
+def test_unusable_parameter_is_named(parameters: str, words: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def f({parameters}): pass", scope)
+    with pytest.raises(TypeError, match=words):
+        tool(scope["f"])
+
+
+def test_not_a_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="give a Tool or an annotated function"):
+        tool(3)  # type: ignore[call-overload]
+
+
+def test_tool_stays_callable_as_function() -> None:
+    @tool(name="add_up", approval="ask", cache=True, timeout=5, title="adding")
+    def add(a: int, b: int = 1) -> int:
+        return a + b
+
+    assert add(2) == 3
+    assert add(2, b=3) == 5
+    assert (add.name, add.approval, add.cache, add.timeout, add.title({})) == (
+        "add_up",
+        "ask",
+        True,
+        5,
+        "adding",
+    )
+
+
+def test_tool_without_function_explains_itself() -> None:
+    (first, *_) = Toolbox.default()
+    with pytest.raises(TypeError, match=r"give it to Agent\(tools="):
+        first()
+
+
+def test_title_is_the_name_in_words() -> None:
+    def get_weather(city: str) -> str:
+        return city
+
+    assert tool(get_weather).title({}) == "get weather"
+    assert (
+        tool(title=lambda args: f"look at {args['city']}")(get_weather).title({"city": "Lyon"})
+        == "look at Lyon"
+    )
+    assert tool(get_weather).spec.description == "get weather"
+
+
+async def test_arguments_arrive_as_annotated() -> None:
+    seen: list[Any] = []
+
+    def function(  # noqa: PLR0917
+        unit: Unit,
+        place: Place,
+        places: list[Place],
+        options: Options,
+        maybe: Unit | None,
+        many: tuple[int, ...],
+        x: float,
+    ) -> None:
+        seen.extend([unit, place, places, options, maybe, many, x])
+
+    await call(
+        function,
+        unit="c",
+        place={"name": "Lyon"},
+        places=[{"name": "Nice", "size": 2}],
+        options={"depth": 1.0, "unit": "f"},
+        maybe="f",
+        many=[1, 2],
+        x=3,
+    )
+    assert seen[:-1] == [
+        Unit.CELSIUS,
+        Place("Lyon"),
+        [Place("Nice", 2.0)],
+        {"depth": 1, "unit": Unit.FAHRENHEIT},
+        Unit.FAHRENHEIT,
+        (1, 2),
+    ]
+    assert type(seen[-1]) is float
+
+
+async def test_union_takes_the_fitting_kind() -> None:
+    def function(value: int | str | list[int] | None) -> str:
+        return repr(value)
+
+    for value in (5, "5", [5], None):
+        assert (await call(function, value=value)).text == repr(value)
+
+
+async def test_context_is_given_not_shown() -> None:
+    @tool
+    def note(text: str, context: ToolContext) -> str:
+        context.files.write("note.txt", text)
+        return f"{len(context.files.files)} file"
+
+    assert list(note.spec.schema["properties"]) == ["text"]
+    assert (await call(note, text="hi")).text == "1 file"
+
+
+async def test_async_and_wrapped_functions_work() -> None:
+    async def slow(a: int) -> int:
+        return a + 1
+
+    def wraps(a: int) -> Any:
+        return slow(a)
+
+    assert (await call(slow, a=1)).text == "2"
+    assert (await call(wraps, a=2)).text == "3"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("as it is", "as it is"),
+        (None, "done"),
+        (3, "3"),
+        (True, "true"),
+        ({"a": [1, "é"]}, '{"a": [1, "é"]}'),
+        ((1, 2), "[1, 2]"),
+        ({1}, "[1]"),
+        (Place("Lyon"), '{"name": "Lyon", "size": 1.0, "tags": []}'),
+        ({"unit": Unit.CELSIUS}, '{"unit": "<Unit.CELSIUS: \'c\'>"}'),
+        ({(1, 2): 3}, "{(1, 2): 3}"),
+        (b"ab", "b'ab'"),
+        (Place, repr(Place)),
+    ],
+)
+def test_plain_results_become_text(value: Any, text: str) -> None:
+    assert to_output(value).text == text
+
+
+def test_output_passes_unchanged() -> None:
+    output = ToolOutput(text="a", summary="b")
+    assert to_output(output) is output
+
+
+def test_unserialisable_results_never_fail() -> None:
+    class Rude:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    circle: list[Any] = []
+    circle.append(circle)
+    assert to_output(circle).text == "[[...]]"
+    assert to_output(Rude()).text == "<Rude whose repr fails>"
+    assert to_output([Rude()]).text == '["<Rude whose repr fails>"]'
+    assert len(to_output(bytes(10 * MAX_REPR)).text) < MAX_REPR + 100
+
+
+def test_pictures_reach_model_and_person() -> None:
+    output = to_output(PIL.Image.new("CMYK", (4, 3)))
+    (image,) = output.images
+    assert PIL.Image.open(io.BytesIO(image.data)).size == (4, 3)
+    assert output.outputs == ({image.media_type: base64.b64encode(image.data).decode()},)
+
+
+def test_figures_and_axes_become_pictures() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1, 1))
+    axes = figure.subplots()
+    assert len(to_output([figure, axes, "two plots"]).images) == 2
+    assert to_output([figure, "a plot"]).text.endswith("\na plot")
+
+
+def test_image_that_is_not_one() -> None:
+    with pytest.raises(ToolError, match="not a picture"):
+        to_output(Image(b"hello"))
+
+
+def test_data_frames_are_told_briefly() -> None:
+    frame = pandas.DataFrame({"n": range(1000)})
+    output = to_output(frame)
+    assert output.text.startswith("1000 rows x 1 columns\n")
+    assert output.text.count("\n") < 100
+    assert output.summary == "DataFrame"
+    assert "<table" in output.outputs[0]["text/html"]
+    assert to_output(pandas.Series([1])).text.startswith("0    1")
+
+
+def test_rich_object_that_fails_is_text() -> None:
+    class Broken:
+        def _repr_html_(self) -> str:
+            raise RuntimeError
+
+        def __repr__(self) -> str:
+            return "broken"
+
+    output = to_output(Broken())
+    assert (output.text, output.outputs) == ("broken", ())
+
+
+def test_output_imports_nothing_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("PIL", "pandas", "matplotlib")]:
+        monkeypatch.delitem(sys.modules, name)
+    to_output({"a": [object()]})
+    assert not {"PIL", "pandas", "matplotlib"} & sys.modules.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sum up.\n\nMore.\n\nArgs:\n    a: the first\n        number\n    b (int): the second\n\nReturns:\n    a: sum",
+        "Sum up.\n\nMore.\n\nParameters\n----------\na : int\n    the first\n    number\nb\n    the second\n\n"
+        "Returns\n-------\nint",
+        "Sum up.\n\nMore.\n\n:param a: the first\n    number\n:type a: int\n:param int b: the second\n:returns: it",
+    ],
+)
+def test_docstring_styles_say_the_same(text: str) -> None:
+    documented = parse_docstring(text)
+    assert documented.description == "Sum up.\n\nMore."
+    assert documented.parameters == {"a": "the first number", "b": "the second"}
+
+
+def test_plain_docstring_is_all_description() -> None:
+    text = "Args are fine. Note: this stays.\n\nSo does 12:30."
+    assert parse_docstring(text).description == text
+    assert parse_docstring("").description == ""
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "maxLength": 5},
+        "mode": {"enum": ["a", "b"]},
+        "edits": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"old": {"type": ["string", "null"]}},
+                "required": ["old"],
+            },
+        },
+    },
+    "required": ["path"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "message", "hint"),
+    [
+        ({}, "The arguments lack `path`.", "Known: `path`, `mode`, `edits`."),
+        ({"path": 1}, "`path` must be string, not an integer.", ""),
+        ({"path": None}, "`path` must be string, not null.", ""),
+        (
+            {"path": "", "x": 1, "y": 2},
+            "The arguments must not hold `x`, `y`.",
+            "Known: `path`, `mode`, `edits`.",
+        ),
+        ({"path": "", "mode": "c"}, "`mode` must be one of 'a', 'b', not 'c'.", ""),
+        ({"path": "123456"}, "`path` must be shorter than or equal to 5 characters, not '123456'.", ""),
+        ({"path": "", "edits": [{"old": ""}, {}]}, "`edits[1]` lacks `old`.", "Known: `old`."),
+        ({"path": "", "edits": [{"old": 1}]}, "`edits[0].old` must be string or null, not an integer.", ""),
+    ],
+)
+def test_schema_errors_name_the_field(args: dict[str, Any], message: str, hint: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        compile_schema(SCHEMA)(args)
+    assert (caught.value.code, caught.value.message, caught.value.hint) == ("SCHEMA", message, hint)
+
+
+def test_valid_arguments_stay_unchanged() -> None:
+    args = {"path": "a"}
+    compile_schema({**SCHEMA, "properties": {**SCHEMA["properties"], "n": {"default": 1}}})(args)  # type: ignore[dict-item]
+    assert args == {"path": "a"}
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "nonsense"}, {"$ref": "https://example.org/s.json"}, {"type": 3}]
+)
+def test_broken_schema_fails_the_call(schema: dict[str, Any]) -> None:
+    with pytest.raises(ToolError, match="own schema is broken"):
+        compile_schema(schema)({})
+
+
+def test_nulls_of_optional_arguments_go() -> None:
+    args = {"path": None, "mode": None, "edits": [{"old": None, "extra": None}], "other": None}
+    assert without_nulls(SCHEMA, args) == {
+        "path": None,
+        "edits": [{"old": None, "extra": None}],
+        "other": None,
+    }
