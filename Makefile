@@ -28,4 +28,31 @@ build: $(BUNDLE) ## build the widget's page
 $(BUNDLE): js/node_modules/.installed $(JS_SOURCES)
 	cd js && npm run --silent build
 
-.PHONY: help env build
+lab: env build ## open JupyterLab on the first notebook
+	$(VENV)/bin/jupyter lab --ServerApp.root_dir=notebooks notebooks/01_first_run.ipynb
+
+chromium: ## make sure there is a Chromium for the browser tests
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
+
+test: env build chromium ## run every test: Python, page, notebooks
+	cd js && npm test --silent
+	$(PY) -m pytest tests
+	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
+
+check: env js/node_modules/.installed ## lint and types, Python and TypeScript
+	$(VENV)/bin/ruff check agent_nb tests js
+	$(VENV)/bin/ruff format --check agent_nb tests js
+	$(VENV)/bin/mypy
+	cd js && npm run --silent check
+
+format: env js/node_modules/.installed ## put the code in shape
+	$(VENV)/bin/ruff check --fix agent_nb tests js
+	$(VENV)/bin/ruff format agent_nb tests js
+	cd js && npm run --silent format
+
+clean: ## remove what was built
+	rm -rf $(VENV) js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: help env build lab chromium test check format clean

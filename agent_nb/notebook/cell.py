@@ -84,8 +84,8 @@ async def _wait(handle: RunHandle) -> bool:
             return True
 
 
-def _finish(magics: "AgentMagics", run: Run, view: View, options: Any) -> None:
-    files_name = bind(magics, run)
+def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, rebind: bool = True) -> None:
+    files_name = bind(magics, run) if rebind else None
     saved: list[str] = []
     if options.save:
         run.files.save(magics.home / options.save)
@@ -118,8 +118,7 @@ def _in_background(magics: "AgentMagics", handle: RunHandle, view: View, options
         run = await handle
         magics.background.pop(handle.id, None)
         # A later cell may have used the name for something else; that stays.
-        if magics.shell.user_ns.get(handle.name) is handle:
-            _finish(magics, run, view, options)
+        _finish(magics, run, view, options, rebind=magics.shell.user_ns.get(handle.name) is handle)
 
     task = asyncio.get_running_loop().create_task(finish())
     handle.follower = task

@@ -4,7 +4,10 @@ Loaded by `%load_ext agent_nb`, so it imports nothing but IPython; the work is i
 the first run.
 """
 
+import asyncio
+import contextlib
 import difflib
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +121,10 @@ class AgentMagics(Magics):
 
     async def run_cell(self, line: str, cell: str) -> None:
         """Runs one `%%agent` cell; awaited by the rewritten cell."""
-        from agent_nb.notebook.cell import run_cell
-
-        await run_cell(self, self.parse(line), cell)
+        options = self.parse(line)
+        # The first run imports much; in a thread, so that the kernel's loop goes on.
+        module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.cell")
+        await module.run_cell(self, options, cell)
 
     def parse(self, line: str) -> Any:
         """The options of a line; a wrong one is a `UsageError` that names the nearest valid one."""
@@ -176,6 +180,7 @@ def load(shell: Any) -> None:
     magics.register_name()
     magics.rewriter.install()
     shell.set_hook("complete_command", _complete, re_key=r"%?%agent")
+    _run_formatter(shell, _show_run)
 
 
 def unload(shell: Any) -> None:
@@ -190,6 +195,23 @@ def unload(shell: Any) -> None:
     magics._unregister("agent")
     if magics in shell.configurables:
         shell.configurables.remove(magics)
+    _run_formatter(shell, None)
+
+
+def _run_formatter(shell: Any, function: Any) -> None:
+    formatter = shell.display_formatter.mimebundle_formatter
+    if function is not None:
+        formatter.for_type_by_name("agent_nb.run", "Run", function)
+        return
+    with contextlib.suppress(KeyError):
+        formatter.pop("agent_nb.run.Run")
+
+
+def _show_run(run: Any, *_: Any, **__: Any) -> Any:
+    """How a Run looks as a cell's result: its frozen form, which the page opens where there is one."""
+    from agent_nb.notebook.views import show_run
+
+    return show_run(run)
 
 
 def _complete(shell: Any, event: Any) -> list[str]:

@@ -1,5 +1,6 @@
 """How a run is shown: live in the page, once at the end when nobody watches, as lines, or in a terminal."""
 
+import sys
 from typing import Any, Protocol
 
 from agent_nb.engine import RunHandle
@@ -78,3 +79,11 @@ class LiveView(_Lines):
         self._channel.result = run
         self._channel.announce_ready(ready_line(run, files_name), files_name)
         self._display.update(bundle(run), raw=True)
+
+
+def show_run(run: Run) -> dict[str, str]:
+    """A finished run as a cell's result; known to the page if there is one."""
+    widget = sys.modules.get("agent_nb.notebook.widget")
+    if widget is not None and (hub := widget.existing_hub()) is not None:
+        hub.adopt(run)
+    return bundle(run)

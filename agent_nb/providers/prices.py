@@ -13,7 +13,8 @@ _PRICED = {
     "openrouter": "openrouter",
     "deepseek": "deepseek",
 }
-"""Our vendor names and those of the tables; a local server or the demo has no price."""
+"""Our vendor names and those of the tables; a local server has no price we could know."""
+_FREE = ("demo",)
 
 
 def price_of(provider_name: str, usage: Usage) -> float | None:
@@ -50,6 +51,8 @@ def price_table_version() -> str:
 
 def _calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
     vendor, _, model = provider_name.partition(":")
+    if vendor in _FREE:
+        return Decimal(0)
     if vendor not in _PRICED:
         return None
     try:
