@@ -38,6 +38,7 @@ __all__ = [
     "media_type",
     "safe_path",
     "unified_diff",
+    "whole_text",
 ]
 
 MAX_TEXT_BYTES = 5_000_000
@@ -61,6 +62,11 @@ def human_size(size: int) -> str:
 def count_lines(text: str) -> int:
     """As an editor counts: a last newline ends a line, it does not begin one."""
     return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+def whole_text(text: str) -> str:
+    """The text without lone surrogates: half of a character cannot be saved or sent as UTF-8."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class Files(Mapping[str, Content]):
@@ -331,8 +337,7 @@ def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Ch
 
 def _clean(path: str, content: Any) -> Content:
     if isinstance(content, str):
-        # A lone surrogate, half of a character, cannot be saved as UTF-8.
-        return content if content.isascii() else _SURROGATE.sub("\ufffd", content)
+        return whole_text(content)
     if isinstance(content, bytes | bytearray | memoryview):
         return bytes(content)
     raise FileError(f"The content of {path!r} is a {type(content).__name__}: give text or bytes.")

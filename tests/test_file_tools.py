@@ -246,10 +246,12 @@ async def test_read_needs_exactly_one_form() -> None:
 async def test_pictures_are_shown_to_model() -> None:
     buffer = io.BytesIO()
     PIL.Image.new("RGB", (2, 2)).save(buffer, "PNG")
-    output = await Desk(a_png=buffer.getvalue(), b_png=b"not one").call("read_file", path="a.png")
+    output = await Desk(a_png=buffer.getvalue()).call("read_file", path="a.png")
     assert output.images[0].data == buffer.getvalue()
     assert output.text.startswith("a.png is a binary file (image/png, ")
-    assert (await Desk(b_png=b"not one").call("read_file", path="b.png")).images == ()
+    desk = Desk(a_png=buffer.getvalue(), b_png=b"not one")
+    assert (await desk.call("read_file", path="b.png")).images == ()
+    assert len((await desk.call("read_file", files=[{"path": "./a.png"}, {"path": "b.png"}])).images) == 1
 
 
 async def test_list_tells_every_file() -> None:

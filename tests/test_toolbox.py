@@ -309,6 +309,13 @@ async def test_wrong_return_type_is_told() -> None:
         await run(Tool(spec=spec, run=lambda args, context: 3, title=lambda args: ""))  # type: ignore[arg-type,return-value]
 
 
+async def test_half_characters_do_not_pass() -> None:
+    def talks() -> str:
+        return "a\ud83db"
+
+    assert (await run(talks)).text == "a\ufffdb"
+
+
 async def test_long_text_is_cut_and_counted() -> None:
     def talks() -> str:
         return "x" * (MAX_TEXT + 1234)

@@ -2,6 +2,7 @@
 
 import base64
 import enum
+import functools
 import io
 import json
 import sys
@@ -267,6 +268,28 @@ async def test_async_and_wrapped_functions_work() -> None:
     assert (await call(wraps, a=2)).text == "3"
 
 
+async def test_partials_methods_and_objects_work() -> None:
+    class Shop:
+        """A shop."""
+
+        def price(self, bread: str, count: int) -> str:
+            """Tell the price."""
+            return f"{count} {bread}"
+
+        def __call__(self, bread: str) -> str:
+            """Sell bread."""
+            return bread
+
+    half = tool(functools.partial(Shop().price, count=2))
+    assert (half.name, half.spec.description, half.spec.schema["required"]) == (
+        "price",
+        "Tell the price.",
+        ["bread"],
+    )
+    assert (await call(half, bread="rolls")).text == "2 rolls"
+    assert (await call(tool(name="shop")(Shop()), bread="rolls")).text == "rolls"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -426,7 +449,14 @@ def test_valid_arguments_stay_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"type": "nonsense"}, {"$ref": "https://example.org/s.json"}, {"type": 3}]
+    "schema",
+    [
+        {"type": "nonsense"},
+        {"$ref": "https://example.org/s.json"},
+        {"$ref": "file:///etc/hostname"},
+        {"type": 3},
+        {"pattern": "("},
+    ],
 )
 def test_broken_schema_fails_the_call(schema: dict[str, Any]) -> None:
     with pytest.raises(ToolError, match="own schema is broken"):

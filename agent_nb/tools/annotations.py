@@ -2,6 +2,7 @@
 
 import collections.abc
 import enum
+import functools
 import types
 import typing
 from collections.abc import Callable
@@ -120,10 +121,14 @@ def _dict(item: Reader) -> Reader:
 
 
 def _union(options: list[Reader]) -> Reader:
+    @functools.cache
+    def checks() -> list[Callable[[Any], None]]:
+        return [compile_schema(option.schema) for option in options]
+
     def read(value: Any) -> Any:
-        for option in options:
+        for option, check in zip(options, checks(), strict=True):
             try:
-                compile_schema(option.schema)(value)
+                check(value)
             except ToolError:
                 continue
             return option.read(value)

@@ -1,6 +1,8 @@
 """The files family: create, edit, read, list and delete the files of a run."""
 
+import contextlib
 import difflib
+from dataclasses import replace
 from typing import Any
 
 from agent_nb.errors import ConfigError, FileError, ToolError
@@ -12,10 +14,10 @@ from agent_nb.files import (
     human_size,
     media_type,
     safe_path,
-    unified_diff,
 )
 from agent_nb.messages import Image, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.calls import in_thread
 from agent_nb.tools.nearest import nearest_lines
 from agent_nb.tools.partial import FileArguments
 from agent_nb.wire import Json
@@ -146,7 +148,7 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
             f"These replacements leave {path} as it is.", hint="Give a `new` that differs from `old`."
         )
     change = context.files.write(path, new)
-    diff = unified_diff(old, new, path)
+    diff = context.files.files.diff(path)
     shown = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[the diff goes on]"
     return ToolOutput(
         text=f"Edited {path} ({_counts(change)}), first changed line {change.first_line}.\n{shown}",
@@ -159,23 +161,21 @@ async def _read(args: Json, context: ToolContext) -> ToolOutput:
     if ("path" in args) == ("files" in args):
         raise ToolError("Give either `path` or `files`.", code="SCHEMA")
     wanted = args.get("files") or [args]
-    files = context.files.files
+    files, numbered = context.files.files, args.get("numbered", False)
     if len(wanted) == 1:
-        path, content = _existing(wanted[0]["path"], files)
-        return _shown(path, content, wanted[0], args.get("numbered", False))
+        output = _shown(wanted[0], files, numbered)
+        return replace(output, images=await _viewable(output.images))
     parts: list[ToolOutput] = []
     for one in wanted:
         try:
-            path, content = _existing(one["path"], files)
-            part = _shown(path, content, one, args.get("numbered", False))
+            parts.append(_shown(one, files, numbered))
         except (FileError, ToolError) as error:
-            part = ToolOutput(text=str(error), summary="not read")
-        parts.append(part)
+            parts.append(ToolOutput(text=str(error), summary="not read"))
     text = "\n\n".join(
         f"=== {one['path']} ({part.summary}) ===\n{part.text}"
         for one, part in zip(wanted, parts, strict=True)
     )
-    images = tuple(image for part in parts for image in part.images)
+    images = await _viewable(tuple(image for part in parts for image in part.images))
     return ToolOutput(
         text=text, summary=f"{len(parts)} files, {human_size(len(text.encode()))}", images=images
     )
@@ -244,12 +244,13 @@ def _existing(path: str, files: Files) -> tuple[str, Content]:
     )
 
 
-def _shown(path: str, content: Content, wanted: Json, numbered: bool) -> ToolOutput:
+def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:
+    path, content = _existing(wanted["path"], files)
     if isinstance(content, bytes):
-        about = f"{media_type(path, content)}, {human_size(len(content))}"
-        return ToolOutput(
-            text=f"{path} is a binary file ({about}).", summary=about, images=_images(path, content)
-        )
+        kind = media_type(path, content)
+        about = f"{kind}, {human_size(len(content))}"
+        images = (Image(content, kind, path),) if kind.startswith("image/") else ()
+        return ToolOutput(text=f"{path} is a binary file ({about}).", summary=about, images=images)
     lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -268,16 +269,20 @@ def _shown(path: str, content: Content, wanted: Json, numbered: bool) -> ToolOut
     )
 
 
-def _images(path: str, content: bytes) -> tuple[Image, ...]:
-    """The picture, if it is one that a model can look at."""
-    if not media_type(path).startswith("image/"):
+async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
+    """Those that a model can look at; a file may be no picture whatever its name says."""
+    if not images:
         return ()
     from agent_nb.pictures import to_image
 
-    try:
-        return (to_image(content, path),)
-    except ConfigError:
-        return ()
+    def checked() -> tuple[Image, ...]:
+        pictures: list[Image] = []
+        for image in images:
+            with contextlib.suppress(ConfigError):
+                pictures.append(to_image(image))
+        return tuple(pictures)
+
+    return await in_thread(checked)
 
 
 def _spec(name: str, description: str, properties: Json, required: tuple[str, ...] = ()) -> ToolSpec:

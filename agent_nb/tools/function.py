@@ -1,5 +1,6 @@
 """`@tool`: an annotated function becomes a tool; its signature and docstring are the schema."""
 
+import functools
 import inspect
 import typing
 from collections.abc import Awaitable, Callable
@@ -61,8 +62,9 @@ def _make(
 ) -> Tool:
     if not callable(function):
         raise TypeError(f"{function!r} is not a tool: give a Tool or an annotated function.")
-    name = str(name or getattr(function, "__name__", type(function).__name__))
-    documented = parse_docstring(inspect.getdoc(function) or "")
+    written = _as_written(function)
+    name = str(name or written.__name__)
+    documented = parse_docstring(inspect.getdoc(written) or "")
     signature = _read_signature(function, name, documented.parameters)
     words = name.replace("_", " ").strip()
 
@@ -85,9 +87,16 @@ def _make(
     )
 
 
+def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What carries the annotations: behind a partial its function, of an object its `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) else getattr(function, "__call__", function)
+
+
 def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[str, str]) -> _Signature:
     try:
-        hints = typing.get_type_hints(function, include_extras=True)
+        hints = typing.get_type_hints(_as_written(function), include_extras=True)
     except NameError as error:
         raise TypeError(
             f"An annotation of {name!r} cannot be read ({error}): define that name first."

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from agent_nb.errors import FileError
-from agent_nb.files import MAX_TEXT_BYTES, safe_path
+from agent_nb.files import MAX_TEXT_BYTES, safe_path, whole_text
 
 _HEX = "[0-9a-fA-F]"
 # Whole characters of a JSON string. The escape of a high surrogate is whole once it is known what follows it.
@@ -23,7 +23,6 @@ _SKIPPED_CHARACTERS = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[^,}]*+")
 _NESTED = re.compile(r'[^"{}\[\]]*+')
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _decode = json.JSONDecoder(strict=False).decode
 
 Piece = tuple[str, int, str]
@@ -201,8 +200,7 @@ class FileArguments:
             self._content = []
         if offset + len(text) > MAX_TEXT_BYTES:
             return
-        # As in the file that will be written: half a character cannot be kept.
-        text = text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+        text = whole_text(text)  # as in the file that will be written
         self._content.append(text)
         if self._path is not None:
             told.append((self._path, offset, text))

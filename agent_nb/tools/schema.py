@@ -14,6 +14,7 @@ _JSON_NAMES = {
     list: "an array",
     dict: "an object",
 }
+_FETCHED = ("http", "https", "ftp", "file", "data")
 
 
 def compile_schema(schema: Json) -> Callable[[Any], None]:
@@ -25,7 +26,7 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
         check = fastjsonschema.compile(
             schema, handlers={"http": _refuse, "https": _refuse}, use_default=False
         )
-    except (fastjsonschema.JsonSchemaException, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:  # a schema from elsewhere can break the compiler in any way
         raise ToolError(
             f"The tool's own schema is broken: {error}.", code="SCHEMA", hint="Use another tool."
         ) from None

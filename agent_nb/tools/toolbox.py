@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from agent_nb.errors import ConfigError, FileError, ToolError
+from agent_nb.files import whole_text
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import call as run_call
@@ -96,7 +97,7 @@ class Toolbox:
             raise ToolError(_described(error)) from error
         if not isinstance(output, ToolOutput):
             raise ToolError(f"`{tool.name}` gave a {type(output).__name__} where a ToolOutput was due.")
-        return replace(output, text=_cut(output.text))
+        return replace(output, text=_cut(whole_text(output.text)))
 
     def _unknown(self, name: str) -> ToolError:
         nearest = difflib.get_close_matches(name, self._tools, n=1)
