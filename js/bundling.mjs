@@ -1,0 +1,59 @@
+// How text gets into the bundle: `*.css` as a string, and `./x.ts?bundle` as the compiled, self-contained
+// script of that file (the code that runs inside the preview's frame). Used by esbuild and by vitest.
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import * as esbuild from "esbuild";
+
+const SUFFIX = "?bundle";
+
+export async function scriptText(file) {
+	const result = await esbuild.build({
+		entryPoints: [file],
+		bundle: true,
+		minify: true,
+		write: false,
+		format: "iife",
+		target: "es2022",
+	});
+	return result.outputFiles[0].text;
+}
+
+async function cssText(file) {
+	const source = await readFile(file, "utf8");
+	const result = await esbuild.transform(source, { loader: "css", minify: true });
+	return result.code;
+}
+
+export const esbuildText = {
+	name: "text",
+	setup(build) {
+		build.onResolve({ filter: /\?bundle$/ }, (args) => ({
+			path: resolve(args.resolveDir, args.path.slice(0, -SUFFIX.length)),
+			namespace: "script-text",
+		}));
+		build.onLoad({ filter: /.*/, namespace: "script-text" }, async (args) => ({
+			contents: await scriptText(args.path),
+			loader: "text",
+			watchFiles: [args.path],
+		}));
+		build.onLoad({ filter: /\.css$/ }, async (args) => ({
+			contents: await cssText(args.path),
+			loader: "text",
+		}));
+	},
+};
+
+export const viteText = {
+	name: "text",
+	enforce: "pre",
+	resolveId(id, importer) {
+		if (id.endsWith(SUFFIX)) return `\0script:${resolve(dirname(importer), id.slice(0, -SUFFIX.length))}`;
+		if (id.endsWith(".css") && importer) return `\0css:${resolve(dirname(importer), id)}.text`;
+		return null;
+	},
+	async load(id) {
+		if (id.startsWith("\0script:")) return `export default ${JSON.stringify(await scriptText(id.slice(8)))}`;
+		if (id.startsWith("\0css:")) return `export default ${JSON.stringify(await cssText(id.slice(5, -5)))}`;
+		return null;
+	},
+};

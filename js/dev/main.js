@@ -1,0 +1,140 @@
+// Plays recorded runs against the real bundle, with a small stand-in for the kernel.
+//   ?run=hero&speed=4&dark&width=480&until=120   (speed 0: all at once; until: stop after that event)
+import widget from "/widget.js";
+
+const query = new URLSearchParams(location.search);
+const runs = ["hero", "approval", "retry", "failed", "site", "variants"];
+
+/** The kernel's half of the protocol, for one recorded run. */
+class Kernel {
+	constructor(record) {
+		this.record = record;
+		this.session = Math.random().toString(36).slice(2);
+		this.key = `${record.meta.name}-dev`;
+		this.sent = 0;
+		this.commands = [];
+		this.silent = query.has("silent");
+	}
+
+	on(_name, callback) {
+		this.receive = callback;
+	}
+
+	off() {}
+
+	send(message) {
+		this.commands.push(message);
+		if (this.silent && message.command !== "hello") return;
+		queueMicrotask(() => this.answer(message));
+	}
+
+	answer({ id, command, path, after = 0 }) {
+		const reply = (fields) => this.receive({ kind: "answer", id, ok: true, ...fields });
+		if (command === "hello") {
+			reply({
+				session: this.session,
+				meta: this.record.meta,
+				owner: !query.has("read-only"),
+				last: this.sent,
+			});
+			if (this.sent) this.batch(1, this.sent);
+		} else if (command === "resync") {
+			reply({});
+			this.batch(after + 1, this.sent);
+		} else if (command === "file") {
+			const file = this.record.binary?.[path];
+			if (file) reply(file);
+			else this.receive({ kind: "answer", id, ok: false, error: `${path} is not among the files.` });
+		} else {
+			reply({});
+			if (command === "stop") this.stop();
+		}
+	}
+
+	batch(first, last) {
+		const events = this.record.events.slice(first - 1, last);
+		this.receive({
+			kind: "batch",
+			run: this.key,
+			session: this.session,
+			first,
+			last,
+			events,
+			meta: this.record.meta,
+		});
+	}
+
+	stop() {
+		clearTimeout(this.timer);
+		const at = this.record.events[this.sent - 1]?.at ?? 0;
+		const usage = { input: 1200, cached_read: 0, cached_write: 0, output: 400, reasoning: 0 };
+		this.record = { ...this.record, events: this.record.events.slice(0, this.sent) };
+		this.record.events.push({
+			type: "run_finished",
+			run_id: "r",
+			seq: this.sent + 1,
+			at,
+			variant: 0,
+			reason: "stopped",
+			usage,
+			cost: null,
+			seconds: at,
+			error: null,
+		});
+		this.batch(this.sent + 1, ++this.sent);
+		this.ready();
+	}
+
+	ready() {
+		if (this.record.ready)
+			this.receive({ kind: "ready", run: this.key, session: this.session, ...this.record.ready });
+	}
+
+	/** Sends events as their clock says, in batches. */
+	play(speed, until) {
+		const all = Math.min(until || Number.POSITIVE_INFINITY, this.record.events.length);
+		const started = performance.now();
+		const step = () => {
+			const now = ((performance.now() - started) / 1000) * speed;
+			let last = this.sent;
+			while (last < all && (speed === 0 || this.record.events[last].at <= now)) last++;
+			if (last > this.sent) {
+				const first = this.sent + 1;
+				this.sent = last;
+				this.batch(first, last);
+			}
+			if (this.sent < all) this.timer = setTimeout(step, 33);
+			else if (this.sent === this.record.events.length) this.ready();
+		};
+		step();
+	}
+}
+
+let stop = () => {};
+
+async function start() {
+	stop();
+	const name = document.querySelector("#run").value;
+	const record = query.has("record") ? window.record : await (await fetch(`runs/${name}.json`)).json();
+	const kernel = new Kernel(record);
+	window.kernel = kernel;
+	const cell = document.querySelector("#cell");
+	cell.style.width = query.has("width") ? `${query.get("width")}px` : "";
+	cell.innerHTML = `<div data-anb-run="${kernel.key}"><p>${record.meta.name} was still running when this was saved.</p></div>`;
+	stop = widget.initialize({ model: kernel });
+	kernel.play(Number(document.querySelector("#speed").value), Number(query.get("until")));
+}
+window.start = start;
+
+const select = document.querySelector("#run");
+for (const name of runs) select.append(new Option(name, name, false, name === query.get("run")));
+document.querySelector("#speed").value = query.get("speed") ?? "1";
+document.querySelector("#dark").checked = query.has("dark");
+document.documentElement.classList.toggle("dark", query.has("dark"));
+document
+	.querySelector("#dark")
+	.addEventListener("change", (event) =>
+		document.documentElement.classList.toggle("dark", event.target.checked),
+	);
+document.querySelector("#again").addEventListener("click", start);
+if (!query.has("record")) start();

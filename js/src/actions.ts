@@ -1,0 +1,130 @@
+// What leaves the widget: the clipboard, a tab, a saved file.
+
+import { type Page, resolved } from "./preview/feed.ts";
+import type { Source } from "./preview/resolve.ts";
+import { tabDocument } from "./preview/shell.ts";
+import { isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
+import { EMPTY, type FileState, isText, textOf, type VariantState } from "./state.ts";
+import type { Context } from "./view/context.ts";
+import { zip } from "./zip.ts";
+
+const KEEP_URL = 60_000;
+
+export function currentState(context: Context): VariantState {
+	return context.run.state?.variants.get(context.choices.variant) ?? EMPTY;
+}
+
+export function copy(context: Context): void {
+	const text = shownFile(currentState(context), context.choices)?.text;
+	if (text !== null && text !== undefined) copyText(context, text);
+}
+
+export function copyText(context: Context, text: string): void {
+	navigator.clipboard?.writeText(text).then(
+		() => context.announce("copied"),
+		() => context.announce("the browser did not allow copying"),
+	);
+}
+
+/** A page in a tab of its own, in a sandbox of its own. */
+export function openInTab(context: Context): void {
+	const shown = shownPage(currentState(context), context.choices);
+	if (!shown || shown.text === null) return;
+	const html = isPage(shown.file.path)
+		? resolved({ ...pageOf(context, shown), live: false })
+		: `<pre>${shown.text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</pre>`;
+	const url = URL.createObjectURL(new Blob([tabDocument(shown.file.path, html)], { type: "text/html" }));
+	window.open(url, "_blank", "noopener");
+	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
+}
+
+export async function download(context: Context, file: FileState): Promise<void> {
+	const data = await contentOf(context, file);
+	if (data) save(file.path.split("/").at(-1) ?? "file", data);
+}
+
+export async function downloadAll(context: Context): Promise<void> {
+	const files = presentFiles(currentState(context));
+	if (files.length === 1 && files[0]) {
+		await download(context, files[0]);
+		return;
+	}
+	const contents = await Promise.all(
+		files.map(async (file) => ({ path: file.path, data: await contentOf(context, file) })),
+	);
+	const known = contents.flatMap(({ path, data }) => (data ? [{ path, data }] : []));
+	save(`${context.run.state?.meta.name ?? "files"}.zip`, zip(known));
+}
+
+async function contentOf(context: Context, file: FileState): Promise<Uint8Array | null> {
+	const text = textOf(file);
+	if (text !== null) return new TextEncoder().encode(text);
+	const version = file.versions.at(-1);
+	const answer = version ? await context.run.file(file.path, version.number) : null;
+	if (!answer?.ok) return null;
+	if (typeof answer.text === "string") return new TextEncoder().encode(answer.text);
+	return Uint8Array.from(atob(String(answer.base64 ?? "")), (char) => char.charCodeAt(0));
+}
+
+function save(name: string, data: Uint8Array): void {
+	// An octet stream is saved, never shown: the file must not open as a page of Jupyter's origin.
+	const url = URL.createObjectURL(
+		new Blob([data as Uint8Array<ArrayBuffer>], { type: "application/octet-stream" }),
+	);
+	const link = document.createElement("a");
+	link.href = url;
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
+}
+
+/** What the preview needs of a shown file. */
+export function pageOf(context: Context, shown: ShownFile): Page {
+	const state = currentState(context);
+	return {
+		path: shown.file.path,
+		text: shown.text ?? "",
+		epoch: shown.epoch,
+		live: shown.live,
+		source: sourceOf(context),
+		stamp: stampOf(state, shown),
+	};
+}
+
+function stampOf(state: VariantState, shown: ShownFile): string {
+	const versions = [...state.files.values()].map((file) => `${file.path}@${file.versions.length}`);
+	return `${shown.version?.number} ${loadedCount} ${versions.join(" ")}`;
+}
+
+/** Binary files the page has asked for, by run, path and version. */
+const loaded = new Map<string, { media_type: string; base64: string } | null>();
+let loadedCount = 0;
+
+function sourceOf(context: Context): Source {
+	return {
+		read(path) {
+			const file = currentState(context).files.get(path);
+			const version = file?.versions.at(-1);
+			if (!file || file.deleted) return null;
+			const text = textOf(file);
+			if (text !== null && isText(file.media_type || "text/plain")) {
+				return { media_type: file.media_type || "text/plain", text };
+			}
+			return version ? binary(context, file, version.number) : null;
+		},
+	};
+}
+
+function binary(context: Context, file: FileState, version: number) {
+	const key = `${context.run.key} ${context.run.state?.session} ${file.path} ${version}`;
+	const known = loaded.get(key);
+	if (known !== undefined) return known;
+	loaded.set(key, null);
+	void context.run.file(file.path, version).then((answer) => {
+		if (!answer.ok || typeof answer.base64 !== "string") return;
+		loaded.set(key, { media_type: String(answer.media_type ?? file.media_type), base64: answer.base64 });
+		loadedCount++;
+		context.redraw();
+	});
+	return null;
+}

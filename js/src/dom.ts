@@ -1,0 +1,107 @@
+// The few helpers that stand in for a framework.
+
+import { type IconName, paths } from "./icons.ts";
+
+type Child = Node | string | null | undefined | false;
+type Props = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
+
+/** An element. `on…` props are listeners (with `signal`), `class` and the rest are attributes. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+	tag: K,
+	props: Props | null = null,
+	...children: Child[]
+): HTMLElementTagNameMap[K] {
+	const element = document.createElement(tag);
+	for (const [name, value] of Object.entries(props ?? {})) {
+		if (typeof value === "function") {
+			element.addEventListener(name.slice(2).toLowerCase(), value as unknown as EventListener);
+		} else if (value !== null && value !== undefined && value !== false) {
+			element.setAttribute(name, value === true ? "" : String(value));
+		}
+	}
+	for (const child of children) if (child) element.append(child);
+	return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function icon(name: IconName, extra = ""): SVGSVGElement {
+	const svg = document.createElementNS(SVG, "svg");
+	svg.setAttribute("class", `i ${extra}`.trim());
+	svg.setAttribute("viewBox", "0 0 16 16");
+	svg.setAttribute("aria-hidden", "true");
+	const path = document.createElementNS(SVG, "path");
+	path.setAttribute("d", paths[name]);
+	if (name === "think") path.setAttribute("stroke-dasharray", "1.6 2.8");
+	svg.append(path);
+	return svg;
+}
+
+/** Writes text only when it changed: the page does no work for a number that stands still. */
+export function setText(node: Node, text: string): void {
+	if (node.textContent !== text) node.textContent = text;
+}
+
+export function setAttribute(element: Element, name: string, value: string | null): void {
+	if (element.getAttribute(name) === value) return;
+	if (value === null) element.removeAttribute(name);
+	else element.setAttribute(name, value);
+}
+
+/** Text whose `code spans` become <code>; nothing else in it is markup. */
+export function withCode(text: string): Node[] {
+	return text
+		.split("`")
+		.map((piece, index) => (index % 2 ? h("code", null, piece) : document.createTextNode(piece)));
+}
+
+export interface View<T> {
+	readonly element: HTMLElement;
+	update(value: T): void;
+}
+
+/** A list whose elements live as long as their keys, each told of its newest value. */
+export class KeyedList<T> {
+	readonly #parent: HTMLElement;
+	readonly #key: (item: T) => string;
+	readonly #create: (item: T) => View<T>;
+	readonly #views = new Map<string, { view: View<T>; item: T }>();
+
+	constructor(parent: HTMLElement, key: (item: T) => string, create: (item: T) => View<T>) {
+		this.#parent = parent;
+		this.#key = key;
+		this.#create = create;
+	}
+
+	update(items: readonly T[]): void {
+		const keys = new Set(items.map(this.#key));
+		for (const [key, { view }] of this.#views) {
+			if (keys.has(key)) continue;
+			view.element.remove();
+			this.#views.delete(key);
+		}
+		items.forEach((item, index) => {
+			const key = this.#key(item);
+			const known = this.#views.get(key);
+			if (known && known.item === item) return;
+			const view = known?.view ?? this.#create(item);
+			view.update(item);
+			this.#views.set(key, { view, item });
+			const at = this.#parent.children[index] ?? null;
+			if (at !== view.element) this.#parent.insertBefore(view.element, at);
+		});
+	}
+}
+
+/** Calls `draw` at most once per frame, however often it is asked. */
+export function oncePerFrame(draw: () => void, signal: AbortSignal): () => void {
+	let asked = 0;
+	signal.addEventListener("abort", () => cancelAnimationFrame(asked), { once: true });
+	return () => {
+		if (asked || signal.aborted) return;
+		asked = requestAnimationFrame(() => {
+			asked = 0;
+			draw();
+		});
+	};
+}

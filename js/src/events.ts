@@ -1,0 +1,194 @@
+// The typed twin of `agent_nb/events.py`. Do not edit: `tests/test_events_ts.py` prints what it should hold.
+
+export type Json = Record<string, unknown>;
+export type MimeBundle = Json;
+/** Replace `count` lines from line `start` (0-based) by `text`. */
+export type LinePatch = [start: number, count: number, text: string];
+
+export type Reason =
+	| "end_turn"
+	| "max_tokens"
+	| "max_steps"
+	| "max_seconds"
+	| "budget"
+	| "refusal"
+	| "stopped"
+	| "interrupted"
+	| "failed";
+export type Stop = "end_turn" | "tool_use" | "max_tokens" | "refusal" | "go_on";
+export type FileAction = "created" | "edited" | "deleted";
+export type ToolErrorCode = "UNKNOWN_TOOL" | "INVALID_JSON" | "SCHEMA" | "DENIED" | "TIMEOUT" | "FAILED";
+
+export interface Usage {
+	input: number;
+	cached_read: number;
+	cached_write: number;
+	output: number;
+	reasoning: number;
+}
+
+export interface BaseEvent {
+	run_id: string;
+	seq: number;
+	at: number;
+	variant: number;
+}
+
+export interface RunStarted extends BaseEvent {
+	type: "run_started";
+	prompt: string;
+	model: string;
+	base: string | null;
+	settings: Json;
+}
+
+export interface RunFinished extends BaseEvent {
+	type: "run_finished";
+	reason: Reason;
+	usage: Usage;
+	cost: number | null;
+	seconds: number;
+	error: string | null;
+}
+
+export interface TurnStarted extends BaseEvent {
+	type: "turn_started";
+	step: number;
+}
+
+export interface TurnRetrying extends BaseEvent {
+	type: "turn_retrying";
+	attempt: number;
+	wait: number;
+	why: string;
+}
+
+export interface TurnFinished extends BaseEvent {
+	type: "turn_finished";
+	stop: Stop;
+	usage: Usage;
+	model: string;
+}
+
+export interface ToolRunning extends BaseEvent {
+	type: "tool_running";
+	call_id: string;
+	title: string;
+}
+
+export interface ToolProgress extends BaseEvent {
+	type: "tool_progress";
+	call_id: string;
+	text: string;
+}
+
+export interface ToolFinished extends BaseEvent {
+	type: "tool_finished";
+	call_id: string;
+	ok: boolean;
+	summary: string;
+	outputs: MimeBundle[];
+	seconds: number;
+	code: ToolErrorCode | null;
+	hint: string;
+}
+
+export interface ApprovalRequested extends BaseEvent {
+	type: "approval_requested";
+	call_id: string;
+	name: string;
+	title: string;
+	args: Json;
+}
+
+export interface ApprovalResolved extends BaseEvent {
+	type: "approval_resolved";
+	call_id: string;
+	approved: boolean;
+	note: string;
+}
+
+export interface UsageUpdated extends BaseEvent {
+	type: "usage_updated";
+	usage: Usage;
+	cost: number | null;
+	estimated: boolean;
+}
+
+export interface TextDelta extends BaseEvent {
+	type: "text_delta";
+	text: string;
+}
+
+export interface ThinkingDelta extends BaseEvent {
+	type: "thinking_delta";
+	text: string;
+}
+
+export interface ToolStarted extends BaseEvent {
+	type: "tool_started";
+	call_id: string;
+	name: string;
+	title: string;
+}
+
+export interface ToolArgsDelta extends BaseEvent {
+	type: "tool_args_delta";
+	call_id: string;
+	text: string;
+}
+
+export interface FileDelta extends BaseEvent {
+	type: "file_delta";
+	call_id: string;
+	path: string;
+	offset: number;
+	text: string;
+}
+
+export interface ToolReady extends BaseEvent {
+	type: "tool_ready";
+	call_id: string;
+	title: string;
+	args: Json;
+}
+
+export interface MessageAdded extends BaseEvent {
+	type: "message_added";
+	message: unknown;
+}
+
+export interface FileChanged extends BaseEvent {
+	type: "file_changed";
+	path: string;
+	version: number;
+	action: FileAction;
+	size: number;
+	media_type: string;
+	call_id: string | null;
+	first_line: number;
+	added: number;
+	removed: number;
+	patch: LinePatch[] | null;
+}
+
+export type Event =
+	| RunStarted
+	| RunFinished
+	| TurnStarted
+	| TurnRetrying
+	| TurnFinished
+	| ToolRunning
+	| ToolProgress
+	| ToolFinished
+	| ApprovalRequested
+	| ApprovalResolved
+	| UsageUpdated
+	| TextDelta
+	| ThinkingDelta
+	| ToolStarted
+	| ToolArgsDelta
+	| FileDelta
+	| ToolReady
+	| MessageAdded
+	| FileChanged;

@@ -1,0 +1,95 @@
+// Finds the outputs of runs on the page and mounts the live interface over them.
+//
+// An output is plain HTML whose outer element carries `data-anb-run`. Its children are the frozen form: a shadow
+// root hides them without touching them, and gives them back when the interface goes.
+
+import type { RunEntry, Store } from "./store.ts";
+import { adoptStyles } from "./styles.ts";
+import { type Choices, newChoices } from "./ui.ts";
+import { createApp } from "./view/app.ts";
+
+const MARK = "data-anb-run";
+/** Lumino would take keys typed here for the notebook's shortcuts. */
+const KEEP_KEYS = "data-lm-suppress-shortcuts";
+
+export class Host {
+	readonly #store: Store;
+	readonly #mounts = new Map<Element, AbortController>();
+	readonly #waiting = new Set<Element>();
+	readonly #choices = new Map<string, Choices>();
+
+	constructor(store: Store) {
+		this.#store = store;
+		store.onRun = (run) => this.#onRun(run);
+	}
+
+	/** Mounts over every output that is there or comes, until `signal` is aborted. */
+	watch(signal: AbortSignal): void {
+		const observer = new MutationObserver((records) => this.#onMutations(records));
+		observer.observe(document.documentElement, { childList: true, subtree: true });
+		for (const element of document.querySelectorAll(`[${MARK}]`)) this.#found(element);
+		signal.addEventListener("abort", () => {
+			observer.disconnect();
+			for (const element of [...this.#mounts.keys()]) this.#unmount(element);
+		});
+	}
+
+	/** Mounts a run into an element of our own, as front ends that load widgets through a view do. */
+	mount(element: Element, run: RunEntry): void {
+		if (this.#mounts.has(element)) this.#unmount(element);
+		const abort = new AbortController();
+		this.#mounts.set(element, abort);
+		const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
+		adoptStyles(root);
+		root.replaceChildren(createApp(run, this.#choicesOf(run.key), abort.signal));
+		element.setAttribute(KEEP_KEYS, "true");
+	}
+
+	unmount(element: Element): void {
+		this.#unmount(element);
+	}
+
+	#choicesOf(key: string): Choices {
+		const known = this.#choices.get(key) ?? newChoices();
+		this.#choices.set(key, known);
+		return known;
+	}
+
+	#onMutations(records: readonly MutationRecord[]): void {
+		let removed = false;
+		for (const record of records) {
+			removed ||= record.removedNodes.length > 0;
+			for (const node of record.addedNodes) {
+				if (!(node instanceof Element)) continue;
+				if (node.hasAttribute(MARK)) this.#found(node);
+				for (const element of node.querySelectorAll(`[${MARK}]`)) this.#found(element);
+			}
+		}
+		if (!removed) return;
+		for (const element of [...this.#mounts.keys()]) if (!element.isConnected) this.#unmount(element);
+		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
+	}
+
+	#found(element: Element): void {
+		if (!element.isConnected || this.#mounts.has(element)) return;
+		const run = this.#store.run(element.getAttribute(MARK) ?? "");
+		run.hello();
+		if (run.state) this.mount(element, run);
+		else this.#waiting.add(element);
+	}
+
+	#onRun(run: RunEntry): void {
+		for (const element of this.#waiting) {
+			if (element.getAttribute(MARK) !== run.key) continue;
+			this.#waiting.delete(element);
+			if (element.isConnected) this.mount(element, run);
+		}
+	}
+
+	#unmount(element: Element): void {
+		this.#mounts.get(element)?.abort();
+		this.#mounts.delete(element);
+		element.shadowRoot?.replaceChildren(document.createElement("slot"));
+		element.removeAttribute(KEEP_KEYS);
+	}
+}

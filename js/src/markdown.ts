@@ -1,0 +1,133 @@
+// Markdown as it streams. Safe by construction: no HTML parser ever sees the model's text. The parser names
+// tokens, this file makes elements from a fixed list, and the only attribute that carries text is a checked link.
+
+import * as smd from "streaming-markdown";
+
+const TAGS: Partial<Record<smd.Token, keyof HTMLElementTagNameMap>> = {
+	[smd.PARAGRAPH]: "p",
+	[smd.HEADING_1]: "h5",
+	[smd.HEADING_2]: "h5",
+	[smd.HEADING_3]: "h6",
+	[smd.HEADING_4]: "h6",
+	[smd.HEADING_5]: "h6",
+	[smd.HEADING_6]: "h6",
+	[smd.CODE_INLINE]: "code",
+	[smd.ITALIC_AST]: "em",
+	[smd.ITALIC_UND]: "em",
+	[smd.STRONG_AST]: "strong",
+	[smd.STRONG_UND]: "strong",
+	[smd.STRIKE]: "s",
+	[smd.LINK]: "a",
+	[smd.RAW_URL]: "a",
+	[smd.BLOCKQUOTE]: "blockquote",
+	[smd.LINE_BREAK]: "br",
+	[smd.RULE]: "hr",
+	[smd.LIST_UNORDERED]: "ul",
+	[smd.LIST_ORDERED]: "ol",
+	[smd.LIST_ITEM]: "li",
+	[smd.TABLE]: "table",
+	[smd.TABLE_ROW]: "tr",
+	[smd.TABLE_CELL]: "td",
+	[smd.CODE_BLOCK]: "pre",
+	[smd.CODE_FENCE]: "pre",
+};
+
+/** The address of a link, if it is one a person may follow. */
+export function safeLink(address: string): string | null {
+	try {
+		const url = new URL(address.trim());
+		return ["https:", "http:", "mailto:"].includes(url.protocol) ? url.href : null;
+	} catch {
+		return null;
+	}
+}
+
+class Builder {
+	readonly #path: Node[];
+
+	constructor(root: HTMLElement) {
+		this.#path = [root];
+	}
+
+	open(token: smd.Token): void {
+		if (token === smd.DOCUMENT) return;
+		const tag = TAGS[token] ?? "span";
+		const element = document.createElement(tag);
+		this.#here.appendChild(element);
+		this.#path.push(element);
+		if (token === smd.CHECKBOX) element.textContent = "☐";
+	}
+
+	close(): void {
+		if (this.#path.length > 1) this.#path.pop();
+	}
+
+	text(text: string): void {
+		const last = this.#here.lastChild;
+		if (last?.nodeType === Node.TEXT_NODE) (last as Text).appendData(text);
+		else this.#here.appendChild(document.createTextNode(text));
+	}
+
+	attribute(name: smd.Attr, value: string): void {
+		const element = this.#here as HTMLElement;
+		if (name === smd.HREF && element.localName === "a") {
+			const address = safeLink(value);
+			if (address === null) return;
+			element.setAttribute("href", address);
+			element.setAttribute("target", "_blank");
+			element.setAttribute("rel", "noopener noreferrer");
+		} else if (name === smd.START && /^\d{1,9}$/.test(value)) {
+			element.setAttribute("start", value);
+		} else if (name === smd.CHECKED) {
+			element.textContent = "☑";
+		} else if (name === smd.SRC && safeLink(value)) {
+			// A picture from elsewhere would tell its server who reads this: its address stands there instead.
+			this.text(`(picture: ${value})`);
+		}
+	}
+
+	get #here(): Node {
+		return this.#path[this.#path.length - 1] as Node;
+	}
+}
+
+/** Markdown that grows: `set` appends what is new, and starts over when the text is another. */
+export class Markdown {
+	readonly element: HTMLElement;
+	#parser: smd.Parser | null = null;
+	#text = "";
+
+	constructor(element: HTMLElement) {
+		this.element = element;
+	}
+
+	set(text: string, done: boolean): void {
+		if (text.length < this.#text.length || !text.startsWith(this.#text)) this.#reset();
+		if (text.length > this.#text.length) {
+			this.#parser ??= this.#begin();
+			smd.parser_write(this.#parser, text.slice(this.#text.length));
+			this.#text = text;
+		}
+		if (done && this.#parser) {
+			smd.parser_end(this.#parser);
+			this.#parser = null;
+		}
+	}
+
+	#reset(): void {
+		this.element.replaceChildren();
+		this.#parser = null;
+		this.#text = "";
+	}
+
+	#begin(): smd.Parser {
+		this.#reset();
+		return smd.parser({
+			data: new Builder(this.element),
+			add_token: (builder: Builder, token) => builder.open(token),
+			end_token: (builder: Builder) => builder.close(),
+			add_text: (builder: Builder, text) => builder.text(text),
+			set_attr: (builder: Builder, name, value) => builder.attribute(name, value),
+		});
+	}
+}

@@ -1,0 +1,161 @@
+// Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, loads it anew
+// when its scripts changed.
+
+import { Frame } from "./frame.ts";
+import type { ConsoleEntry } from "./messages.ts";
+import { Resolver, type Source, writable } from "./resolve.ts";
+
+export interface Page {
+	path: string;
+	text: string;
+	/** The stream the text belongs to: while it is the same, the text only grows. Null for a finished text. */
+	epoch: number | null;
+	/** True while more is to come. */
+	live: boolean;
+	source: Source;
+	/** Differs whenever some file differs. */
+	stamp: string;
+}
+
+export interface FeedEvents {
+	onConsole(entry: ConsoleEntry): void;
+	/** A page begins: what was told of the one before is no longer true. */
+	onRestart(): void;
+	onLink(href: string): void;
+	onLost(why: "hung" | "left"): void;
+}
+
+export class Feed {
+	readonly #holder: HTMLElement;
+	readonly #events: FeedEvents;
+	#frame: Frame | null = null;
+	/** The frame before, kept on screen until the new one has something to show. */
+	#old: Frame | null = null;
+	#page: Page | null = null;
+	#ready = false;
+	#resolver: Resolver | null = null;
+	/** How much of the text the frame has, and of which stream. */
+	#fed = 0;
+	#epoch: number | null = null;
+	#closed = false;
+	#html = "";
+	#stamp = "";
+	#lost = false;
+
+	constructor(holder: HTMLElement, events: FeedEvents) {
+		this.#holder = holder;
+		this.#events = events;
+	}
+
+	show(page: Page): void {
+		const before = this.#page;
+		this.#page = page;
+		if (this.#lost) return;
+		if (!this.#frame || before?.path !== page.path) this.reload(before?.path === page.path);
+		else if (this.#ready) this.#advance(page);
+	}
+
+	/** A fresh frame for the same page. Scripts leave traces in a window that only a new window is free of. */
+	reload(keepScroll = true): void {
+		const page = this.#page;
+		if (!page) return;
+		this.#lost = false;
+		this.#old?.dispose();
+		this.#old = this.#frame;
+		const scroll = keepScroll ? this.#frame?.scroll : undefined;
+		const frame = new Frame(`Preview of ${page.path}`, {
+			onReady: () => this.#begin(frame, scroll),
+			onShown: () => this.#uncover(frame),
+			onConsole: (entry) => this.#events.onConsole(entry),
+			onLink: (href) => this.#events.onLink(href),
+			onUnmorphable: () => this.reload(),
+			onLost: (why) => this.#lose(why),
+		});
+		this.#frame = frame;
+		this.#ready = false;
+		if (this.#old) frame.element.style.visibility = "hidden";
+		this.#holder.append(frame.element);
+	}
+
+	dispose(): void {
+		this.#old?.dispose();
+		this.#frame?.dispose();
+		this.#old = this.#frame = null;
+		this.#ready = false;
+	}
+
+	#lose(why: "hung" | "left"): void {
+		this.dispose();
+		this.#lost = true;
+		this.#events.onLost(why);
+	}
+
+	#uncover(frame: Frame): void {
+		if (frame !== this.#frame) return;
+		frame.element.style.visibility = "";
+		this.#old?.dispose();
+		this.#old = null;
+	}
+
+	#begin(frame: Frame, scroll: { x: number; y: number } | undefined): void {
+		const page = this.#page;
+		if (frame !== this.#frame || !page) return;
+		this.#ready = true;
+		this.#fed = 0;
+		this.#closed = false;
+		this.#epoch = page.epoch;
+		this.#resolver = new Resolver(page.source, page.path);
+		this.#html = "";
+		this.#events.onRestart();
+		frame.open();
+		this.#advance(page);
+		if (scroll && !page.live) frame.scrollTo(scroll);
+	}
+
+	#advance(page: Page): void {
+		if (this.#closed && !page.live) this.#revise(page);
+		else if (this.#closed || page.epoch !== this.#epoch) this.reload();
+		else this.#append(page);
+	}
+
+	#append(page: Page): void {
+		const pending = page.text.slice(this.#fed);
+		const end = page.live ? writable(pending) : pending.length;
+		if (end > 0) this.#frame?.write(this.#resolver?.html(pending.slice(0, end)) ?? "");
+		this.#fed += end;
+		if (page.live) return;
+		this.#frame?.close();
+		this.#closed = true;
+		this.#stamp = page.stamp;
+		const whole = new Resolver(page.source, page.path);
+		this.#html = whole.html(page.text);
+		for (const path of whole.missing) {
+			this.#events.onConsole({ level: "warn", text: `${path} is not among the files.` });
+		}
+		// Files that came after the page had asked for them.
+		if (this.#resolver?.missing.size !== whole.missing.size) this.reload();
+	}
+
+	/** A finished page has changed, or a file it uses has. */
+	#revise(page: Page): void {
+		if (page.stamp === this.#stamp) return;
+		this.#stamp = page.stamp;
+		const html = resolved(page);
+		if (html === this.#html) return;
+		const before = this.#html;
+		this.#html = html;
+		this.#fed = page.text.length;
+		this.#epoch = page.epoch;
+		if (scripts(before) === scripts(html)) this.#frame?.morph(before, html);
+		else this.reload();
+	}
+}
+
+/** The page with the files it uses inside it. */
+export function resolved(page: Page): string {
+	return new Resolver(page.source, page.path).html(page.text);
+}
+
+function scripts(html: string): string {
+	return (html.match(/<script\b[\s\S]*?<\/script>/gi) ?? []).join("\n");
+}

@@ -1,0 +1,154 @@
+// One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
+
+import type { ConsoleEntry, FromFrame, Hello, ToFrame } from "./messages.ts";
+import { SANDBOX, shellDocument } from "./shell.ts";
+
+const PIECE = 128 * 1024;
+const BEAT = 1000;
+/** Beats without an answer after which the page counts as hung. */
+const PATIENCE = 4;
+
+export interface FrameEvents {
+	/** The frame is empty and wants its page: at first, and whenever the browser has loaded it again. */
+	onReady(): void;
+	/** The first piece of the page is in. */
+	onShown(): void;
+	onConsole(entry: ConsoleEntry): void;
+	onLink(href: string): void;
+	onUnmorphable(): void;
+	onLost(why: "hung" | "left"): void;
+}
+
+export class Frame {
+	readonly element: HTMLIFrameElement;
+	readonly #events: FrameEvents;
+	readonly #secret = crypto.randomUUID();
+	readonly #abort = new AbortController();
+	#port: MessagePort | null = null;
+	#queue: ToFrame[] = [];
+	#writing = false;
+	#unanswered = 0;
+	scroll = { x: 0, y: 0 };
+
+	constructor(title: string, events: FrameEvents) {
+		this.#events = events;
+		this.element = document.createElement("iframe");
+		this.element.title = title;
+		this.element.setAttribute("sandbox", SANDBOX);
+		this.element.setAttribute("referrerpolicy", "no-referrer");
+		this.element.srcdoc = shellDocument(this.#secret);
+		const { signal } = this.#abort;
+		window.addEventListener("message", (event) => this.#greet(event), { signal });
+		const beat = setInterval(() => this.#beat(), BEAT);
+		signal.addEventListener("abort", () => clearInterval(beat));
+	}
+
+	dispose(): void {
+		this.#abort.abort();
+		this.#port?.close();
+		this.#port = null;
+		this.element.remove();
+	}
+
+	/** Adds to the page. The frame says when it has taken a piece; only then the next one goes. */
+	write(text: string): void {
+		let from = 0;
+		while (from < text.length) {
+			const to = wholeEnd(text, Math.min(from + PIECE, text.length));
+			this.#send({ do: "write", text: text.slice(from, to) });
+			from = to;
+		}
+	}
+
+	open(): void {
+		this.#send({ do: "open" });
+	}
+
+	close(): void {
+		this.#send({ do: "close" });
+	}
+
+	morph(from: string, to: string): void {
+		this.#send({ do: "morph", from, to });
+	}
+
+	scrollTo(position: { x: number; y: number }): void {
+		this.#send({ do: "scroll", ...position });
+	}
+
+	#greet(event: MessageEvent): void {
+		const port = event.ports[0];
+		if (!port || event.source !== this.element.contentWindow) return;
+		if ((event.data as Partial<Hello> | null)?.agent_nb_preview !== this.#secret) return;
+		this.#port?.close();
+		this.#port = port;
+		this.#queue = [];
+		this.#writing = false;
+		this.#unanswered = 0;
+		port.onmessage = (message: MessageEvent<FromFrame>) => this.#hear(message.data);
+		this.#events.onReady();
+	}
+
+	#hear(message: FromFrame): void {
+		switch (message.is) {
+			case "wrote":
+				this.#writing = false;
+				this.#events.onShown();
+				this.#flush();
+				break;
+			case "alive":
+				this.#unanswered = 0;
+				this.scroll = { x: message.x, y: message.y };
+				break;
+			case "console":
+				this.#events.onConsole(message.entry);
+				break;
+			case "link":
+				this.#events.onLink(message.href);
+				break;
+			case "unmorphable":
+				this.#events.onUnmorphable();
+				break;
+			case "leaving":
+				this.#lose("left");
+				break;
+		}
+	}
+
+	#beat(): void {
+		if (!this.#port || !this.element.isConnected) return;
+		if (this.#unanswered >= PATIENCE) {
+			this.#lose("hung");
+			return;
+		}
+		this.#unanswered++;
+		this.#port.postMessage({ do: "ping" } satisfies ToFrame);
+	}
+
+	#lose(why: "hung" | "left"): void {
+		// A frame that the browser takes off the page says that it leaves, too.
+		if (!this.#port || !this.element.isConnected) return;
+		this.#events.onLost(why);
+	}
+
+	#send(message: ToFrame): void {
+		if (!this.#port) return;
+		this.#queue.push(message);
+		this.#flush();
+	}
+
+	#flush(): void {
+		while (!this.#writing && this.#port) {
+			const message = this.#queue.shift();
+			if (!message) return;
+			this.#writing = message.do === "write";
+			this.#port.postMessage(message);
+		}
+	}
+}
+
+/** `end`, or one less where it would cut a surrogate pair. */
+function wholeEnd(text: string, end: number): number {
+	const unit = text.charCodeAt(end - 1);
+	return end < text.length && unit >= 0xd800 && unit < 0xdc00 ? end - 1 : end;
+}

@@ -1,0 +1,162 @@
+// Runs inside the preview's frame, before the generated page: writes the page as it arrives, tells what it logs
+// and throws, and keeps it in its place. The frame has an opaque origin; this is convenience, not the sandbox.
+
+import { Idiomorph } from "idiomorph";
+import type { ConsoleLevel, FromFrame, Hello, ToFrame } from "./messages.ts";
+
+/** The shell sets it in front of this script. */
+declare const agentNbSecret: string;
+
+const channel = new MessageChannel();
+const port = channel.port1;
+const say = (message: FromFrame): void => port.postMessage(message);
+const LONGEST = 2000;
+const MOST_PER_SECOND = 100;
+
+function describe(value: unknown): string {
+	if (typeof value === "string") return value;
+	if (value instanceof Error) return `${value.name}: ${value.message}`;
+	if (value instanceof Element) return `<${value.localName}>`;
+	try {
+		return JSON.stringify(value) ?? String(value);
+	} catch {
+		return String(value);
+	}
+}
+
+let second = 0;
+let told = 0;
+
+/** A page that logs without end must not drown the widget: the rest of that second is left out. */
+function tell(level: ConsoleLevel, text: string, line?: number): void {
+	const now = Math.floor(performance.now() / 1000);
+	told = now === second ? told + 1 : 1;
+	second = now;
+	if (told > MOST_PER_SECOND) return;
+	const shown = told === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
+	say({ is: "console", entry: { level, text: shown, ...(line ? { line } : {}) } });
+}
+
+function hookConsole(): void {
+	for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+		const original = console[level].bind(console);
+		console[level] = (...values: unknown[]) => {
+			tell(level, values.map(describe).join(" "));
+			original(...values);
+		};
+	}
+}
+
+/** What a page may call and the sandbox would refuse with an exception or in silence. */
+function softenRefusals(): void {
+	window.alert = (text?: unknown) => tell("info", `alert: ${describe(text ?? "")}`);
+	window.confirm = (text?: unknown) => {
+		tell("info", `confirm: ${describe(text ?? "")} (answered no)`);
+		return false;
+	};
+	window.prompt = (text?: unknown) => {
+		tell("info", `prompt: ${describe(text ?? "")} (answered nothing)`);
+		return null;
+	};
+	window.open = () => {
+		tell("warn", "The preview does not open windows.");
+		return null;
+	};
+	for (const name of ["localStorage", "sessionStorage"]) {
+		Object.defineProperty(window, name, { value: memoryStorage(), configurable: true });
+	}
+}
+
+/** Storage that lasts as long as the frame: an opaque origin has none of its own. */
+function memoryStorage(): Storage {
+	const items = new Map<string, string>();
+	return {
+		get length() {
+			return items.size;
+		},
+		key: (index) => [...items.keys()][index] ?? null,
+		getItem: (key) => items.get(String(key)) ?? null,
+		setItem: (key, value) => void items.set(String(key), String(value)),
+		removeItem: (key) => void items.delete(String(key)),
+		clear: () => items.clear(),
+	};
+}
+
+const onError = (event: ErrorEvent): void => {
+	if (event.message) tell("error", event.message, event.lineno);
+};
+const onRejection = (event: PromiseRejectionEvent): void =>
+	tell("error", `Unhandled ${describe(event.reason)}`);
+const onViolation = (event: SecurityPolicyViolationEvent): void =>
+	tell("warn", `Blocked by the sandbox: ${event.blockedURI} (${event.effectiveDirective})`, event.lineNumber);
+const onLeave = (): void => say({ is: "leaving" });
+
+/** Links stay in the frame: anchors scroll, other pages are the widget's business. */
+function onClick(event: MouseEvent): void {
+	const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
+	const href = link?.getAttribute("href");
+	if (href === null || href === undefined || href.startsWith("javascript:")) return;
+	event.preventDefault();
+	if (!href.startsWith("#")) {
+		say({ is: "link", href });
+		return;
+	}
+	const target =
+		href === "#" ? document.documentElement : document.getElementById(decodeURIComponent(href.slice(1)));
+	target?.scrollIntoView({ behavior: "smooth" });
+}
+
+/** `document.open` forgets every listener; adding one that is there changes nothing. */
+function listen(): void {
+	window.addEventListener("error", onError);
+	window.addEventListener("unhandledrejection", onRejection);
+	window.addEventListener("pagehide", onLeave);
+	document.addEventListener("securitypolicyviolation", onViolation);
+	document.addEventListener("click", onClick);
+}
+
+const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
+
+/** Changes the page in place, unless its scripts have changed it already: then only a fresh load is right. */
+function morph(from: string, to: string): void {
+	const [old, next] = [parse(from), parse(to)];
+	const sameBody = old.body.isEqualNode(next.body);
+	if (!sameBody && !old.body.isEqualNode(document.body)) {
+		say({ is: "unmorphable" });
+		return;
+	}
+	Idiomorph.morph(document.head, next.head, { morphStyle: "innerHTML" });
+	if (!sameBody) Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
+}
+
+function obey(message: ToFrame): void {
+	switch (message.do) {
+		case "open":
+			document.open();
+			listen();
+			break;
+		case "write":
+			document.write(message.text);
+			say({ is: "wrote" });
+			break;
+		case "close":
+			document.close();
+			break;
+		case "morph":
+			morph(message.from, message.to);
+			break;
+		case "scroll":
+			window.scrollTo({ left: message.x, top: message.y, behavior: "instant" });
+			break;
+		case "ping":
+			listen();
+			say({ is: "alive", x: window.scrollX, y: window.scrollY });
+			break;
+	}
+}
+
+hookConsole();
+softenRefusals();
+listen();
+port.onmessage = (event: MessageEvent<ToFrame>) => obey(event.data);
+window.parent.postMessage({ agent_nb_preview: agentNbSecret } satisfies Hello, "*", [channel.port2]);

@@ -1,0 +1,115 @@
+// Several files as one page: relative addresses in it become the files themselves, as data URLs.
+// Blob URLs would not do: they belong to Jupyter's origin, and the frame has another.
+
+/** What the resolver may ask for: a file's media type and data URL payload, or null when there is none. */
+export interface Source {
+	/** The text of a file, or its bytes as base64. */
+	read(path: string): { media_type: string; text: string } | { media_type: string; base64: string } | null;
+}
+
+const TAGS = /<(link|script|img|source|video|audio|image|use)\b[^>]*>/gi;
+const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+const STYLE_URLS = /url\(\s*(["']?)([^"')]+)\1\s*\)/gi;
+const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
+const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
+const MISSING = "data:,";
+
+export class Resolver {
+	readonly #source: Source;
+	readonly #base: string;
+	readonly #stack: string[] = [];
+	/** Paths the page asked for and nobody has written. */
+	readonly missing = new Set<string>();
+	/** Paths the page uses: when one of them changes, the page does. */
+	readonly used = new Set<string>();
+
+	constructor(source: Source, path: string) {
+		this.#source = source;
+		this.#base = path;
+	}
+
+	/** A piece of the page that ends at a tag's end, with its addresses resolved. */
+	html(piece: string): string {
+		const tags = piece.replace(TAGS, (tag) =>
+			tag.replace(ADDRESSES, (whole, name: string, value: string) => {
+				const quoted = /^["']/.test(value);
+				const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
+				return address === null ? whole : `${name}"${address}"`;
+			}),
+		);
+		return this.#styles(tags, this.#base);
+	}
+
+	#styles(text: string, base: string): string {
+		return text.replace(STYLE_URLS, (whole, _quote, url: string) => {
+			const address = this.#address(url.trim(), base);
+			return address === null ? whole : `url("${address}")`;
+		});
+	}
+
+	/** A data URL for a relative address; null for one that is none of ours. */
+	#address(address: string, base: string): string | null {
+		const path = resolvePath(address, base);
+		if (path === null) return null;
+		this.used.add(path);
+		const file = this.#stack.includes(path) ? null : this.#source.read(path);
+		if (!file) {
+			this.missing.add(path);
+			return MISSING;
+		}
+		if ("base64" in file) return `data:${file.media_type};base64,${file.base64}`;
+		this.#stack.push(path);
+		const text = this.#inlined(path, file.text);
+		this.#stack.pop();
+		return `data:${file.media_type};charset=utf-8,${encodeURIComponent(text)}`;
+	}
+
+	/** A style sheet or script with the files it uses inside it. */
+	#inlined(path: string, text: string): string {
+		if (path.endsWith(".css")) {
+			const imports = text.replace(STYLE_IMPORTS, (whole, _quote, url: string) => {
+				const address = this.#address(url, path);
+				return address === null ? whole : `@import "${address}"`;
+			});
+			return this.#styles(imports, path);
+		}
+		if (/\.m?js$/.test(path)) {
+			return text.replace(MODULE_IMPORTS, (whole, lead: string, quote: string, url: string) => {
+				const address = this.#address(url, path);
+				return address === null ? whole : `${lead}${quote}${address}${quote}`;
+			});
+		}
+		return text;
+	}
+}
+
+/** The file an address means, seen from the file `base`; null when it is not relative. */
+export function resolvePath(address: string, base: string): string | null {
+	if (address === "" || /^([a-z][a-z0-9+.-]*:|\/\/|#|\{)/i.test(address)) return null;
+	const clean = address.split(/[?#]/)[0] ?? "";
+	const parts = clean.startsWith("/") ? [] : base.split("/").slice(0, -1);
+	for (const part of clean.split("/")) {
+		if (part === "..") parts.pop();
+		else if (part !== "." && part !== "") parts.push(part);
+	}
+	try {
+		return decodeURIComponent(parts.join("/")) || null;
+	} catch {
+		return parts.join("/");
+	}
+}
+
+/** How much of `pending` may be written: an unfinished tag or address waits for its end. */
+export function writable(pending: string): number {
+	let end = pending.length;
+	for (const [open, close] of [
+		["<", ">"],
+		["url(", ")"],
+	] as const) {
+		const start = pending.lastIndexOf(open);
+		if (start >= 0 && pending.indexOf(close, start) < 0 && pending.length - start < 4096)
+			end = Math.min(end, start);
+	}
+	const last = pending.charCodeAt(end - 1);
+	return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
+}

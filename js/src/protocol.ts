@@ -1,0 +1,83 @@
+// The messages between the page and the kernel; `docs/widget-protocol.md` explains them.
+
+import type { Event } from "./events.ts";
+
+export interface Meta {
+	name: string;
+	model: string;
+	files_name: string | null;
+	finished: boolean;
+	stop_hint: string;
+	demo: boolean;
+	budget: number | null;
+	steps: number;
+}
+
+export interface Batch {
+	kind: "batch";
+	run: string;
+	session: string;
+	first: number;
+	last: number;
+	events: Event[];
+	meta?: Meta;
+}
+
+export interface Ready {
+	kind: "ready";
+	run: string;
+	session: string;
+	line: string;
+	paths?: string[];
+	error?: string;
+}
+
+export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
+export type Refusal = { kind: "answer"; id: string; ok: false; error: string };
+export type FromKernel = Batch | Ready | Answer | Refusal;
+
+export type CommandName =
+	| "hello"
+	| "resync"
+	| "stop"
+	| "approve"
+	| "deny"
+	| "pick"
+	| "file"
+	| "preview_report";
+
+export type Send = (message: Record<string, unknown>) => void;
+
+/** Sends commands and matches the answers to them. */
+export class Link {
+	readonly #send: Send;
+	readonly #client = randomId();
+	readonly #waiting = new Map<string, (answer: Answer | Refusal) => void>();
+	#count = 0;
+
+	constructor(send: Send) {
+		this.#send = send;
+	}
+
+	/** The kernel's answer. It may come late, or never: the kernel can be busy or gone. */
+	command(
+		command: CommandName,
+		run: string,
+		fields: Record<string, unknown> = {},
+	): Promise<Answer | Refusal> {
+		const id = `${this.#client}-${++this.#count}`;
+		return new Promise((resolve) => {
+			this.#waiting.set(id, resolve);
+			this.#send({ kind: "command", id, client: this.#client, command, run, ...fields });
+		});
+	}
+
+	receive(answer: Answer | Refusal): void {
+		this.#waiting.get(answer.id)?.(answer);
+		this.#waiting.delete(answer.id);
+	}
+}
+
+function randomId(): string {
+	return Math.random().toString(36).slice(2, 10);
+}

@@ -1,0 +1,72 @@
+// Which file and version the result pane shows: what the person chose, else the newest page.
+
+import { type FileState, isText, type VariantState, type Version } from "./state.ts";
+import type { Choices } from "./ui.ts";
+
+export interface ShownFile {
+	file: FileState;
+	/** Null while the first version is being written. */
+	version: Version | null;
+	text: string | null;
+	live: boolean;
+	epoch: number | null;
+}
+
+export function isPage(path: string): boolean {
+	return /\.(html?|xhtml)$/i.test(path);
+}
+
+export function isPicture(file: FileState): boolean {
+	return /^image\//.test(file.media_type) || /\.(svg|png|jpe?g|gif|webp|avif|ico)$/i.test(file.path);
+}
+
+export function canShow(file: FileState): boolean {
+	return isPage(file.path) || isPicture(file);
+}
+
+/** The file of the Code, Diff and version views. */
+export function shownFile(state: VariantState, choices: Choices): ShownFile | null {
+	const chosen = choices.file === null ? undefined : state.files.get(choices.file);
+	const file = chosen ?? defaultFile(state);
+	return file ? atVersion(file, choices.version) : null;
+}
+
+/** The file of the preview: the shown one if it can be shown, else the page. */
+export function shownPage(state: VariantState, choices: Choices): ShownFile | null {
+	const shown = shownFile(state, choices);
+	if (shown && canShow(shown.file)) return shown;
+	const page = defaultFile(state, canShow);
+	return page ? atVersion(page, null) : null;
+}
+
+function defaultFile(
+	state: VariantState,
+	wanted: (file: FileState) => boolean = () => true,
+): FileState | null {
+	const alive = [...state.files.values()].filter((file) => !file.deleted && wanted(file));
+	const newest = state.newest ? state.files.get(state.newest) : undefined;
+	const pages = alive.filter((file) => isPage(file.path));
+	if (newest && pages.includes(newest) && newest.draft) return newest;
+	return (
+		pages.find((file) => file.path === "index.html") ?? pages[0] ?? alive.find((file) => wanted(file)) ?? null
+	);
+}
+
+function atVersion(file: FileState, wanted: number | null): ShownFile {
+	const chosen = wanted === null ? undefined : file.versions.find((version) => version.number === wanted);
+	if (chosen) return { file, version: chosen, text: chosen.text, live: false, epoch: chosen.epoch };
+	const version = file.versions.at(-1) ?? null;
+	if (file.draft) return { file, version, text: file.draft.text, live: true, epoch: file.draft.epoch };
+	return { file, version, text: version?.text ?? null, live: false, epoch: version?.epoch ?? null };
+}
+
+/** The files that are there, in order of path. */
+export function presentFiles(state: VariantState): FileState[] {
+	return [...state.files.values()]
+		.filter((file) => !file.deleted)
+		.sort((one, other) => one.path.localeCompare(other.path));
+}
+
+export function isBinary(file: FileState): boolean {
+	return file.media_type !== "" && !isText(file.media_type);
+}

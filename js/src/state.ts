@@ -1,0 +1,380 @@
+// What a run looks like so far: a pure function of its events. Only this file knows what an event means.
+
+import type {
+	Event,
+	FileAction,
+	FileChanged,
+	FileDelta,
+	Json,
+	LinePatch,
+	MimeBundle,
+	Reason,
+	ToolErrorCode,
+	Usage,
+} from "./events.ts";
+import { phaseAfter } from "./phase.ts";
+import { applyPatch, countPoints, sliceToPoint } from "./text.ts";
+
+export interface ThinkingRow {
+	kind: "thinking";
+	key: string;
+	text: string;
+	from: number;
+	/** When it ended; null while the model still thinks. */
+	to: number | null;
+}
+
+export interface TextRow {
+	kind: "text";
+	key: string;
+	text: string;
+	done: boolean;
+}
+
+export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "stopped";
+
+export interface ToolRow {
+	kind: "tool";
+	key: string;
+	call_id: string;
+	name: string;
+	title: string;
+	status: ToolStatus;
+	/** The arguments as text while they arrive; empty for a call that writes a file. */
+	args_text: string;
+	args: Json | null;
+	/** The file this call is writing, and how many characters of it have come. */
+	path: string | null;
+	written: number;
+	from: number;
+	seconds: number | null;
+	progress: string;
+	summary: string;
+	outputs: readonly MimeBundle[];
+	code: ToolErrorCode | null;
+	hint: string;
+	change: { path: string; action: FileAction; size: number; added: number; removed: number } | null;
+	/** What the person said when asked; null when nobody was. */
+	answer: { approved: boolean; note: string } | null;
+}
+
+export interface RetryRow {
+	kind: "retry";
+	key: string;
+	attempt: number;
+	wait: number;
+	why: string;
+	over: boolean;
+}
+
+export type Row = ThinkingRow | TextRow | ToolRow | RetryRow;
+
+export interface Version {
+	number: number;
+	action: FileAction;
+	size: number;
+	added: number;
+	removed: number;
+	first_line: number;
+	/** Null for binary files, and for text that must be asked for. */
+	text: string | null;
+	/** The draft this version was streamed as, if it was. */
+	epoch: number | null;
+	patch: readonly LinePatch[] | null;
+}
+
+export interface Draft {
+	call_id: string;
+	text: string;
+	/** Length in code points, as offsets are counted. */
+	points: number;
+	/** While it stays the same, `text` only grows. */
+	epoch: number;
+}
+
+export interface FileState {
+	path: string;
+	media_type: string;
+	versions: readonly Version[];
+	draft: Draft | null;
+	deleted: boolean;
+}
+
+export interface VariantState {
+	phase: string;
+	model: string;
+	settings: Json;
+	busy: boolean;
+	step: number;
+	usage: Usage;
+	cost: number | null;
+	estimated: boolean;
+	/** The run's clock at the newest event. */
+	at: number;
+	reason: Reason | null;
+	error: string | null;
+	rows: readonly Row[];
+	/** Where the current turn's rows begin: a retry withdraws them. */
+	turnRow: number;
+	files: ReadonlyMap<string, FileState>;
+	/** The path of the file that changed last. */
+	newest: string | null;
+	epochs: number;
+}
+
+const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
+
+export const EMPTY: VariantState = {
+	phase: "starting",
+	model: "",
+	settings: {},
+	busy: true,
+	step: 0,
+	usage: NO_USAGE,
+	cost: null,
+	estimated: false,
+	at: 0,
+	reason: null,
+	error: null,
+	rows: [],
+	turnRow: 0,
+	files: new Map(),
+	newest: null,
+	epochs: 0,
+};
+
+/** The state after one more event. */
+export function reduce(before: VariantState, event: Event): VariantState {
+	const state = { ...before, at: Math.max(before.at, event.at), phase: phaseAfter(before.phase, event) };
+	switch (event.type) {
+		case "run_started":
+			return { ...state, model: event.model, settings: event.settings };
+		case "turn_started":
+			return { ...close(state), step: event.step, turnRow: state.rows.length };
+		case "thinking_delta":
+			return think(state, event.text, event.at);
+		case "text_delta":
+			return say(state, event.text);
+		case "turn_retrying":
+			return withdraw(state, event.attempt, event.wait, event.why);
+		case "turn_finished":
+			return close(state);
+		case "tool_started":
+			return startTool(close(state), event.call_id, event.name, event.title);
+		case "tool_args_delta":
+			return withTool(state, event.call_id, (row) => ({ ...row, args_text: row.args_text + event.text }));
+		case "file_delta":
+			return draftFile(state, event);
+		case "tool_ready":
+			return withTool(state, event.call_id, (row) => ({ ...row, title: event.title, args: event.args }));
+		case "approval_requested":
+			return withTool(startTool(state, event.call_id, event.name, event.title), event.call_id, (row) => ({
+				...row,
+				title: event.title,
+				args: event.args,
+				status: "asking",
+			}));
+		case "approval_resolved":
+			return withTool(state, event.call_id, (row) => ({
+				...row,
+				status: "running",
+				answer: { approved: event.approved, note: event.note },
+			}));
+		case "tool_running":
+			return withTool(state, event.call_id, (row) => ({ ...row, title: event.title, status: "running" }));
+		case "tool_progress":
+			return withTool(state, event.call_id, (row) => ({ ...row, progress: event.text }));
+		case "tool_finished":
+			return withTool(state, event.call_id, (row) => ({
+				...row,
+				status: event.ok ? "ok" : "failed",
+				summary: event.summary,
+				outputs: event.outputs,
+				// A file's time is the time its writing took, which was before the tool ran.
+				seconds: row.path ? event.at - row.from : event.seconds,
+				code: event.code,
+				hint: event.hint,
+				progress: "",
+			}));
+		case "file_changed":
+			return changeFile(state, event);
+		case "usage_updated":
+			return { ...state, usage: event.usage, cost: event.cost, estimated: event.estimated };
+		case "message_added":
+			return state;
+		case "run_finished":
+			return finish(state, event.reason, event.error, {
+				usage: event.usage,
+				cost: event.cost,
+				at: event.seconds,
+			});
+		default: {
+			const unhandled: never = event;
+			return unhandled ?? state;
+		}
+	}
+}
+
+/** Ends the thinking or the text that was being written. */
+function close(state: VariantState): VariantState {
+	const last = state.rows.at(-1);
+	if (last?.kind === "thinking" && last.to === null) return replaceLast(state, { ...last, to: state.at });
+	if (last?.kind === "text" && !last.done) return replaceLast(state, { ...last, done: true });
+	if (last?.kind === "retry" && !last.over) return replaceLast(state, { ...last, over: true });
+	return state;
+}
+
+function replaceLast(state: VariantState, row: Row): VariantState {
+	return { ...state, rows: state.rows.with(-1, row) };
+}
+
+function append(state: VariantState, row: Row): VariantState {
+	return { ...state, rows: [...state.rows, row] };
+}
+
+function think(state: VariantState, text: string, at: number): VariantState {
+	const last = state.rows.at(-1);
+	if (last?.kind === "thinking" && last.to === null)
+		return replaceLast(state, { ...last, text: last.text + text });
+	const key = `thinking-${state.rows.length}`;
+	return append(close(state), { kind: "thinking", key, text, from: at, to: null });
+}
+
+function say(state: VariantState, text: string): VariantState {
+	const last = state.rows.at(-1);
+	if (last?.kind === "text" && !last.done) return replaceLast(state, { ...last, text: last.text + text });
+	return append(close(state), { kind: "text", key: `text-${state.rows.length}`, text, done: false });
+}
+
+function startTool(state: VariantState, call_id: string, name: string, title: string): VariantState {
+	if (toolIndex(state, call_id) >= 0) return state;
+	return append(state, {
+		kind: "tool",
+		key: `tool-${call_id}`,
+		call_id,
+		name,
+		title,
+		status: "writing",
+		args_text: "",
+		args: null,
+		path: null,
+		written: 0,
+		from: state.at,
+		seconds: null,
+		progress: "",
+		summary: "",
+		outputs: [],
+		code: null,
+		hint: "",
+		change: null,
+		answer: null,
+	});
+}
+
+function toolIndex(state: VariantState, call_id: string): number {
+	return state.rows.findLastIndex((row) => row.kind === "tool" && row.call_id === call_id);
+}
+
+function withTool(state: VariantState, call_id: string, change: (row: ToolRow) => ToolRow): VariantState {
+	const index = toolIndex(state, call_id);
+	const row = state.rows[index];
+	return row?.kind === "tool" ? { ...state, rows: state.rows.with(index, change(row)) } : state;
+}
+
+/** A retry takes back what the turn has shown so far. */
+function withdraw(state: VariantState, attempt: number, wait: number, why: string): VariantState {
+	const calls = new Set(
+		state.rows.slice(state.turnRow).map((row) => (row.kind === "tool" ? row.call_id : "")),
+	);
+	const files = new Map<string, FileState>();
+	for (const [path, file] of state.files) {
+		const kept = file.draft && calls.has(file.draft.call_id) ? { ...file, draft: null } : file;
+		if (kept.draft || kept.versions.length) files.set(path, kept);
+	}
+	const rows: Row[] = [...state.rows.slice(0, state.turnRow)];
+	rows.push({ kind: "retry", key: `retry-${rows.length}`, attempt, wait, why, over: false });
+	return { ...state, rows, files, turnRow: rows.length };
+}
+
+function fileOf(state: VariantState, path: string): FileState {
+	return state.files.get(path) ?? { path, media_type: "", versions: [], draft: null, deleted: false };
+}
+
+function withFile(state: VariantState, file: FileState): VariantState {
+	return { ...state, files: new Map(state.files).set(file.path, file), newest: file.path };
+}
+
+function draftFile(before: VariantState, event: FileDelta): VariantState {
+	const { path, call_id, text, offset } = event;
+	const file = fileOf(before, path);
+	const old = file.draft?.call_id === call_id ? file.draft : null;
+	const grows = old !== null && offset === old.points;
+	const state = grows ? before : { ...before, epochs: before.epochs + 1 };
+	const draft: Draft = {
+		call_id,
+		text: (grows ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
+		points: offset + countPoints(text),
+		epoch: grows ? old.epoch : state.epochs,
+	};
+	const next = withFile(state, { ...file, draft });
+	return withTool(next, call_id, (row) => ({ ...row, path, written: draft.text.length, args_text: "" }));
+}
+
+function changeFile(state: VariantState, event: FileChanged): VariantState {
+	const file = fileOf(state, event.path);
+	const { path, action, size, added, removed } = event;
+	const version: Version = {
+		number: event.version,
+		action,
+		size,
+		added,
+		removed,
+		first_line: event.first_line,
+		...contents(file, event),
+		patch: event.patch,
+	};
+	const next = withFile(state, {
+		path,
+		media_type: event.media_type,
+		versions: [...file.versions, version],
+		draft: null,
+		deleted: action === "deleted",
+	});
+	if (event.call_id === null) return next;
+	return withTool(next, event.call_id, (row) => ({ ...row, change: { path, action, size, added, removed } }));
+}
+
+/** The text of a new version: patched from the one before, or what was streamed. */
+function contents(file: FileState, event: FileChanged): { text: string | null; epoch: number | null } {
+	const epoch = file.draft?.epoch ?? null;
+	if (event.action === "deleted") return { text: "", epoch: null };
+	if (event.patch) {
+		const text = applyPatch(file.versions.at(-1)?.text ?? "", event.patch);
+		return { text, epoch: file.draft?.text === text ? epoch : null };
+	}
+	if (!isText(event.media_type)) return { text: null, epoch: null };
+	return { text: file.draft?.text ?? null, epoch };
+}
+
+function finish(
+	before: VariantState,
+	reason: Reason,
+	error: string | null,
+	facts: { usage: Usage; cost: number | null; at: number },
+): VariantState {
+	const state = close(before);
+	const rows = state.rows.map((row): Row => {
+		const open = row.kind === "tool" && row.status !== "ok" && row.status !== "failed";
+		return open ? { ...row, status: "stopped" } : row;
+	});
+	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
+}
+
+export function isText(mediaType: string): boolean {
+	return /^text\/|[/+](json|xml|javascript|x-sh|yaml|toml)\b|^image\/svg/.test(mediaType);
+}
+
+/** The newest text of a file: what is being written, or its last version. */
+export function textOf(file: FileState): string | null {
+	return file.draft ? file.draft.text : (file.versions.at(-1)?.text ?? null);
+}

@@ -1,0 +1,168 @@
+// Every run this page has heard of, independent of what is on screen: batches in, states out.
+
+import type { Answer, Batch, FromKernel, Meta, Ready, Refusal } from "./protocol.ts";
+import { Link, type Send } from "./protocol.ts";
+import { EMPTY, reduce, type VariantState } from "./state.ts";
+
+const NO_META: Meta = {
+	name: "run",
+	model: "",
+	files_name: null,
+	finished: false,
+	stop_hint: "press the kernel's interrupt button",
+	demo: false,
+	budget: null,
+	steps: 0,
+};
+
+/** One execution of a cell, as far as it is known here. */
+export interface RunState {
+	readonly session: string;
+	readonly meta: Meta;
+	readonly have: number;
+	readonly variants: ReadonlyMap<number, VariantState>;
+	readonly ready: Ready | null;
+	/** False when the same notebook is open elsewhere and that page holds the buttons. */
+	readonly owner: boolean;
+}
+
+/** A run's key, its newest state, and those who want to know of changes. */
+export class RunEntry {
+	readonly key: string;
+	state: RunState | null = null;
+	readonly #link: Link;
+	readonly #listeners = new Set<() => void>();
+	readonly #contents = new Map<string, Promise<Answer | Refusal>>();
+	#asked = false;
+	#resyncing = false;
+	#owner = true;
+
+	constructor(key: string, link: Link) {
+		this.key = key;
+		this.#link = link;
+	}
+
+	subscribe(listener: () => void, signal: AbortSignal): void {
+		this.#listeners.add(listener);
+		signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
+	}
+
+	/** Asks the kernel about this run, once. Batches follow the answer by themselves. */
+	hello(): void {
+		if (this.#asked) return;
+		this.#asked = true;
+		void this.#link.command("hello", this.key).then((answer) => {
+			if (!answer.ok) {
+				this.#asked = false;
+				return;
+			}
+			this.#owner = answer.owner !== false;
+			const meta = answer.meta as Meta | undefined;
+			if (this.state?.session === answer.session) this.#change({ owner: this.#owner, ...(meta && { meta }) });
+		});
+	}
+
+	command(
+		name: "stop" | "approve" | "deny" | "pick" | "preview_report",
+		fields: Record<string, unknown> = {},
+	) {
+		return this.#link.command(name, this.key, fields);
+	}
+
+	/** A file's content from the kernel: asked for once per version. */
+	file(path: string, version: number): Promise<Answer | Refusal> {
+		const key = `${this.state?.session} ${version} ${path}`;
+		const known = this.#contents.get(key) ?? this.#link.command("file", this.key, { path, version });
+		this.#contents.set(key, known);
+		return known;
+	}
+
+	/** Takes what is new; a batch that starts over replaces, one that leaves a gap is asked for again. */
+	receive(batch: Batch): void {
+		const same = this.state?.session === batch.session ? this.state : null;
+		const have = same?.have ?? 0;
+		if (batch.last <= have && same) {
+			if (batch.meta) this.#change({ meta: batch.meta });
+			return;
+		}
+		// Merged deltas may straddle what we have, so a batch is applied from where it starts, never from its middle.
+		if (batch.first !== have + 1 && batch.first !== 1) {
+			this.#resync(batch.session, have);
+			return;
+		}
+		this.#resyncing = false;
+		const base = batch.first === 1 ? null : same;
+		this.state = {
+			session: batch.session,
+			meta: batch.meta ?? same?.meta ?? NO_META,
+			have: batch.last,
+			variants: applyAll(base?.variants ?? new Map(), batch),
+			ready: same?.ready ?? null,
+			owner: this.#owner,
+		};
+		this.#notify();
+	}
+
+	setReady(ready: Ready): void {
+		if (this.state?.session === ready.session) this.#change({ ready });
+	}
+
+	#change(part: Partial<RunState>): void {
+		if (this.state) this.state = { ...this.state, ...part };
+		this.#notify();
+	}
+
+	#notify(): void {
+		for (const listener of this.#listeners) listener();
+	}
+
+	#resync(session: string, after: number): void {
+		if (this.#resyncing) return;
+		this.#resyncing = true;
+		void this.#link.command("resync", this.key, { session, after }).then(() => {
+			this.#resyncing = false;
+		});
+	}
+}
+
+function applyAll(variants: ReadonlyMap<number, VariantState>, batch: Batch): Map<number, VariantState> {
+	const next = new Map(variants);
+	for (const event of batch.events) {
+		const variant = event.variant ?? 0;
+		next.set(variant, reduce(next.get(variant) ?? EMPTY, event));
+	}
+	if (next.size === 0) next.set(0, EMPTY);
+	return next;
+}
+
+export class Store {
+	readonly #link: Link;
+	readonly #runs = new Map<string, RunEntry>();
+	/** The run that spoke last: the one a bare view shows. */
+	latest: RunEntry | null = null;
+	/** Told of every run that has something to show. */
+	onRun: (run: RunEntry) => void = () => {};
+
+	constructor(send: Send) {
+		this.#link = new Link(send);
+	}
+
+	run(key: string): RunEntry {
+		const known = this.#runs.get(key) ?? new RunEntry(key, this.#link);
+		this.#runs.set(key, known);
+		return known;
+	}
+
+	receive(message: FromKernel): void {
+		if (message.kind === "answer") {
+			this.#link.receive(message);
+		} else if (message.kind === "ready") {
+			this.run(message.run).setReady(message);
+		} else if (message.kind === "batch") {
+			const run = this.run(message.run);
+			run.receive(message);
+			this.latest = run;
+			this.onRun(run);
+		}
+	}
+}

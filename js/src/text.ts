@@ -1,0 +1,33 @@
+// Text as the kernel counts it: in code points, and patched by whole lines.
+
+import type { LinePatch } from "./events.ts";
+
+/** How many code points a string has; its length counts those above U+FFFF twice. */
+export function countPoints(text: string): number {
+	let points = text.length;
+	for (let index = 0; index < text.length - 1; index++) {
+		const unit = text.charCodeAt(index);
+		if (unit >= 0xd800 && unit < 0xdc00) {
+			points--;
+			index++;
+		}
+	}
+	return points;
+}
+
+/** The first `points` code points of a string. */
+export function sliceToPoint(text: string, points: number): string {
+	let index = 0;
+	for (let left = points; left > 0 && index < text.length; left--) {
+		const unit = text.charCodeAt(index);
+		index += unit >= 0xd800 && unit < 0xdc00 ? 2 : 1;
+	}
+	return text.slice(0, index);
+}
+
+/** The text after a patch; its steps name lines of the text before, so the last goes first. */
+export function applyPatch(text: string, patch: readonly LinePatch[]): string {
+	const lines = text.split("\n");
+	for (const [start, count, replacement] of patch.toReversed()) lines.splice(start, count, replacement);
+	return lines.join("\n");
+}

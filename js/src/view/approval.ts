@@ -1,0 +1,111 @@
+// A question to the person: may this tool run? Its keys act only while the focus is in the card.
+
+import { h, setText, withCode } from "../dom.ts";
+import type { ToolRow } from "../state.ts";
+import { type Context, outcome } from "./context.ts";
+
+export function createApproval(context: Context, callId: string) {
+	const heading = h("h4");
+	const sub = h("p", { class: "sub" });
+	const fields = h("div", { class: "in" });
+	const note = h("input", {
+		class: "anb-word",
+		type: "text",
+		"aria-label": "A word to the model",
+		placeholder: "A word to the model (optional)",
+	});
+	const approve = h(
+		"button",
+		{ class: "anb-btn primary", type: "button", "aria-keyshortcuts": "y" },
+		"Approve",
+		key("Y"),
+	);
+	const deny = h("button", { class: "anb-btn", type: "button", "aria-keyshortcuts": "n" }, "Deny", key("N"));
+	const always = h(
+		"button",
+		{ class: "anb-btn ghost", type: "button", "aria-keyshortcuts": "Shift+Y" },
+		"Always allow in this run",
+		key("⇧Y"),
+	);
+	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
+	const acts = h("div", { class: "anb-acts ask" }, note, approve, deny, always, hint);
+	const element = h(
+		"div",
+		{ class: "anb-card ask", role: "group", hidden: true },
+		h("header", null, h("div", null, heading, sub)),
+		fields,
+		acts,
+	);
+	const { signal } = context;
+	let shown = false;
+	let sent = false;
+
+	async function answer(command: "approve" | "deny", extra: Record<string, unknown> = {}): Promise<void> {
+		if (sent || context.run.state?.owner === false) return;
+		sent = true;
+		acts.classList.add("sent");
+		const said = note.value.trim();
+		const words = command === "deny" || said ? { note: said } : {};
+		const reply = context.run.command(command, { call_id: callId, ...words, ...extra });
+		const result = await outcome(reply, context.run.state?.meta.stop_hint ?? "");
+		if (result.done) return;
+		sent = false;
+		acts.classList.remove("sent");
+		setText(hint, result.why);
+		hint.hidden = false;
+	}
+
+	approve.addEventListener("click", () => void answer("approve"), { signal });
+	deny.addEventListener("click", () => void answer("deny"), { signal });
+	always.addEventListener("click", () => void answer("approve", { always: true }), { signal });
+	element.addEventListener(
+		"keydown",
+		(event) => {
+			if (event.target === note || event.ctrlKey || event.metaKey || event.altKey) return;
+			const pressed = event.key.toLowerCase();
+			if (pressed === "y") void answer("approve", event.shiftKey ? { always: true } : {});
+			else if (pressed === "n") void answer("deny");
+			else return;
+			event.preventDefault();
+			event.stopPropagation();
+		},
+		{ signal },
+	);
+
+	return {
+		element,
+		update(row: ToolRow) {
+			const asking = row.status === "asking";
+			element.hidden = !asking;
+			if (!asking || shown) {
+				shown = asking;
+				return;
+			}
+			shown = true;
+			heading.replaceChildren(...withCode(`Allow “${row.title}”?`));
+			sub.replaceChildren(h("code", null, row.name), " asks before it runs.");
+			fields.replaceChildren(...fieldsOf(row));
+			acts.hidden = context.run.state?.owner === false;
+			element.setAttribute("aria-label", `Allow ${row.title}?`);
+			context.announce(`Approval needed: ${row.title}`);
+			// Into view, but never the focus: the person may be typing elsewhere.
+			requestAnimationFrame(() => element.isConnected && element.scrollIntoView?.({ block: "nearest" }));
+		},
+	};
+}
+
+/** Arguments wrap and never scroll sideways: nothing to approve is out of sight. */
+function fieldsOf(row: ToolRow): Node[] {
+	return Object.entries(row.args ?? {}).flatMap(([name, value]) => [
+		h("div", { class: "field" }, name),
+		h(
+			"pre",
+			{ class: "anb-ask", tabindex: 0 },
+			typeof value === "string" ? value : JSON.stringify(value, null, 2),
+		),
+	]);
+}
+
+function key(label: string): HTMLElement {
+	return h("span", { class: "anb-kbd", "aria-hidden": "true" }, label);
+}

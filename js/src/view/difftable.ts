@@ -1,0 +1,128 @@
+// Differences as a table: from a unified diff's text, or from two texts and the patch between them.
+
+import { h } from "../dom.ts";
+import type { LinePatch } from "../events.ts";
+
+export interface DiffLine {
+	sign: "+" | "-" | " " | "@";
+	/** The line's number in the newer text, or in the older for a removed line. */
+	number: number | null;
+	text: string;
+}
+
+const CONTEXT = 3;
+const MOST = 2000;
+
+export function parseUnifiedDiff(text: string): DiffLine[] {
+	const lines: DiffLine[] = [];
+	let oldLine = 0;
+	let newLine = 0;
+	for (const line of text.split("\n")) {
+		const head = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/.exec(line);
+		if (head) {
+			oldLine = Number(head[1]);
+			newLine = Number(head[2]);
+			lines.push({ sign: "@", number: null, text: head[3]?.trim() || `line ${newLine}` });
+		} else if (/^(---|\+\+\+) /.test(line) && newLine === 0) {
+			// The file names: the card's title has them.
+		} else if (line.startsWith("+")) lines.push({ sign: "+", number: newLine++, text: line.slice(1) });
+		else if (line.startsWith("-")) lines.push({ sign: "-", number: oldLine++, text: line.slice(1) });
+		else if (line.startsWith(" ")) {
+			lines.push({ sign: " ", number: newLine++, text: line.slice(1) });
+			oldLine++;
+		}
+	}
+	return lines;
+}
+
+/** The lines of a change with a little of what stands around them. */
+export function linesOfPatch(before: string, patch: readonly LinePatch[]): DiffLine[] {
+	const old = before.split("\n");
+	const lines: DiffLine[] = [];
+	let next = 0;
+	let shift = 0;
+	for (const [index, step] of patch.entries()) {
+		const { start, removed, added } = trimmed(old, step);
+		const from = Math.max(next, start - CONTEXT);
+		if (from > next || index === 0) lines.push({ sign: "@", number: null, text: `line ${from + shift + 1}` });
+		for (let at = from; at < start; at++)
+			lines.push({ sign: " ", number: at + shift + 1, text: old[at] ?? "" });
+		for (const [at, text] of removed.entries()) lines.push({ sign: "-", number: start + at + 1, text });
+		for (const [at, text] of added.entries()) lines.push({ sign: "+", number: start + shift + at + 1, text });
+		next = start + removed.length;
+		shift += added.length - removed.length;
+		const limit = Math.min(old.length, next + CONTEXT, patch[index + 1]?.[0] ?? old.length);
+		for (; next < limit; next++) lines.push({ sign: " ", number: next + shift + 1, text: old[next] ?? "" });
+	}
+	return lines;
+}
+
+/** A step without the unchanged lines at its ends (a deletion carries its neighbour along). */
+function trimmed(old: string[], [start, count, text]: LinePatch) {
+	const removed = old.slice(start, start + count);
+	const added = text.split("\n");
+	let head = 0;
+	while (head < removed.length && head < added.length && removed[head] === added[head]) head++;
+	let tail = 0;
+	const most = Math.min(removed.length, added.length) - head;
+	while (tail < most && removed.at(-1 - tail) === added.at(-1 - tail)) tail++;
+	return {
+		start: start + head,
+		removed: removed.slice(head, removed.length - tail),
+		added: added.slice(head, added.length - tail),
+	};
+}
+
+const CLASSES = { "+": "p", "-": "m", "@": "h", " ": "" };
+
+export function createDiffTable(lines: readonly DiffLine[]): HTMLElement {
+	const body = h("tbody");
+	lines.slice(0, MOST).forEach((line, index) => {
+		const sign = line.sign === "@" ? "" : line.sign === "-" ? "−" : line.sign;
+		const text = h("td", null, ...marked(line, partner(lines, index)));
+		body.append(
+			h(
+				"tr",
+				{ class: CLASSES[line.sign] },
+				h("td", null, line.number === null ? "" : String(line.number)),
+				h("td", null, sign),
+				text,
+			),
+		);
+	});
+	const rest =
+		lines.length > MOST ? h("p", { class: "anb-cap" }, `and ${lines.length - MOST} more lines`) : null;
+	return h(
+		"div",
+		{ class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" },
+		h("table", null, body),
+		rest,
+	);
+}
+
+/** The line that replaced this one, or that it replaces: the one at the same place in the block beside it. */
+function partner(lines: readonly DiffLine[], index: number): DiffLine | null {
+	const line = lines[index];
+	if (!line || (line.sign !== "+" && line.sign !== "-")) return null;
+	let start = index;
+	while (start > 0 && /[+-]/.test(lines[start - 1]?.sign ?? "")) start--;
+	let middle = start;
+	while (lines[middle]?.sign === "-") middle++;
+	const other = line.sign === "-" ? lines[middle + (index - start)] : lines[start + (index - middle)];
+	const wanted = line.sign === "-" ? "+" : "-";
+	return other?.sign === wanted ? other : null;
+}
+
+/** The part of a changed line that is not in its partner stands out, unless nearly all of it does. */
+function marked(line: DiffLine, other: DiffLine | null): (Node | string)[] {
+	if (!other) return [line.text];
+	const [one, two] = [line.text, other.text];
+	const most = Math.min(one.length, two.length);
+	let head = 0;
+	while (head < most && one[head] === two[head]) head++;
+	let tail = 0;
+	while (tail < most - head && one.at(-1 - tail) === two.at(-1 - tail)) tail++;
+	const end = one.length - tail;
+	if (head + tail < one.trim().length * 0.25 || end <= head) return [one];
+	return [one.slice(0, head), h("mark", null, one.slice(head, end)), one.slice(end)];
+}

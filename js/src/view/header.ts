@@ -1,0 +1,194 @@
+// The top line: where the run stands, what it has used, and the way to stop it.
+
+import { h, icon, setAttribute, setText } from "../dom.ts";
+import { count, dollars, seconds } from "../format.ts";
+import type { IconName } from "../icons.ts";
+import { retryPhase } from "../phase.ts";
+import type { VariantState } from "../state.ts";
+import { type Context, type Moment, outcome } from "./context.ts";
+import { createMenu } from "./menu.ts";
+
+export interface HeaderView {
+	readonly element: HTMLElement;
+	update(moment: Moment): void;
+}
+
+type Tone = "live" | "ok" | "warn" | "err" | "off";
+
+const ENDED: Record<string, [Tone, IconName]> = {
+	end_turn: ["ok", "done"],
+	failed: ["err", "error"],
+	refusal: ["warn", "warn"],
+};
+
+function statusOf(state: VariantState): [Tone, IconName | null] {
+	if (!state.busy) return ENDED[state.reason ?? ""] ?? ["off", "stopped"];
+	if (state.phase === "waiting for approval") return ["warn", "pause"];
+	if (state.rows.at(-1)?.kind === "retry" && state.phase.startsWith("retrying")) return ["warn", "retry"];
+	return ["live", null];
+}
+
+/** The phase, with the seconds of a retry counted down. */
+function phaseNow({ state, now }: Moment): string {
+	const last = state.rows.at(-1);
+	if (!state.busy || last?.kind !== "retry" || last.over) return state.phase;
+	return retryPhase(last.wait - (now - state.at));
+}
+
+export function createHeader(context: Context): HeaderView {
+	const dot = h("span", { class: "anb-dot" });
+	const name = h("span", { class: "name" });
+	const phase = h("span", { class: "phase" });
+	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
+	const meta = createMeta();
+	const stop = createStop(context);
+	const menu = createMenu(context);
+	const element = h(
+		"header",
+		{ class: "anb-head" },
+		h("div", { class: "anb-status" }, dot, name, phase),
+		meta.element,
+		stop.element,
+		menu.element,
+		spoken,
+	);
+	let shown = "";
+
+	return {
+		element,
+		update(moment) {
+			const { state, run } = moment;
+			const [tone, glyph] = statusOf(state);
+			const words = phaseNow(moment);
+			setText(name, run.meta.name);
+			if (shown !== `${tone} ${words}`) {
+				dot.className = `anb-dot ${tone}`;
+				dot.replaceChildren(glyph ? icon(glyph) : h("i"));
+				phase.replaceChildren(...phaseWords(words, state, tone === "live"));
+				shown = `${tone} ${words}`;
+			}
+			// Seconds are for the eye: a reader hears that it retries, not every tick.
+			setText(spoken, `${run.meta.name}: ${words.replace(/ in \d+ s$/, "")}`);
+			meta.update(moment);
+			stop.update(moment);
+			menu.update(moment);
+		},
+	};
+}
+
+function phaseWords(words: string, state: VariantState, live: boolean): Node[] {
+	const holder = h("span", live ? { class: "anb-live" } : null);
+	const path = words.startsWith("writing ") ? words.slice(8) : "";
+	holder.append(path && state.files.has(path) ? "writing " : words);
+	if (path && state.files.has(path)) holder.append(h("code", null, path));
+	return [holder];
+}
+
+function createMeta() {
+	const model = h("span", { class: "anb-badge model" });
+	const elapsed = h("span", { class: "el", title: "elapsed" });
+	const tokensIn = h("span");
+	const tokensOut = h("span");
+	const tokens = h(
+		"span",
+		{ class: "toks", title: "tokens in, out" },
+		h("span", null, icon("up"), h("span", { class: "anb-sr" }, "in "), tokensIn),
+		h("span", null, icon("out"), h("span", { class: "anb-sr" }, "out "), tokensOut),
+	);
+	const cost = h("span");
+	const fill = h("i");
+	const meter = h(
+		"span",
+		{
+			class: "anb-meter",
+			role: "meter",
+			"aria-label": "budget used",
+			"aria-valuemin": 0,
+			"aria-valuemax": 100,
+		},
+		fill,
+	);
+	const spend = h("span", { class: "grow" }, cost, meter);
+	const step = h("span", { class: "step", title: "agent step" });
+	const element = h("div", { class: "anb-meta num" }, model, elapsed, tokens, spend, step);
+	let badge = "";
+
+	return {
+		element,
+		update({ run, state, now }: Moment) {
+			const full = state.model || run.meta.model;
+			if (badge !== full) {
+				badge = full;
+				model.title = full;
+				const short = full.slice(full.indexOf(":") + 1);
+				model.replaceChildren(...(run.meta.demo ? [icon("plug"), "offline demo model"] : [short || full]));
+				model.classList.toggle("model", !run.meta.demo);
+			}
+			setText(elapsed, seconds(now));
+			setText(tokensIn, count(state.usage.input));
+			setText(tokensOut, (state.estimated ? "~" : "") + count(state.usage.output));
+			tokens.hidden = state.usage.input + state.usage.output === 0;
+			const { budget } = run.meta;
+			spend.hidden = run.meta.demo || state.cost === null;
+			setText(cost, (state.estimated ? "~" : "") + dollars(state.cost ?? 0));
+			meter.hidden = budget === null;
+			if (budget) {
+				const share = Math.min(100, Math.round((100 * (state.cost ?? 0)) / budget));
+				setAttribute(meter, "aria-valuenow", String(share));
+				setAttribute(spend, "title", `${share} % of the ${dollars(budget)} budget`);
+				fill.style.width = `${share}%`;
+				meter.classList.toggle("hot", share >= 90);
+			}
+			const steps = typeof state.settings.steps === "number" ? state.settings.steps : run.meta.steps;
+			step.hidden = state.step === 0;
+			setText(step, steps ? `step ${state.step}/${steps}` : `step ${state.step}`);
+		},
+	};
+}
+
+/** Stop; without an answer it says what to press instead. */
+function createStop(context: Context) {
+	const label = h("span", null, "Stop");
+	const button = h(
+		"button",
+		{ class: "anb-btn anb-act", type: "button" },
+		h("span", { class: "stop" }),
+		label,
+	);
+	const hint = h("span", { class: "anb-hint", role: "alert" });
+	const element = h("span", { class: "anb-stop" }, hint, button);
+	let session = "";
+	let asked = false;
+
+	async function press(): Promise<void> {
+		const state = context.run.state;
+		if (!state || asked) return;
+		asked = true;
+		setText(label, "Stopping");
+		button.setAttribute("aria-disabled", "true");
+		const result = await outcome(context.run.command("stop"), state.meta.stop_hint);
+		if (result.done) return;
+		asked = false;
+		setText(label, "Stop");
+		button.removeAttribute("aria-disabled");
+		setText(hint, result.why);
+		context.redraw();
+	}
+	button.addEventListener("click", () => void press(), { signal: context.signal });
+
+	return {
+		element,
+		update({ run }: Moment) {
+			const busy = [...run.variants.values()].some((variant) => variant.busy);
+			element.hidden = !busy;
+			button.hidden = !run.owner;
+			if (!run.owner) setText(hint, "open in another window");
+			if (session === run.session) return;
+			session = run.session;
+			asked = false;
+			setText(label, "Stop");
+			setText(hint, "");
+			button.removeAttribute("aria-disabled");
+		},
+	};
+}

@@ -1,0 +1,67 @@
+// What a tool shows the person: mime bundles, the richest form each has.
+
+import { h } from "../dom.ts";
+import type { MimeBundle } from "../events.ts";
+import { Markdown } from "../markdown.ts";
+import { POLICY } from "../preview/shell.ts";
+import type { Context } from "./context.ts";
+import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
+
+const LONGEST = 20_000;
+
+export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
+	const pictures: Node[] = [];
+	const rest: Node[] = [];
+	for (const bundle of outputs) {
+		const picture = createPicture(bundle);
+		if (picture) pictures.push(picture);
+		else rest.push(...createOutput(context, bundle));
+	}
+	return pictures.length
+		? [h("div", { class: "anb-thumbs" }, ...(pictures as HTMLElement[])), ...rest]
+		: rest;
+}
+
+function createPicture(bundle: MimeBundle): HTMLElement | null {
+	for (const type of ["image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"]) {
+		const data = bundle[type];
+		if (typeof data !== "string") continue;
+		const address =
+			type === "image/svg+xml" && data.trimStart().startsWith("<")
+				? `data:${type};charset=utf-8,${encodeURIComponent(data)}`
+				: `data:${type};base64,${data.replace(/\s/g, "")}`;
+		const caption = textOf(bundle["text/plain"]);
+		const image = h("img", { src: address, alt: caption || "picture", loading: "lazy" });
+		return h(
+			"figure",
+			{ class: "anb-thumb", title: caption },
+			image,
+			caption ? h("figcaption", { class: "anb-cap" }, caption) : null,
+		);
+	}
+	return null;
+}
+
+function createOutput(_context: Context, bundle: MimeBundle): Node[] {
+	if (typeof bundle["text/x-diff"] === "string")
+		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
+	if (typeof bundle["text/html"] === "string") return [createHtml(bundle["text/html"])];
+	if (typeof bundle["text/markdown"] === "string") {
+		const element = h("div", { class: "anb-md anb-out" });
+		new Markdown(element).set(bundle["text/markdown"].slice(0, LONGEST), true);
+		return [element];
+	}
+	const text = textOf(bundle["text/plain"]);
+	return text ? [h("div", { class: "anb-code" }, h("pre", null, text.slice(0, LONGEST)))] : [];
+}
+
+/** HTML from a tool: no scripts, no origin, no network but https assets. */
+function createHtml(html: string): HTMLElement {
+	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
+	frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">${html}`;
+	return frame;
+}
+
+function textOf(value: unknown): string {
+	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
+}

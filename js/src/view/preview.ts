@@ -1,0 +1,150 @@
+// The page itself, live in its sandboxed frame; scaled when the person wants to see it on a smaller device.
+
+import { currentState, pageOf } from "../actions.ts";
+import { h, icon, setText } from "../dom.ts";
+import { Feed } from "../preview/feed.ts";
+import { resolvePath } from "../preview/resolve.ts";
+import { isPage, type ShownFile, shownPage } from "../shown.ts";
+import type { Device } from "../ui.ts";
+import type { ConsoleView } from "./console.ts";
+import type { Context, Moment } from "./context.ts";
+
+const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
+const MARGIN = 16;
+
+export interface PreviewView {
+	readonly element: HTMLElement;
+	update(moment: Moment): void;
+	reload(): void;
+	dispose(): void;
+	/** "390 px at 63 %", or nothing at full width. */
+	scale(): string;
+}
+
+export function createPreview(context: Context, console: ConsoleView): PreviewView {
+	const holder = h("div", { class: "anb-page" });
+	const stream = h("span", { class: "anb-stream", hidden: true });
+	const empty = createEmpty();
+	const stopped = createStopped(() => reload());
+	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
+	const feed = new Feed(holder, {
+		onConsole: (entry) => console.add(entry),
+		onRestart: () => console.clear(),
+		onLink: (href) => follow(href),
+		onLost: (why) => stopped.show(why),
+	});
+	let size = { width: 0, height: 0 };
+	let scaled = "";
+	let path: string | null = null;
+
+	function reload(): void {
+		stopped.hide();
+		feed.reload();
+	}
+
+	/** A link to another page of this run shows it; the rest of the web stays outside. */
+	function follow(href: string): void {
+		const target = path === null ? null : resolvePath(href, path);
+		if (target !== null && currentState(context).files.has(target)) {
+			context.choices.file = target;
+			context.choices.version = null;
+			context.redraw();
+		} else {
+			console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });
+		}
+	}
+
+	function rescale(): void {
+		const width = WIDTHS[context.choices.device];
+		element.classList.toggle("dev", width !== null);
+		if (width === null || size.width === 0) {
+			holder.removeAttribute("style");
+			scaled = "";
+			return;
+		}
+		const room = { width: size.width - 2 * MARGIN, height: size.height - 2 * MARGIN };
+		const scale = Math.min(1, room.width / width);
+		holder.style.width = `${width}px`;
+		holder.style.height = `${room.height / scale}px`;
+		holder.style.transform = `scale(${scale})`;
+		holder.style.left = `${(size.width - width * scale) / 2}px`;
+		holder.style.top = `${MARGIN}px`;
+		scaled = `${width} px at ${Math.round(scale * 100)} %`;
+	}
+
+	const observer = new ResizeObserver(([entry]) => {
+		if (!entry) return;
+		size = { width: entry.contentRect.width, height: entry.contentRect.height };
+		rescale();
+	});
+	observer.observe(element);
+	context.signal.addEventListener("abort", () => {
+		observer.disconnect();
+		feed.dispose();
+	});
+
+	return {
+		element,
+		update({ state }) {
+			const shown = shownPage(state, context.choices);
+			path = shown?.file.path ?? null;
+			empty.update(state.busy, shown !== null);
+			holder.hidden = shown === null;
+			stream.hidden = !shown?.live;
+			if (shown) feed.show(toPage(context, shown));
+			rescale();
+		},
+		reload,
+		dispose: () => feed.dispose(),
+		scale: () => scaled,
+	};
+}
+
+/** A picture is shown by a page that holds nothing else. */
+function toPage(context: Context, shown: ShownFile) {
+	const page = pageOf(context, shown);
+	if (isPage(shown.file.path)) return page;
+	const name = shown.file.path.split("/").at(-1) ?? "";
+	const text = `<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style><img src="${encodeURIComponent(name)}" alt="">`;
+	return { ...page, text, live: false, epoch: null };
+}
+
+function createEmpty() {
+	const text = h("span");
+	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
+	const element = h("div", { class: "anb-empty" }, wire, text);
+	return {
+		element,
+		update(busy: boolean, filled: boolean) {
+			element.hidden = filled;
+			setText(text, busy ? "The page appears here as it is written." : "This run left no page.");
+		},
+	};
+}
+
+function createStopped(reload: () => void) {
+	const title = h("strong", null, "Preview stopped");
+	const text = h("span");
+	const button = h("button", { class: "anb-btn", type: "button", onclick: reload }, icon("retry"), "Reload");
+	const element = h(
+		"div",
+		{ class: "anb-empty anb-stopped", role: "alert", hidden: true },
+		title,
+		text,
+		button,
+	);
+	return {
+		element,
+		show(why: "hung" | "left") {
+			const reasons = {
+				hung: "The page did not answer for some seconds.",
+				left: "The page tried to leave for another address.",
+			};
+			setText(text, reasons[why]);
+			element.hidden = false;
+		},
+		hide() {
+			element.hidden = true;
+		},
+	};
+}

@@ -1,0 +1,211 @@
+// The transcript: one row per piece of thinking, text, tool call or retry.
+
+import { h, icon, KeyedList, setText, type View } from "../dom.ts";
+import { seconds } from "../format.ts";
+import { Markdown } from "../markdown.ts";
+import type { RetryRow, Row, TextRow, ThinkingRow } from "../state.ts";
+import type { Context, Moment } from "./context.ts";
+import { createToolRow } from "./tool.ts";
+
+export interface TimelineView {
+	readonly element: HTMLElement;
+	update(moment: Moment): void;
+	/** Moves what moves by itself: the seconds of the row at work. */
+	tick(moment: Moment): void;
+}
+
+export function createTimeline(context: Context): TimelineView {
+	const log = h("ol", { class: "anb-log" });
+	const scroll = h(
+		"div",
+		{ class: "anb-scroll", tabindex: 0, role: "region", "aria-label": "Transcript" },
+		log,
+	);
+	const ticking = new Set<(moment: Moment) => void>();
+	const list = new KeyedList<Row>(
+		log,
+		(row) => row.key,
+		(row) => createRow(context, row, ticking),
+	);
+	const end = createEnd();
+
+	return {
+		element: scroll,
+		update(moment) {
+			list.update(moment.state.rows);
+			const failed = end.update(moment);
+			if (failed && end.element.parentNode !== log) log.append(end.element);
+			else if (failed) log.append(end.element);
+			else end.element.remove();
+			for (const move of ticking) move(moment);
+		},
+		tick(moment) {
+			for (const move of ticking) move(moment);
+		},
+	};
+}
+
+function createRow(context: Context, row: Row, ticking: Set<(moment: Moment) => void>): View<Row> {
+	switch (row.kind) {
+		case "thinking":
+			return createThinking(context, ticking) as View<Row>;
+		case "text":
+			return createText() as View<Row>;
+		case "tool":
+			return createToolRow(context, row, ticking) as View<Row>;
+		case "retry":
+			return createRetry(ticking) as View<Row>;
+	}
+}
+
+/** Opens and closes a row by itself, until the person has had a say. */
+export function createFold(context: Context, summary: HTMLElement, detail: HTMLElement) {
+	const element = h("details", null, summary, detail);
+	let key = "";
+	summary.addEventListener("click", () => context.choices.rows.set(key, !element.open), {
+		signal: context.signal,
+	});
+	return {
+		element,
+		set(rowKey: string, open: boolean) {
+			key = rowKey;
+			const wanted = context.choices.rows.get(key) ?? open;
+			if (element.open !== wanted) element.open = wanted;
+		},
+	};
+}
+
+function createThinking(context: Context, ticking: Set<(moment: Moment) => void>): View<ThinkingRow> {
+	const label = h("span", { class: "lab" });
+	const time = h("span", { class: "end num" });
+	const text = h("div", { class: "anb-detail anb-think anb-md" });
+	const markdown = new Markdown(text);
+	const fold = createFold(
+		context,
+		h("summary", { class: "anb-row" }, label, icon("right", "chev"), time),
+		text,
+	);
+	const element = h(
+		"li",
+		{ class: "anb-item" },
+		h("span", { class: "anb-node" }, icon("think")),
+		fold.element,
+	);
+	let row: ThinkingRow | null = null;
+	const move = (moment: Moment): void => {
+		if (row?.to === null) setText(time, seconds(Math.max(0, moment.now - row.from)));
+	};
+
+	return {
+		element,
+		update(next) {
+			row = next;
+			const live = next.to === null;
+			element.classList.toggle("live", live);
+			label.classList.toggle("anb-live", live);
+			setText(label, live ? "Thinking" : `Thought for ${seconds((next.to ?? next.from) - next.from)}`);
+			markdown.set(next.text, !live);
+			text.classList.toggle("writing", live);
+			fold.set(next.key, live);
+			if (live) ticking.add(move);
+			else {
+				ticking.delete(move);
+				setText(time, "");
+			}
+		},
+	};
+}
+
+function createText(): View<TextRow> {
+	const say = h("div", { class: "anb-say anb-md" });
+	const markdown = new Markdown(say);
+	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), say);
+	return {
+		element,
+		update(row) {
+			markdown.set(row.text, row.done);
+			say.classList.toggle("writing", !row.done);
+		},
+	};
+}
+
+const RING = 2 * Math.PI * 13;
+
+/** A countdown while the retry waits; a quiet line once it has begun. */
+function createRetry(ticking: Set<(moment: Moment) => void>): View<RetryRow> {
+	const number = h("span", { class: "num" });
+	const ring = h("div", { class: "anb-ring", "aria-hidden": "true" }, number);
+	const circles = ["bg", "fgc"].map((name) => {
+		const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+		for (const [key, value] of Object.entries({ class: name, cx: 16, cy: 16, r: 13 }))
+			circle.setAttribute(key, String(value));
+		return circle;
+	});
+	const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+	svg.setAttribute("viewBox", "0 0 32 32");
+	svg.append(...circles);
+	ring.prepend(svg);
+	const why = h("h4");
+	const note = h("p", { class: "sub" });
+	const card = h(
+		"div",
+		{ class: "anb-card ask", role: "alert" },
+		h("header", null, ring, h("div", null, why, note)),
+	);
+	const line = h("div", { class: "anb-row still" }, h("span", { class: "lab" }));
+	const element = h(
+		"li",
+		{ class: "anb-item ask" },
+		h("span", { class: "anb-node" }, icon("retry")),
+		card,
+		line,
+	);
+	let row: RetryRow | null = null;
+	const move = ({ now, state }: Moment): void => {
+		if (!row) return;
+		const left = Math.max(0, row.wait - (now - state.at));
+		setText(number, String(Math.ceil(left)));
+		const share = row.wait > 0 ? left / row.wait : 0;
+		circles[1]?.setAttribute("stroke-dasharray", `${RING * share} ${RING}`);
+	};
+
+	return {
+		element,
+		update(next) {
+			row = next;
+			card.hidden = next.over;
+			line.hidden = !next.over;
+			element.classList.toggle("ask", !next.over);
+			setText(why, next.why);
+			setText(
+				note,
+				`Attempt ${next.attempt}. Your files are kept; what this turn had written is taken back.`,
+			);
+			setText(line.firstChild as Node, `Tried again: ${next.why}`);
+			if (next.over) ticking.delete(move);
+			else ticking.add(move);
+		},
+	};
+}
+
+/** The last card of a run that did not end well. */
+function createEnd() {
+	const title = h("h4");
+	const text = h("div", { class: "sub anb-md" });
+	const element = h(
+		"li",
+		{ class: "anb-item bad" },
+		h("span", { class: "anb-node" }, icon("error")),
+		h("div", { class: "anb-card bad", role: "alert" }, h("header", null, h("div", null, title, text))),
+	);
+	const markdown = new Markdown(text);
+	return {
+		element,
+		update({ state }: Moment): boolean {
+			if (state.busy || !state.error) return false;
+			setText(title, state.phase === "failed" ? "The run failed" : `The run was ${state.phase}`);
+			markdown.set(state.error, true);
+			return true;
+		},
+	};
+}

@@ -1,0 +1,180 @@
+// A tool card: the call and its result as one. It draws title, status, summary and outputs; it knows no tool by name.
+
+import { currentState } from "../actions.ts";
+import { h, icon, setText, type View } from "../dom.ts";
+import { bytes, seconds } from "../format.ts";
+import type { IconName } from "../icons.ts";
+import { type ToolRow, textOf } from "../state.ts";
+import { createApproval } from "./approval.ts";
+import type { Context, Moment } from "./context.ts";
+import { createOutputs } from "./outputs.ts";
+import { createFold } from "./timeline.ts";
+
+const TAIL = 1200;
+const LONGEST_ARGUMENT = 4000;
+
+export function createToolRow(
+	context: Context,
+	first: ToolRow,
+	ticking: Set<(moment: Moment) => void>,
+): View<ToolRow> {
+	const label = h("span", { class: "lab" });
+	const facts = h("span", { class: "facts" });
+	const time = h("span");
+	const mark = h("span", { class: "mark" });
+	const end = h("span", { class: "end num" }, facts, time, mark);
+	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), end);
+	const detail = h("div", { class: "anb-detail" });
+	const fold = createFold(context, summary, detail);
+	const node = h("span", { class: "anb-node" });
+	const approval = createApproval(context, first.call_id);
+	const element = h("li", { class: "anb-item" }, node, fold.element, approval.element);
+	const drawDetail = createDetail(context, detail);
+	let row = first;
+	let glyph = "";
+	const move = ({ now }: Moment): void => setText(time, seconds(Math.max(0, now - row.from)));
+
+	function drawRow(): void {
+		const live = row.status === "writing" || row.status === "running";
+		const asking = row.status === "asking";
+		const nextGlyph: IconName = asking ? "pause" : glyphOf(row);
+		if (glyph !== nextGlyph) node.replaceChildren(icon(nextGlyph));
+		glyph = nextGlyph;
+		element.className = `anb-item ${live ? "live" : ""} ${row.status === "failed" ? "bad" : ""} ${asking ? "ask" : ""}`;
+		label.replaceChildren(...titleOf(row));
+		label.classList.toggle("anb-live", live);
+		facts.replaceChildren(...factsOf(row));
+		mark.replaceChildren(...markOf(row));
+		setText(time, row.seconds === null || row.seconds < 0.05 ? "" : seconds(row.seconds));
+		if (live) ticking.add(move);
+		else ticking.delete(move);
+	}
+
+	return {
+		element,
+		update(next) {
+			const before = row;
+			row = next;
+			const onlyGrew =
+				before !== next && before.status === "writing" && next.status === "writing" && glyph !== "";
+			if (!onlyGrew || before.path !== next.path || before.title !== next.title) drawRow();
+			else facts.replaceChildren(...factsOf(row));
+			fold.element.hidden = row.status === "asking";
+			approval.update(row);
+			drawDetail(row);
+			fold.set(row.key, opensItself(row));
+		},
+	};
+}
+
+/** A row shows its inside while it works, when it failed, and when there is a picture to see. */
+function opensItself(row: ToolRow): boolean {
+	if (row.status === "failed" || row.status === "writing") return true;
+	if (row.status === "running") return row.progress !== "";
+	return row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/")));
+}
+
+function glyphOf(row: ToolRow): IconName {
+	if (row.change) return row.change.action === "created" ? "create" : "edit";
+	if (row.path) return "create";
+	if (row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/"))))
+		return "image";
+	return "tool";
+}
+
+function titleOf(row: ToolRow): Node[] {
+	const target = row.change?.path ?? row.path;
+	const at = target ? row.title.indexOf(target) : -1;
+	if (!target || at < 0) {
+		return row.title
+			.split("`")
+			.map((piece, index) => (index % 2 ? h("code", null, piece) : document.createTextNode(piece)));
+	}
+	return [
+		document.createTextNode(row.title.slice(0, at)),
+		h("code", null, target),
+		document.createTextNode(row.title.slice(at + target.length)),
+	];
+}
+
+function factsOf(row: ToolRow): Node[] {
+	const { change } = row;
+	if (change?.action === "edited" && change.added + change.removed > 0) {
+		return [
+			h("span", { class: "add" }, `+${change.added}`),
+			h("span", { class: "del" }, `−${change.removed}`),
+		];
+	}
+	const size = change ? change.size : row.written;
+	return size ? [h("span", null, bytes(size))] : [];
+}
+
+function markOf(row: ToolRow): Node[] {
+	if (row.status === "ok")
+		return [h("span", { class: "ok" }, icon("check")), h("span", { class: "anb-sr" }, "succeeded")];
+	if (row.status === "failed")
+		return [h("span", { class: "bad" }, icon("cross")), h("span", { class: "anb-sr" }, "failed")];
+	if (row.status === "stopped") return [icon("stopped"), h("span", { class: "anb-sr" }, "stopped")];
+	return [];
+}
+
+/** What a row unfolds to: the file's newest lines while it is written, then arguments, progress, outputs or the error. */
+function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => void {
+	const tail = h("pre");
+	const tailBox = h("div", { class: "anb-code tail" }, tail);
+	const progress = h("p", { class: "anb-note" });
+	let drawn = "";
+
+	return (row) => {
+		if (row.status === "writing" || row.status === "running") {
+			const text = row.path ? writtenText(context, row) : row.args_text;
+			setText(tail, text.slice(-TAIL));
+			setText(progress, row.progress);
+			const kind = row.progress ? "progress" : text && row.status === "writing" ? "tail" : "nothing";
+			if (drawn !== kind)
+				detail.replaceChildren(...(kind === "progress" ? [progress] : kind === "tail" ? [tailBox] : []));
+			drawn = kind;
+		} else if (drawn !== row.status) {
+			drawn = row.status;
+			detail.replaceChildren(...resultOf(context, row));
+		}
+	};
+}
+
+function writtenText(context: Context, row: ToolRow): string {
+	const file = currentState(context).files.get(row.path ?? "");
+	return file?.draft?.call_id === row.call_id ? (textOf(file) ?? "") : "";
+}
+
+function resultOf(context: Context, row: ToolRow): Node[] {
+	const nodes: Node[] = [];
+	if (row.answer?.note) nodes.push(h("p", { class: "anb-cap" }, `You said: ${row.answer.note}`));
+	if (row.status === "failed") {
+		const hint = row.hint && h("p", { class: "hint" }, row.hint);
+		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "It failed."), hint || null));
+	} else if (row.status === "stopped") {
+		nodes.push(h("p", { class: "anb-cap" }, "It was stopped before it had finished."));
+	} else if (row.summary) {
+		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
+	}
+	nodes.push(...createOutputs(context, row.outputs));
+	if (row.args && !row.change) nodes.push(...argumentsOf(row));
+	return nodes;
+}
+
+function argumentsOf(row: ToolRow): Node[] {
+	const entries = Object.entries(row.args ?? {});
+	if (entries.length === 0) return [];
+	const text = entries
+		.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+		.join("\n")
+		.slice(0, LONGEST_ARGUMENT);
+	return [
+		h(
+			"details",
+			{ class: "anb-args" },
+			h("summary", null, "arguments"),
+			h("div", { class: "anb-code" }, h("pre", null, text)),
+		),
+	];
+}
