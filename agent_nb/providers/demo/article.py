@@ -24,7 +24,7 @@ def article(brief: Brief, look: Look, found: str) -> Html:
     subject = (
         f"the question of {brief.subject}"
         if re.match(r"(?:why|how|what|when)\b", brief.subject)
-        else brief.subject
+        else brief.phrase
     )
     text = fill(template("manual.html" if manual else "essay.html").strip(), subject=subject)
     lede = (

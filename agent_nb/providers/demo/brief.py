@@ -29,7 +29,7 @@ _ASKING = re.compile(
 )
 _ARTICLE = re.compile(r"^(?:an?|the|my|our|your|their|his|her|some|this|these)\s+", re.I)
 _ABOUT = re.compile(
-    rf"^(?P<before>.*?)\b(?:{_NOUN})\b(?:\s+(?:page|post|app|game))?"
+    rf"^(?P<before>.*?)\b(?:{_NOUN})\b(?:\s+(?:page|post|app|game|form))?"
     r"(?:\s+(?:for|of|about|on|from|showing|selling|announcing|presenting|explaining|to)\s+(?P<after>.+))?",
     re.I,
 )
@@ -47,6 +47,12 @@ _LOOKS = re.compile(
     r"^(?:very|really|small|little|tiny|big|large|local|new|nice|beautiful|pretty|simple|modern|clean|elegant|warm|cosy|cozy"
     r"|dark|light|minimal|minimalist|playful|friendly|cool|great|good|short|long|quick|single|one|colou?rful|responsive"
     r"|interactive|red|orange|yellow|green|teal|blue|purple|pink|brown|grey|gray|black|white)(?:,|\s+and)?\s+",
+    re.I,
+)
+
+_ANOTHER = re.compile(
+    r"\W*(?:(?:now|please|then|next)\s+)*(?:(?:make|build|create|design|write|draw)\s+(?:me\s+)?)?"
+    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{_NOUN})\b(?!\s+section)",
     re.I,
 )
 
@@ -89,8 +95,10 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
     words = prompt[:_READ].strip()
     kind = kind_of(words)
     place = found[1].strip(" .'’") if (found := _PLACE.search(words)) else ""
-    article, subject = _subject(words)
+    article, subject = _subject(words, kind)
     trade = trade_of(subject or words)
+    if not trade.words:
+        trade = trade_of(_head(words))
     if not subject and trade.words:
         article, subject = "the ", trade.key
     phrase = f"{article}{subject}" if subject else "a small idea"
@@ -109,12 +117,17 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
 
 def kind_of(words: str) -> Kind:
     """The kind of page named first; what follows "with" is a part of a page, not its kind."""
-    head = _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0]
+    head = _head(words)
     for text in (head, words if not re.search(r"\bpage|site\b", head, re.I) else ""):
         found = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(text))]
         if found:
             return min(found)[1]
     return "landing"
+
+
+def asks_for_a_page(words: str) -> bool:
+    """Whether a later prompt wants another page, not a change to the one there is."""
+    return _ANOTHER.match(words[:_READ]) is not None
 
 
 def name_in(words: str) -> str:
@@ -141,16 +154,22 @@ def game_of(words: str) -> str:
     return "noughts" if re.search(r"tic[- ]?tac|noughts", words, re.I) else "snake"
 
 
-def _subject(words: str) -> tuple[str, str]:
-    """The subject, and the article to say it with."""
-    head = _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0].strip()
-    head = _ARTICLE.sub("", head)
+def _head(words: str) -> str:
+    """The first clause, without the asking in front."""
+    return _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0].strip()
+
+
+def _subject(words: str, kind: Kind) -> tuple[str, str]:
+    """The article to say the subject with, and the subject."""
+    head = _ARTICLE.sub("", _head(words))
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()
     found = _ARTICLE.match(head)
     owner = found[0].strip().lower() if found else ""
     article = "" if not owner else "our " if owner in ("my", "our") else "the "
     head = _TAIL.sub("", f" {head}").strip()
+    if kind == "dashboard":
+        head = head.partition(" for ")[0]
     while (bare := _LOOKS.sub("", _ARTICLE.sub("", head))) != head:
         head = bare
     kept = re.sub(r"[^\w\s'’&+-]", "", head).strip()
@@ -172,4 +191,6 @@ def _name(kind: Kind, subject: str, phrase: str, words: str, place: str) -> str:
         if place and place.lower() not in subject.lower():
             return f"{place} {titled}"
         return titled if " " in titled else f"The {titled}"
+    if kind == "dashboard" and re.fullmatch(r"(?:data|csv|table|numbers?|data ?frame|df)", subject, re.I):
+        return "The data at a glance"
     return subject[0].upper() + subject[1:]

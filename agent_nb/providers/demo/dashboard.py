@@ -1,6 +1,7 @@
-"""Dashboards: key figures, a chart that can be read, shares, and the numbers themselves."""
+"""Dashboards: key figures, two charts that can be read by pointer and keys, and the numbers themselves."""
 
 import json
+import math
 
 from agent_nb.providers.demo.brief import Brief
 from agent_nb.providers.demo.compose import Html, fill, head, joined, note
@@ -9,40 +10,31 @@ from agent_nb.providers.demo.look import FONTS, Look
 from agent_nb.providers.demo.texts import template
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
+TICKS = 5
+
+Point = tuple[float, float]
 
 
 def dashboard(brief: Brief, look: Look, found: str) -> Html:
     data = read_data(brief)
-    measure, values = data.columns[0]
-    points = _points(values)
-    labelled = [
-        (label, number(value), round(x, 2), round(y, 2))
-        for label, value, (x, y) in zip(data.labels, values, points, strict=True)
-    ]
+    line_first = look.layout != 2
+    charts = (
+        _chart(data, 0, line=line_first),
+        _chart(data, min(1, len(data.columns) - 1), line=not line_first),
+    )
     return fill(
         template("dashboard.html"),
         head=head(brief.name, look),
         head_font=Html(FONTS[look.font]),
-        columns="1.7fr 1fr" if look.layout != 1 else "1fr 1.7fr",
+        columns="1fr 1.6fr" if look.layout == 1 else "1.6fr 1fr",
         name=brief.name,
         lede=f"{data.labels[0]} to {data.labels[-1]}. {'From the numbers you gave.' if data.given else SAMPLE}",
         found=note(found),
         kpis=_kpis(data),
-        measure=measure,
-        axis=data.axis,
-        first=data.labels[0],
-        last=data.labels[-1],
-        shapes=_bars(points) if look.layout == 2 else _line(points),
-        ticks=joined(
-            (fill("<span>{{t}}</span>", t=data.labels[i]) for i in _spread(len(data.labels), 5)), ""
-        ),
-        share_title=f"Best {len(_ranked(data))} by {measure}",
-        share_note="Longest bar: the highest value.",
-        bars=_shares(data),
-        table_note=f"{len(data.labels)} rows, {len(data.columns)} measures.",
+        charts=joined(reversed(charts) if look.layout == 1 else charts),
+        table_note=f"{len(data.labels)} rows, {len(data.columns)} measure{'s' if len(data.columns) > 1 else ''}.",
         table=_table(data),
         footer="A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
-        points=Html(json.dumps(labelled).replace("<", "\\u003c")),
     )
 
 
@@ -59,16 +51,49 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
 
 
-def _points(values: tuple[float, ...]) -> list[tuple[float, float]]:
-    """Places in a 100 by 100 square, the highest value a little under its top."""
-    high, low = max(*values, 0.0), min(*values, 0.0)
-    span = (high - low) * 1.08 or 1
-    step = 100 / max(len(values) - 1, 1)
-    return [(i * step, 100 - (value - low) / span * 100) for i, value in enumerate(values)]
+def _chart(data: Data, column: int, *, line: bool) -> Html:
+    measure, values = data.columns[column]
+    low, high = _scale(values)
+    step = 100 / max(len(values) - 1, 1) if line else 100 / len(values)
+    places = [
+        ((i if line else i + 0.5) * step, (high - v) / (high - low) * 100) for i, v in enumerate(values)
+    ]
+    readings = [
+        (label, number(value), round(x, 1), round(y, 1))
+        for label, value, (x, y) in zip(data.labels, values, places, strict=True)
+    ]
+    grid = '<small style="top:{{top}}%">{{value}}</small>'
+    return fill(
+        '<div class="panel"><h2>{{measure}} by {{axis}}</h2>\n'
+        '<p class="small" aria-live="polite">Point at the chart to read it.</p>\n'
+        '<div class="plot" tabindex="0" role="img" aria-label="{{measure}} by {{axis}}, {{first}} to {{last}}" '
+        'data-points="{{points}}">{{grid}}<svg viewBox="0 0 100 100" preserveAspectRatio="none">\n{{shapes}}\n</svg>'
+        '</div>\n<div class="axis" aria-hidden="true">{{ticks}}</div></div>',
+        measure=measure,
+        axis=data.axis.lower(),
+        first=data.labels[0],
+        last=data.labels[-1],
+        points=json.dumps(readings, ensure_ascii=False),
+        grid=joined(
+            (fill(grid, top=str(p), value=number(high - (high - low) * p / 100)) for p in (25, 50, 75)), ""
+        ),
+        shapes=_line(places) if line else _columns(places, step),
+        ticks=joined((fill("<span>{{t}}</span>", t=data.labels[i]) for i in _spread(len(values))), ""),
+    )
 
 
-def _line(points: list[tuple[float, float]]) -> Html:
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+def _scale(values: tuple[float, ...]) -> tuple[float, float]:
+    """The ends of the axis: from zero, or below it, to a round number above the highest, in four even steps."""
+    low, high = min(*values, 0.0), max(*values, 0.0)
+    rough = (high - low) / 4 or 0.25
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 20) if m * power * 3.99 >= high - low)
+    bottom = -math.ceil(-low / step) * step
+    return bottom, max(bottom + 4 * step, high)
+
+
+def _line(places: list[Point]) -> Html:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     return Html(
         f'<polygon points="0,100 {path} 100,100" fill="var(--accent)" opacity=".14"/>\n'
         f'<polyline points="{path}" fill="none" stroke="var(--accent)" stroke-width="2.5" '
@@ -76,18 +101,18 @@ def _line(points: list[tuple[float, float]]) -> Html:
     )
 
 
-def _bars(points: list[tuple[float, float]]) -> Html:
-    width = 58 / len(points)
+def _columns(places: list[Point], step: float) -> Html:
+    width = step * 0.62
     return joined(
-        f'<rect x="{min(max(x - width / 2, 0), 100 - width):.1f}" y="{y:.1f}" width="{width:.1f}" '
-        f'height="{100 - y:.1f}" fill="var(--accent)" opacity=".8"/>'
-        for x, y in points
+        f'<rect x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(100 - y, 0):.1f}" '
+        'fill="var(--accent)" opacity=".85"/>'
+        for x, y in places
     )
 
 
-def _spread(count: int, wanted: int) -> list[int]:
+def _spread(count: int) -> list[int]:
     """Indices from first to last, evenly."""
-    wanted = min(count, wanted)
+    wanted = min(count, TICKS)
     return [round(i * (count - 1) / max(wanted - 1, 1)) for i in range(wanted)]
 
 
@@ -102,26 +127,11 @@ def _kpis(data: Data) -> Html:
     return joined(tiles)
 
 
-def _ranked(data: Data) -> list[tuple[str, float]]:
-    return sorted(zip(data.labels, data.columns[0][1], strict=True), key=lambda pair: -pair[1])[:6]
-
-
-def _shares(data: Data) -> Html:
-    ranked = _ranked(data)
-    highest = ranked[0][1] or 1
-    bar = '<li><span>{{label}}</span><i style="--v:{{width}}%"></i><b>{{value}}</b></li>'
-    return joined(
-        fill(bar, label=label, width=f"{max(value / highest, 0) * 100:.0f}", value=number(value))
-        for label, value in ranked
-    )
-
-
 def _table(data: Data) -> Html:
-    header = joined(
-        (fill("<th>{{n}}</th>", n=n) for n in (data.axis.capitalize(), *(n for n, _ in data.columns))), ""
-    )
+    names = (data.axis.capitalize(), *(name for name, _ in data.columns))
+    header = joined((fill("<th>{{name}}</th>", name=name) for name in names), "")
     rows = []
     for i, label in enumerate(data.labels):
-        cells = (fill("<td>{{v}}</td>", v=number(values[i])) for _, values in data.columns)
+        cells = (fill("<td>{{value}}</td>", value=number(values[i])) for _, values in data.columns)
         rows.append(fill("<tr><td>{{label}}</td>{{cells}}</tr>", label=label, cells=joined(cells, "")))
     return Html(f"<tr>{header}</tr>\n{joined(rows)}")

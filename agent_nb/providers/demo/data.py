@@ -74,7 +74,11 @@ def _numbers(rows: list[list[str]]) -> Data | None:
             continue
         label = next((i for i in range(len(header)) if i not in numeric), numeric[0])
         body = body[:MAX_ROWS]
-        columns = [(header[i], tuple(_value(row[i]) for row in body)) for i in numeric if i != label]
+        columns = [
+            (header[i][:1].upper() + header[i][1:], tuple(_value(row[i]) for row in body))
+            for i in numeric
+            if i != label
+        ]
         if columns:
             labels = tuple(row[label] for row in body)
             return Data(axis=header[label], labels=labels, columns=tuple(columns[:MAX_COLUMNS]), given=True)

@@ -37,14 +37,19 @@ def _field(field: list[str], key: str) -> Html:
         option = '<label><input type="radio" name="{{name}}" value="{{o}}" required>{{o}}</label>'
         options = joined(fill(option, name=label, o=o) for o in extra.split("|"))
         return fill(
-            '<fieldset class="field"><legend>{{label}}</legend><div class="options">\n{{options}}\n</div>{{error}}</fieldset>',
+            '<fieldset class="field"><legend>{{label}}</legend>'
+            '<div class="options">\n{{options}}\n</div>{{error}}</fieldset>',
             label=label,
             options=options,
             error=error,
         )
     if kind == "tick":
-        box = '<div class="field"><label class="tick"><input type="checkbox" name="Small print" value="Read" required>{{label}}</label>{{error}}</div>'
-        return fill(box, label=label, error=error)
+        return fill(
+            '<div class="field"><label class="tick"><input type="checkbox" name="Small print" value="Read" required>'
+            "{{label}}</label>{{error}}</div>",
+            label=label,
+            error=error,
+        )
     hint = fill(' <span class="hint">{{hint}}</span>', hint=extra) if extra and kind != "select" else Html("")
     return fill(
         '<div class="field"><label for="{{key}}">{{label}}{{hint}}</label>{{control}}{{error}}</div>',

@@ -13,14 +13,19 @@ _LAYOUTS = (
     "@media(min-width:760px){.hero svg{height:380px}}",
     ".hero{display:grid;gap:28px}.hero figure{order:-1}\n"
     "@media(min-width:760px){.hero{gap:64px;align-items:center;grid-template-columns:1fr 1fr}}\n"
-    ".band{background:none}.cards>*{border-width:3px 0 0;border-color:var(--accent);border-radius:0;background:none;padding:18px 0}",
+    ".band{background:none}.cards>*{border-width:3px 0 0;border-color:var(--accent);border-radius:0;"
+    "background:none;padding:18px 0}",
 )
+
+
+def landing_sections(brief: Brief) -> list[str]:
+    """The sections asked for, or opening hours; contact is always last."""
+    return [*([name for name in brief.wants if name != "contact"] or ["hours"]), "contact"]
 
 
 def landing(brief: Brief, look: Look, found: str) -> Html:
     trade = brief.trade
-    wanted = [name for name in brief.wants if name != "contact"] or ["hours"]
-    wanted.append("contact")
+    wanted = landing_sections(brief)
     links = [("offer", "Offer"), *((name, TITLES[name].split()[-1].capitalize()) for name in wanted[-2:])]
     drawing = art(trade.art)
     if look.layout == 1:

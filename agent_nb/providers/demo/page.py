@@ -8,8 +8,9 @@ from agent_nb.providers.demo.compose import Html, fill
 from agent_nb.providers.demo.dashboard import dashboard, insight
 from agent_nb.providers.demo.form import form
 from agent_nb.providers.demo.game import game
-from agent_nb.providers.demo.landing import landing
+from agent_nb.providers.demo.landing import landing, landing_sections
 from agent_nb.providers.demo.look import Look
+from agent_nb.providers.demo.sections import TITLES
 
 _BUILDERS: dict[Kind, Callable[[Brief, Look, str], Html]] = {
     "landing": landing,
@@ -35,3 +36,16 @@ def improvement(brief: Brief) -> tuple[str, str]:
         "game": "Keys or fingers, both work.",
     }[brief.kind]
     return "<main>", fill('<main>\n<p class="notice">{{words}}</p>', words=words)
+
+
+def describe(brief: Brief) -> str:
+    """The page in a few words: `a landing page with opening hours and contact`."""
+    named = {
+        "landing": "a landing page",
+        "dashboard": "a dashboard with a chart",
+        "form": "a form that checks itself",
+        "article": "an article",
+        "game": "a game to play",
+    }[brief.kind]
+    parts = [TITLES[name].lower() for name in landing_sections(brief)] if brief.kind == "landing" else []
+    return f"{named} with {', '.join(parts[:-1])} and {parts[-1]}" if parts else named

@@ -1,17 +1,40 @@
-"""The script: which steps the demo model takes next, read from the conversation alone."""
+"""The script: which steps the demo model takes next, read from the conversation alone.
 
+Every tool is called at most once or twice for a prompt, so that no error can make it go round in circles.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
-from agent_nb.providers.demo.brief import Brief, read_brief
-from agent_nb.providers.demo.conversation import Conversation, read_conversation
+from agent_nb.providers.demo.brief import Brief, asks_for_a_page, read_brief, shortened
+from agent_nb.providers.demo.changes import Change, apply_changes, plan_changes
+from agent_nb.providers.demo.conversation import Conversation, Use, read_conversation
 from agent_nb.providers.demo.look import choose_look
-from agent_nb.providers.demo.page import build_page, improvement
+from agent_nb.providers.demo.page import build_page, describe, improvement
+from agent_nb.providers.demo.pictures import main_hue
+from agent_nb.providers.demo.samples import sample_arguments
 from agent_nb.wire import Json
 
-LABEL = "This is the offline demo model: it fills templates from the words of your prompt and asks no server."
+LABEL = "This is the offline demo model: it fills templates from words it knows in your prompt, and asks no server."
+NEXT = (
+    "Go on with “make it blue”, “call it Petit Four” or “add a newsletter section”; a real model, named with its key, "
+    "has ideas of its own."
+)
+OUR_TOOLS = frozenset(
+    (
+        *("create_file", "edit_file", "read_file", "list_files", "delete_file"),
+        *("generate_images", "edit_image", "remove_background", "extract_assets", "save_assets"),
+        *("retrieve_option", "check_preview", "list_variables", "describe_variable", "run_python"),
+    )
+)
+"""Tools that come with the package; any other is the user's own."""
+ASKS_FIRST = "(asks first)"
+"""In the description of a tool that needs approval."""
+OWN_TOOLS_AT_MOST = 3
+SHORT_RESULT = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +58,157 @@ Tools = Mapping[str, ToolSpec]
 
 
 def next_turn(request: Request) -> tuple[Step, ...]:
+    """The steps of the turn that follows these messages."""
     talk = read_conversation(request.messages)
-    tools = {tool.name: tool for tool in request.tools}
+    tools = {} if talk.last_step else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant)
+    if talk.earlier and not asks_for_a_page(talk.prompt):
+        steps = _change(talk, tools, brief)
+        if steps is not None:
+            return tuple(steps)
     return tuple(_build(talk, tools, brief))
 
 
 def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Step]:
-    page = build_page(brief, choose_look(brief))
-    if "create_file" not in tools:
-        return [Think(_thoughts(brief)), Say(f"{LABEL}\n\n```html\n{page}\n```")]
-    if not talk.called("create_file"):
-        return [
-            Think(_thoughts(brief)),
-            Say(f"I will write “{brief.name}” as one page.\n"),
-            Call("create_file", {"path": talk.path, "content": page}),
-        ]
-    if "edit_file" in tools and not talk.called("edit_file"):
+    """A page from nothing: own tools first, then the page, one improvement, a summary."""
+    thoughts: list[Step] = [] if talk.uses else [Think(_thoughts(talk, brief))]
+    if not talk.uses and (calls := _own_calls(tools, brief)):
+        names = _listed([f"`{call.name}`" for call in calls])
+        return [*thoughts, Say(f"First I ask your own {names}.\n"), *calls]
+    created, edited = talk.called("create_file"), talk.called("edit_file")
+    page = build_page(brief, choose_look(brief, main_hue(talk.images)), _found(talk))
+    if created and not created[0].ok:
+        return [Say(f"{_failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
+    if "create_file" in tools and not created:
+        opening = f"{_heard(talk)}I write **{brief.name}** as one page, styles first.\n"
+        return [*thoughts, Say(opening), Call("create_file", {"path": talk.path, "content": page})]
+    if not created:
+        return [*thoughts, Say(f"{LABEL}\n\n{_fenced(page)}\n\n**{brief.name}**: {describe(brief)}.\n")]
+    if "edit_file" in tools and not edited:
         old, new = improvement(brief)
-        return [
-            Say("The page stands. One touch more: a line at the top that catches the eye.\n"),
-            Call("edit_file", {"path": talk.path, "old": old, "new": new}),
-        ]
-    return [Say(f"{LABEL}\n\n- `{talk.path}`: **{brief.name}**, a {brief.kind} page.\n")]
+        said = "The page stands. One touch more: a line at the top that catches the eye.\n"
+        return [Say(said), Call("edit_file", {"path": talk.path, "old": old, "new": new})]
+    return [Say(_summary(talk, brief))]
 
 
-def _thoughts(brief: Brief) -> str:
+def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Step] | None:
+    """A change to the page there is; None when it cannot be had, so that a new one must be built."""
+    edits, reads = talk.called("edit_file"), talk.called("read_file")
+    failed = bool(edits) and not any(use.ok for use in edits)
+    page = talk.page_read or talk.page
+    thoughts: list[Step] = [] if talk.uses else [Think(_second_thoughts(talk))]
+    if (page is None or failed) and not reads and "read_file" in tools:
+        said = "Let me look at the page as it stands.\n"
+        return [*thoughts, Say(said), Call("read_file", {"path": talk.path})]
+    changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
+    if page is None or not changes or talk.called("create_file"):
+        return None
+    if "edit_file" in tools and (not edits or (failed and len(edits) == 1)):
+        return [*thoughts, Say(_intention(changes)), Call("edit_file", _edit(talk.path, changes))]
+    if edits:
+        return [Say(_change_summary(talk, changes, done=any(use.ok for use in edits)))]
+    return [*thoughts, Say(f"{LABEL}\n\n{_items(changes)}\n\n{_fenced(apply_changes(page, changes))}\n")]
+
+
+def _edit(path: str, changes: list[Change]) -> Json:
+    pairs = [{"old": change.old, "new": change.new} for change in changes]
+    return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
+
+
+def _own_calls(tools: Tools, brief: Brief) -> list[Call]:
+    own = [
+        tool for tool in tools.values() if tool.name not in OUR_TOOLS and ASKS_FIRST not in tool.description
+    ]
+    made = ((tool.name, sample_arguments(tool, brief)) for tool in own[:OWN_TOOLS_AT_MOST])
+    return [Call(name, arguments) for name, arguments in made if arguments is not None]
+
+
+def _own_uses(talk: Conversation) -> list[Use]:
+    return [use for use in talk.uses if use.call.name not in OUR_TOOLS]
+
+
+def _found(talk: Conversation) -> str:
+    """What own tools gave, where it is a short text."""
+    lines = []
+    for use in _own_uses(talk):
+        first = use.result.text.strip().partition("\n")[0] if use.ok and use.result else ""
+        if 0 < len(first) <= SHORT_RESULT:
+            lines.append(f"{use.call.name}: {first}")
+    return " · ".join(lines)
+
+
+def _heard(talk: Conversation) -> str:
+    """A word about each own tool's answer."""
+    said = []
+    for use in _own_uses(talk):
+        said.append(f"`{use.call.name}` has answered; I put it on the page." if use.ok else _failure(use))
+    return " ".join([*said, ""])
+
+
+def _failure(use: Use) -> str:
+    why = shortened(" ".join(use.result.text.split()), SHORT_RESULT) if use.result else ""
+    return f"`{use.call.name}` could not do it ({why}); I go on without it."
+
+
+def _thoughts(talk: Conversation, brief: Brief) -> str:
+    asked = shortened(" ".join(talk.prompt.split()), 90) or "nothing in particular"
+    where = f" in {brief.place}" if brief.place else ""
+    pictures = f" {_pictures(talk)} I can only take a colour from it." if talk.images else ""
     return (
-        f"I am the offline demo model, so I look for words I know. The prompt asks for a {brief.kind} page about "
-        f"{brief.subject}{' in ' + brief.place if brief.place else ''}. I will call it “{brief.name}”, write the "
-        "styles first so that it can be watched while it grows, and then the sections from top to bottom."
+        f"I am the offline demo model, so I look for words I know in “{asked}”. I find {describe(brief)}, about "
+        f"{brief.phrase}{where}.{pictures} I will call it “{brief.name}”, put the styles first so that it can be "
+        "watched while it grows, and then go from top to bottom."
     )
+
+
+def _second_thoughts(talk: Conversation) -> str:
+    asked = shortened(" ".join(talk.prompt.split()), 90)
+    return (
+        f"There is a page already, and now I read “{asked}”. As the offline demo model I know words for colours, "
+        "names and sections. I will make the change with exact replacements and leave the rest alone."
+    )
+
+
+def _intention(changes: list[Change]) -> str:
+    return f"{len(changes)} exact replacement{'s' if len(changes) > 1 else ''}, and nothing else.\n"
+
+
+def _pictures(talk: Conversation) -> str:
+    count = len(talk.images)
+    return f"You gave me {count} picture{'s' if count > 1 else ''}."
+
+
+def _summary(talk: Conversation, brief: Brief) -> str:
+    items = [f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."]
+    for use in talk.called("edit_file"):
+        items.append("One edit after that: a line at the top." if use.ok else _failure(use))
+    if own := [f"`{use.call.name}`" for use in _own_uses(talk)]:
+        items.append(
+            f"Your own {_listed(own)} was called once."
+            if len(own) == 1
+            else f"Called once each: {_listed(own)}."
+        )
+    if talk.images:
+        items.append(f"{_pictures(talk)} I looked at colours only.")
+    items.append(NEXT)
+    return LABEL + "\n\n" + "\n".join(f"- {item}" for item in items) + "\n"
+
+
+def _change_summary(talk: Conversation, changes: list[Change], *, done: bool) -> str:
+    if done:
+        return f"{LABEL}\n\n{_items(changes)}\n\nThe rest of `{talk.path}` is as it was.\n"
+    return f"{LABEL}\n\n- {_failure(talk.called('edit_file')[-1])}\n- `{talk.path}` is as it was.\n"
+
+
+def _items(changes: list[Change]) -> str:
+    return "\n".join(f"- {change.words}" for change in changes if change.words)
+
+
+def _fenced(page: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`{3,}", page)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}html\n{page.strip()}\n{fence}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,184 @@
+"""Second prompts: finds the change that is asked for and makes it as exact replacements in the page."""
+
+import html
+import re
+from dataclasses import dataclass, replace
+
+from agent_nb.providers.demo.brief import Brief, read_brief, sections_in, shortened
+from agent_nb.providers.demo.colours import Wish, read_wish, readable_on
+from agent_nb.providers.demo.sections import TITLES, section
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    old: str
+    new: str
+    words: str
+    """What it does, as a list item says it; empty for the further parts of a change."""
+
+
+_ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
+_ACCENT = re.compile(r"--accent:[^\n]*;\n--on:[^\n]*;\n")
+_TITLE = re.compile(r"<title>([^<]*)</title>", re.I)
+_H1 = re.compile(r"<h1[^>]*>([^<]*)</h1>", re.I)
+_SCRIPT = re.compile(r"<(script|style)\b.*?</\1>", re.I | re.DOTALL)
+_NEW_TITLE = re.compile(
+    r"(?:\b(?:call|name|rename|retitle)\b(?: (?:it|this|that|the (?:page|site|shop|app|game)|them))?(?: to| as)?"
+    r"|\b(?:change|set|make) the (?:title|name)(?: to| be)?|\b(?:new )?(?:title|name)(?: is|:| should be))\s+"
+    r"(?:[\"“'‘«](?P<quoted>.+?)[\"”'’»]|(?P<bare>[^,.;\n\"]{2,60}?))(?=\s+(?:and|with|please|instead)\b|[,.;\n]|$)",
+    re.I,
+)
+_NEW_HEADLINE = re.compile(
+    r"\b(?:headline|heading|h1)\b(?: text)?(?: to| is|:| should (?:be|say|read)| say)*\s*[\"“'‘«](.+?)[\"”'’»]",
+    re.I,
+)
+_REMOVE = re.compile(r"\b(?:remove|delete|drop|take out|get rid of|without)\b", re.I)
+_BIGGER = re.compile(r"\b(?:bigger|larger) (?:text|letters|type|font)|\bincrease the font", re.I)
+_SMALLER = re.compile(r"\bsmaller (?:text|letters|type|font)", re.I)
+_BODY_SIZE = re.compile(r"font:(\d+)px/1\.6 ")
+_LIGHT, _DARK = ("light", "97.5%", "25%", "48%"), ("dark", "18%", "94%", "80%")
+"""For pages not ours: scheme, and the lightness of paper, ink and accent."""
+_ENDS = ("</main>", "<footer", "</body>", "</html>")
+
+
+def plan_changes(prompt: str, page: str, variant: int = 0) -> list[Change]:
+    """Replacements to be made one after the other; empty when the page offers no hold for any."""
+    brief = read_brief(prompt, variant)
+    changes: list[Change] = []
+    for maker in (_colours, _headline, _title, _removed, _added, _size):
+        page = _take(changes, maker(brief, page), page)
+    if not changes:
+        _take(changes, _other_colour(brief, page), page)
+    return changes
+
+
+def apply_changes(page: str, changes: list[Change]) -> str:
+    for change in changes:
+        page = page.replace(change.old, change.new, 1)
+    return page
+
+
+def _take(changes: list[Change], made: list[Change], page: str) -> str:
+    """Keeps those that hit exactly one place of the page as it then stands."""
+    for change in made:
+        if change.old != change.new and page.count(change.old) == 1:
+            changes.append(change)
+            page = page.replace(change.old, change.new, 1)
+    return page
+
+
+def _colours(brief: Brief, page: str) -> list[Change]:
+    wish = read_wish(brief.prompt)
+    if not wish.words:
+        return []
+    root = _ROOT.search(page)
+    if root is None:
+        return _foreign_colours(page, wish)
+    hue = int(root[2]) if wish.hue is None else wish.hue
+    if wish.hue == int(root[2]) and not wish.exact:
+        hue = (hue + 345) % 360  # asked for what it is already: a shade further
+    new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
+    changes = [Change(root[0], new, f"Colours: {wish.words}, through the page’s one hue.")]
+    if wish.exact and (accent := _ACCENT.search(page)):
+        fixed = f"--accent:{wish.exact};\n--on:{readable_on(wish.exact)};\n"
+        changes.append(Change(accent[0], fixed, f"Accent: exactly {wish.exact}."))
+    return changes
+
+
+def _foreign_colours(page: str, wish: Wish) -> list[Change]:
+    """For a page that is not one of ours: a style of its own, last in the head."""
+    end = next((tag for tag in ("</head>", "</body>", "</html>") if page.count(tag) == 1), None)
+    if end is None:
+        return []
+    hue = 255 if wish.hue is None else wish.hue
+    scheme, paper, ink, accent = _DARK if wish.scheme == "dark" else _LIGHT
+    style = (
+        f"<style>\n:root{{color-scheme:{scheme}}}\n"
+        f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
+        f"a,h1,h2{{color:{wish.exact or f'oklch({accent} .13 {hue})'}}}\n</style>\n{end}"
+    )
+    return [Change(end, style, f"Colours: {wish.words}, in a style at the end of the head.")]
+
+
+def _headline(brief: Brief, page: str) -> list[Change]:
+    asked, had = _NEW_HEADLINE.search(brief.prompt), _H1.search(page)
+    if not asked or not had:
+        return []
+    new = had[0].replace(f">{had[1]}<", f">{html.escape(shortened(asked[1], 90))}<")
+    return [Change(had[0], new, f"Headline: “{shortened(asked[1], 90)}”.")]
+
+
+def _title(brief: Brief, page: str) -> list[Change]:
+    asked = _NEW_TITLE.search(brief.prompt)
+    if not asked:
+        return []
+    name = shortened((asked["quoted"] or asked["bare"]).strip(), 60)
+    title, h1 = _TITLE.search(page), _H1.search(page)
+    runs = _runs(page, title[1]) if title and title[1].strip() else []
+    pairs = [(run, run.replace(title[1], html.escape(name))) for run in runs if title]
+    if len(pairs) < 2 and h1:
+        pairs.append((h1[0], h1[0].replace(f">{h1[1]}<", f">{html.escape(name)}<")))
+    words = f"Name: “{name}”, wherever it stands."
+    return [Change(old, new, "" if i else words) for i, (old, new) in enumerate(pairs)]
+
+
+def _runs(page: str, text: str) -> list[str]:
+    """The stretches of running text, each with the tag before it, that hold `text`."""
+    body = _SCRIPT.sub("", page)
+    return [
+        found[0] for found in re.finditer(r"<[^<>]+>[^<>]*<", body) if text in found[0].partition(">")[2]
+    ][:8]
+
+
+def _removed(brief: Brief, page: str) -> list[Change]:
+    if not _REMOVE.search(brief.prompt):
+        return []
+    changes = []
+    for name in sections_in(brief.prompt):
+        found = re.search(rf'<section [^>]*id="{name}">.*?</section>\n?', page, re.DOTALL)
+        if found:
+            changes.append(Change(found[0], "", f"Removed: {TITLES[name].lower()}."))
+    return changes
+
+
+def _added(brief: Brief, page: str) -> list[Change]:
+    wanted = () if _REMOVE.search(brief.prompt) else sections_in(brief.prompt)
+    new = [name for name in wanted if f'id="{name}"' not in page]
+    end = next((tag for tag in _ENDS if page.count(tag) == 1), None)
+    if not new or end is None:
+        return []
+    title = _TITLE.search(page)
+    named = _about(brief, html.unescape(title[1]) if title else brief.name)
+    made = "\n".join(section(name, named) for name in new)
+    listed = ", ".join(TITLES[name].lower() for name in new)
+    return [Change(end, f"{made}\n{end}", f"Added: {listed}.")]
+
+
+def _about(brief: Brief, name: str) -> Brief:
+    """The brief of the page itself, for the words of a new section."""
+    page = read_brief(name)
+    return replace(page, name=name, prompt=brief.prompt, variant=brief.variant)
+
+
+def _size(brief: Brief, page: str) -> list[Change]:
+    found = _BODY_SIZE.search(page)
+    step = 2 if _BIGGER.search(brief.prompt) else -1 if _SMALLER.search(brief.prompt) else 0
+    if not found or not step:
+        return []
+    return [
+        Change(
+            found[0],
+            f"font:{int(found[1]) + step}px/1.6 ",
+            "Letters: " + ("larger." if step > 0 else "smaller."),
+        )
+    ]
+
+
+def _other_colour(brief: Brief, page: str) -> list[Change]:
+    """What is done when no change was understood: something that can be seen."""
+    root = _ROOT.search(page)
+    if root is None:
+        return _foreign_colours(page, read_wish("blue"))
+    hue = (int(root[2]) + 140 + 40 * brief.variant) % 360
+    new = f":root{{color-scheme:{root[1]};--h:{hue};--c:{root[3]};"
+    return [Change(root[0], new, "Another colour: I know none of these words, so I turned the hue.")]
