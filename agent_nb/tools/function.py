@@ -91,7 +91,7 @@ def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
     """What carries the annotations: behind a partial its function, of an object its `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
-    return function if inspect.isroutine(function) else getattr(function, "__call__", function)
+    return function if inspect.isroutine(function) else type(function).__call__
 
 
 def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[str, str]) -> _Signature:

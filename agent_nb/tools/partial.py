@@ -23,7 +23,7 @@ _SKIPPED_CHARACTERS = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[^,}]*+")
 _NESTED = re.compile(r'[^"{}\[\]]*+')
-_decode = json.JSONDecoder(strict=False).decode
+_DECODER = json.JSONDecoder(strict=False)
 
 Piece = tuple[str, int, str]
 
@@ -52,10 +52,12 @@ class StringFields:
 
     def feed(self, fragment: str) -> list[Piece]:
         """The pieces that this fragment of the JSON text brings."""
-        if self._told and not self._held and '"' not in fragment and "\\" not in fragment:
-            offset = self._offset
-            self._offset += len(fragment)
-            return [(self._name, offset, fragment)] if fragment else []
+        plain = '"' not in fragment and "\\" not in fragment
+        if self._told and not self._held and (plain or _CHARACTERS.fullmatch(fragment)):
+            # Nearly every fragment is the middle of a long string.
+            text, offset = _decoded(fragment), self._offset
+            self._offset += len(text)
+            return [(self._name, offset, text)] if text else []
         pieces: list[Piece] = []
         text, self._held = self._held + fragment, ""
         position = 0
@@ -155,15 +157,20 @@ class StringFields:
     def _characters(self, text: str, position: int) -> tuple[str, int, bool]:
         """The decoded characters from `position`, where they end, and whether the string ends there."""
         end = _end(_CHARACTERS, text, position)
-        decoded = text[position:end]
-        if "\\" in decoded:
-            decoded = _decode(f'"{decoded}"')
+        decoded = _decoded(text[position:end])
         if end < len(text) and text[end] == '"':
             return decoded, end + 1, True
         self._held = text[end:]
         if len(self._held) > _LONGEST_SPLIT_ESCAPE:
             self._told, self._step = False, None
         return decoded, len(text), False
+
+
+def _decoded(characters: str) -> str:
+    if "\\" not in characters:
+        return characters
+    decoded: str = _DECODER.raw_decode(f'"{characters}"')[0]
+    return decoded
 
 
 def _end(pattern: re.Pattern[str], text: str, position: int) -> int:

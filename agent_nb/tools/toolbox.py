@@ -13,7 +13,7 @@ from agent_nb.files import whole_text
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import call as run_call
-from agent_nb.tools.files import file_tools
+from agent_nb.tools.files import FILE_TOOLS
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.wire import Json
@@ -22,8 +22,8 @@ MAX_TEXT = 50_000
 """Characters of a result that the model is told."""
 MAX_ERROR = 2_000
 
-FAMILIES: dict[str, Callable[[], tuple[Tool, ...]]] = {
-    "files": file_tools,
+FAMILIES: dict[str, tuple[Tool, ...]] = {
+    "files": FILE_TOOLS,
 }
 """The built-in tools; every agent has them unless it is given others."""
 
@@ -51,7 +51,7 @@ class Toolbox:
 
     @classmethod
     def default(cls) -> "Toolbox":
-        return cls(tool for family in FAMILIES.values() for tool in family())
+        return cls(tool for family in FAMILIES.values() for tool in family)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
