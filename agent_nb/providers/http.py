@@ -5,10 +5,15 @@ library where one is installed.
 """
 
 import asyncio
+import contextlib
+import functools
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 HEADER_SECONDS = 300.0
@@ -59,12 +64,17 @@ def limit_silence(response: "httpx2.Response", seconds: float) -> None:
     response.request.extensions.setdefault("timeout", {})["read"] = seconds
 
 
-def watch_responses() -> "list[httpx2.Response]":
-    """A list that receives every response this task opens: the door to those an SDK hides."""
+@contextlib.contextmanager
+def responses_opened(found: "list[httpx2.Response]") -> Iterator[None]:
+    """Collects the responses that this task opens meanwhile: the door to those an SDK hides."""
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("a stream is read inside a task")
-    return _opened.setdefault(task, [])
+    _opened[task] = found
+    try:
+        yield
+    finally:
+        _opened.pop(task, None)
 
 
 async def _note(response: "httpx2.Response") -> None:
@@ -73,11 +83,20 @@ async def _note(response: "httpx2.Response") -> None:
         _opened[task].append(response)
 
 
+@functools.cache
+def _tls() -> "ssl.SSLContext":
+    """Reading the certificates is most of what a client costs; loops can share them."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
 def _make_client() -> "httpx2.AsyncClient":
     import httpx2
 
     # Redirects are not followed: a key in a custom header would travel to another host.
     return httpx2.AsyncClient(
+        verify=_tls(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         event_hooks={"response": [_note]},

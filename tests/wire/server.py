@@ -166,6 +166,8 @@ class _Connection(asyncio.Protocol):
 
     async def answer(self, request: Request) -> None:
         reply = self.server.answer_to(request)
+        if reply.silent:
+            await self.hold(request)
         if reply.body is None and not request.protocol:
             reply = problem(404, f"No such path: {request.path}")
         if reply.body is not None:

@@ -146,6 +146,8 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
+    silent: bool = False
+    """Not even headers are sent until the client goes away or the test lets go."""
     split: int = 0
     """Bytes per write; 0 for one write per event."""
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,305 @@
+"""Gemini's Interactions API, stateless: the one that streams function arguments.
+
+The SDK would build a class per event (1.4 ms each); here it only opens the stream. The steps of each
+answer, with their signatures, ride on its message and come back in order.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.errors import ProviderError
+from agent_nb.events import Stop
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.pictures import fit_image
+from agent_nb.providers import failure
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.http import HEADER_SECONDS
+from agent_nb.providers.parts import arguments_object, base64_of, source_text
+from agent_nb.providers.settings import Settings
+from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+VENDOR = "gemini"
+IMAGE_LIMITS = (3072, 7_000_000)
+THINKING_LEVELS = {"none": "minimal", "minimal": "minimal", "low": "low", "medium": "medium"}
+"""Everything above is `high`, the most there is."""
+
+_STOPS: dict[str, Stop] = {"incomplete": "max_tokens", "requires_continuation": "go_on"}
+_FAILED = ("failed", "cancelled", "budget_exceeded")
+_STATUS_OF = {
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+
+
+class GeminiProvider(StreamingProvider):
+    sdk = "google.genai"
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        client = make_client(self.settings, http)
+        # The client is kept beside its resource: dropped, it would close itself under the stream.
+        return client, client.aio.interactions.with_streaming_response
+
+    def body(self, request: Request) -> Json:
+        return _body(self.settings, request)
+
+    def open(self, client: Any, body: Json) -> Any:
+        return client[1].create(**body)
+
+    def decoder(self) -> Decoder:
+        return _Decoder(self.settings)
+
+    def error(self, exc: Exception) -> ProviderError:
+        return _error(self.settings, exc)
+
+
+def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
+    """The SDK's client on our connections, with its retries off. Its timeout is in milliseconds."""
+    from google import genai
+    from google.genai import types
+
+    options = types.HttpOptions(
+        base_url=settings.base_url,
+        headers=dict(settings.headers) or None,
+        httpx_async_client=http,
+        timeout=int(seconds * 1000),
+        retry_options=types.HttpRetryOptions(attempts=1),
+    )
+    return genai.Client(api_key=settings.api_key, vertexai=False, http_options=options)
+
+
+def _body(settings: Settings, request: Request) -> Json:
+    config: Json = {"thinking_summaries": "auto"}
+    if settings.effort:
+        config["thinking_level"] = THINKING_LEVELS.get(settings.effort, "high")
+    if settings.max_tokens:
+        config["max_output_tokens"] = settings.max_tokens
+    messages, token = _without_unfinished(request.messages)
+    body: Json = {
+        "model": settings.model,
+        "stream": True,
+        "store": False,
+        "input": _messages(messages),
+        "generation_config": config,
+    }
+    if token:
+        body["continuation_token"] = token
+    if request.system:
+        body["system_instruction"] = request.system
+    if request.tools:
+        body["tools"] = _tools(request.tools)
+    if settings.options:
+        body["extra_body"] = dict(settings.options)
+    return body
+
+
+def _without_unfinished(messages: Sequence[Message]) -> tuple[Sequence[Message], str]:
+    """An answer that was cut for length goes on by its token, sent with the input it answered."""
+    if messages and messages[-1].role == "assistant":
+        token = messages[-1].vendor.get(VENDOR, {}).get("continuation_token", "")
+        if token:
+            return messages[:-1], token
+    return messages, ""
+
+
+def _messages(messages: Sequence[Message]) -> list[Json]:
+    steps: list[Json] = []
+    for message in messages:
+        if message.role == "assistant":
+            steps += _assistant(message)
+            continue
+        steps += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
+        content = [block for part in message.parts for block in _user_blocks(part)]
+        if content:
+            steps.append({"type": "user_input", "content": content})
+    return steps
+
+
+def _assistant(message: Message) -> list[Json]:
+    if VENDOR in message.vendor:
+        return list(message.vendor[VENDOR]["steps"])
+    steps: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Text):
+            steps.append({"type": "model_output", "content": [{"type": "text", "text": part.text}]})
+        elif isinstance(part, ToolCall):
+            arguments = arguments_object(part.arguments)
+            steps.append({"type": "function_call", "id": part.id, "name": part.name, "arguments": arguments})
+    return steps
+
+
+def _user_blocks(part: Part) -> list[Json]:
+    match part:
+        case Text(text):
+            return [{"type": "text", "text": text}]
+        case Image():
+            return [_image(part)]
+        case Source():
+            return [{"type": "text", "text": source_text(part)}]
+        case _:
+            return []
+
+
+def _result(result: ToolResult) -> Json:
+    content: list[Json] = [{"type": "text", "text": result.text}]
+    content += [_image(image) for image in result.images]
+    step = {"type": "function_result", "call_id": result.call_id, "name": result.name}
+    return {**step, "result": content, "is_error": not result.ok}
+
+
+def _image(image: Image) -> Json:
+    fitted = fit_image(image, *IMAGE_LIMITS)
+    return {"type": "image", "data": base64_of(fitted), "mime_type": fitted.media_type}
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
+    return [
+        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema}
+        for tool in tools
+    ]
+
+
+class _Decoder:
+    """One answer's events, decoded. Steps are keyed by their index."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._turn = Assembler()
+        self._steps: dict[int, Json] = {}
+
+    def feed(self, event: str, data: Json) -> Sequence[Piece]:
+        kind = data.get("event_type") or event
+        if kind == "step.delta":
+            return self._delta(data["index"], data["delta"])
+        match kind:
+            case "step.start":
+                return self._start(data["index"], data["step"])
+            case "interaction.completed":
+                return self._finished(data["interaction"])
+            case "interaction.status_update" if data.get("usage"):
+                return (UsagePiece(_usage(data["usage"])),)
+            case "error":
+                problem = data.get("error") or {}
+                raise _event_error(self._settings, problem.get("code"), problem.get("message"))
+        return ()
+
+    def finish(self) -> Sequence[Piece]:
+        return ()
+
+    def _start(self, index: int, step: Json) -> Sequence[Piece]:
+        self._steps[index] = dict(step)
+        if step.get("type") != "function_call":
+            return ()
+        started = self._turn.start_call(index, step["id"], step["name"])
+        if not step.get("arguments"):
+            return (started,)
+        return started, self._turn.arguments(index, json.dumps(step["arguments"], ensure_ascii=False))
+
+    def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
+        kind = delta["type"]
+        if kind == "arguments_delta":
+            text = delta.get("arguments")
+            return (self._turn.arguments(index, text),) if text else ()
+        if kind == "text":
+            return (self._turn.text(delta["text"], index),)
+        if kind == "thought_summary":
+            text = (delta.get("content") or {}).get("text")
+            return (self._turn.thinking(text, index),) if text else ()
+        if kind == "thought_signature":
+            self._steps[index]["signature"] = delta["signature"]
+        elif kind == "text_annotation":
+            self._cite(delta.get("annotations") or [])
+        return ()
+
+    def _cite(self, annotations: Sequence[Json]) -> None:
+        for annotation in annotations:
+            if url := annotation.get("url"):
+                self._turn.source(Source(annotation.get("title") or url, url))
+
+    def _finished(self, interaction: Json) -> Sequence[Piece]:
+        status = interaction.get("status") or "completed"
+        problem = next((step["error"] for step in self._steps.values() if step.get("error")), None)
+        if status in _FAILED:
+            said = problem or interaction.get("error") or {}
+            raise _event_error(self._settings, said.get("code"), said.get("message") or f"status {status}")
+        stop: Stop = _STOPS.get(status) or ("tool_use" if self._turn.has_calls else "end_turn")
+        echo: Json = {"steps": [self._complete(index) for index in sorted(self._steps)]}
+        if stop == "go_on" and interaction.get("continuation_token"):
+            echo["continuation_token"] = interaction["continuation_token"]
+        return (
+            self._turn.turn(
+                stop="refusal" if problem else stop,
+                usage=_usage(interaction.get("usage") or {}),
+                model=interaction.get("model") or self._settings.model,
+                vendor={VENDOR: echo},
+                detail=str(problem.get("message") or "") if problem else "",
+            ),
+        )
+
+    def _complete(self, index: int) -> Json:
+        """The step as it must come back."""
+        step = self._steps[index]
+        match step.get("type"):
+            case "thought":
+                text = self._turn.joined("thinking", index)
+                return {**step, "summary": [{"type": "text", "text": text}]} if text else step
+            case "model_output":
+                text = self._turn.joined("text", index)
+                return {**step, "content": [{"type": "text", "text": text}]}
+            case "function_call":
+                return {**step, "arguments": arguments_object(self._turn.joined("call", index))}
+        return step
+
+
+def _usage(counts: Json) -> Usage:
+    thought = counts.get("total_thought_tokens") or 0
+    return Usage(
+        input=(counts.get("total_input_tokens") or 0) + (counts.get("total_tool_use_tokens") or 0),
+        cached_read=counts.get("total_cached_tokens") or 0,
+        output=(counts.get("total_output_tokens") or 0) + thought,
+        reasoning=thought,
+    )
+
+
+def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
+    """An error inside a stream: its code is a number or Google's word for one."""
+    word = str(code or "")
+    status = int(word) if word.isdigit() and len(word) == 3 else _STATUS_OF.get(word.upper(), 500)
+    return failure.from_status(settings, status, str(message or word), code=word)
+
+
+def retry_delay(body: Any) -> float | None:
+    """Google says how long to wait inside the error: `"retryDelay": "17s"`."""
+    found = re.search(r"['\"]retryDelay['\"]: ?['\"]([\d.]+)s", str(body))
+    return float(found[1]) if found else None
+
+
+def _error(settings: Settings, exc: Exception) -> ProviderError:
+    import httpx2
+    from google.genai._gaos.lib import compat_errors
+
+    match exc:
+        case compat_errors.APIStatusError():
+            words = failure.words_of(exc.body) or exc.message
+            headers: Mapping[str, str] = exc.response.headers
+            error = failure.from_status(settings, exc.status_code or 500, words, headers=headers)
+            error.retry_after = error.retry_after if error.retry_after is not None else retry_delay(exc.body)
+            return error
+        case compat_errors.APIConnectionError():
+            return failure.from_network(settings, exc.__cause__ or exc)
+        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
+            return failure.from_network(settings, exc)
+        case _:
+            return failure.unexpected(settings, exc)

@@ -1,0 +1,294 @@
+"""Gemini's `generate_content`, for models and gateways without Interactions. Arguments come whole.
+
+The SDK gives no way to its byte stream, so its chunks are iterated; the response behind them is caught
+by a hook, because only closing that one stops a stream at once.
+"""
+
+import base64
+import contextlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.errors import AgentError, ProviderError
+from agent_nb.events import Stop
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.pictures import fit_image
+from agent_nb.providers import failure
+from agent_nb.providers.assemble import Assembler
+from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.gemini import IMAGE_LIMITS, THINKING_LEVELS, make_client, retry_delay
+from agent_nb.providers.http import limit_silence, responses_opened
+from agent_nb.providers.parts import arguments_object, source_text
+from agent_nb.providers.settings import Settings
+from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+VENDOR = "gemini_generate"
+ANSWER_SECONDS = 900.0
+"""Here the SDK tells the server this limit too, and the server ends the whole answer at it."""
+_REFUSALS = frozenset(
+    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
+    | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
+)
+_STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
+_ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
+
+
+class GeminiGenerateProvider(StreamingProvider):
+    sdk = "google.genai"
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
+        return client, client.aio.models
+
+    def body(self, request: Request) -> Json:
+        return _body(self.settings, request)
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        body = await self.prepared_body(request)
+        _, models = await self.client()
+        decoder = _Decoder(self.settings)
+        failed: ProviderError | None = None
+        opened: list[httpx2.Response] = []
+        try:
+            with responses_opened(opened):
+                chunks = await models.generate_content_stream(**body)
+                for response in opened:
+                    limit_silence(response, self.silence)
+                first = await anext(chunks, None)
+            async for chunk in _after(first, chunks):
+                for piece in decoder.feed(chunk):
+                    yield piece
+            for piece in decoder.finish():
+                yield piece
+        except AgentError:
+            raise
+        except Exception as exc:  # the one place where this vendor's failures become ours
+            failed = _error(self.settings, exc, opened)
+        finally:
+            for response in opened:
+                with contextlib.suppress(Exception):
+                    await response.aclose()
+        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        if failed is not None:
+            raise failed
+
+
+async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    if first is not None:
+        yield first
+    async for chunk in chunks:
+        yield chunk
+
+
+def _body(settings: Settings, request: Request) -> Json:
+    thinking: Json = {"include_thoughts": True}
+    if settings.effort:
+        thinking["thinking_level"] = THINKING_LEVELS.get(settings.effort, "high").upper()
+    config: Json = {
+        "thinking_config": thinking,
+        "automatic_function_calling": {"disable": True},
+        "automatic_continuation": False,
+    }
+    if request.system:
+        config["system_instruction"] = request.system
+    if settings.max_tokens:
+        config["max_output_tokens"] = settings.max_tokens
+    if request.tools:
+        config["tools"] = [{"function_declarations": _tools(request.tools)}]
+    return {
+        "model": settings.model,
+        "contents": _messages(request.messages),
+        "config": {**config, **settings.options},
+    }
+
+
+def _messages(messages: Sequence[Message]) -> list[Json]:
+    contents: list[Json] = []
+    for message in messages:
+        if message.role == "assistant":
+            role, parts = "model", _assistant(message)
+        else:
+            role, parts = "user", [block for part in message.parts for block in _user_blocks(part)]
+        if not parts:
+            continue
+        if message.role == "tool" and contents and contents[-1]["role"] == "user":
+            contents[-1]["parts"] += parts
+        else:
+            contents.append({"role": role, "parts": parts})
+    return contents
+
+
+def _assistant(message: Message) -> list[Json]:
+    if VENDOR in message.vendor:
+        return [_with_signature_bytes(part) for part in message.vendor[VENDOR]]
+    parts: list[Json] = []
+    for part in message.parts:
+        if isinstance(part, Text):
+            parts.append({"text": part.text})
+        elif isinstance(part, ToolCall):
+            call = {"id": part.id, "name": part.name, "args": arguments_object(part.arguments)}
+            parts.append({"function_call": call})
+    return parts
+
+
+def _with_signature_bytes(part: Json) -> Json:
+    if "thought_signature" not in part:
+        return part
+    return {**part, "thought_signature": base64.b64decode(part["thought_signature"])}
+
+
+def _user_blocks(part: Part) -> list[Json]:
+    match part:
+        case Text(text):
+            return [{"text": text}]
+        case Image():
+            return [{"inline_data": _blob(part)}]
+        case ToolResult():
+            response: Json = {"id": part.call_id, "name": part.name}
+            response["response"] = {"output" if part.ok else "error": part.text}
+            if part.images:
+                response["parts"] = [{"inline_data": _blob(image)} for image in part.images]
+            return [{"function_response": response}]
+        case Source():
+            return [{"text": source_text(part)}]
+        case _:
+            return []
+
+
+def _blob(image: Image) -> Json:
+    fitted = fit_image(image, *IMAGE_LIMITS)
+    return {"data": fitted.data, "mime_type": fitted.media_type}
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
+    return [
+        {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.schema}
+        for tool in tools
+    ]
+
+
+class _Decoder:
+    """One answer's chunks, decoded."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._turn = Assembler()
+        self._parts: list[Json] = []
+        self._usage = Usage()
+        self._model = settings.model
+        self._reason = ""
+        self._detail = ""
+
+    def feed(self, chunk: Any) -> Sequence[Piece]:
+        pieces: list[Piece] = []
+        self._model = chunk.model_version or self._model
+        if chunk.usage_metadata and (usage := _usage(chunk.usage_metadata)) != self._usage:
+            self._usage = usage
+            pieces.append(UsagePiece(usage))
+        feedback = chunk.prompt_feedback
+        if feedback and feedback.block_reason:
+            self._reason = "SAFETY"
+            self._detail = feedback.block_reason_message or str(feedback.block_reason.value)
+        for candidate in (chunk.candidates or [])[:1]:
+            for part in (candidate.content and candidate.content.parts) or []:
+                pieces += self._part(part)
+            if candidate.finish_reason:
+                self._reason = str(candidate.finish_reason.value)
+                self._detail = self._detail or candidate.finish_message or ""
+        return pieces
+
+    def finish(self) -> Sequence[Piece]:
+        """The end of the chunks: complete if a reason was given, else cut."""
+        reason = self._reason
+        if not reason:
+            raise failure.cut(self._settings)
+        stop = "refusal" if reason in _REFUSALS else _STOPS.get(reason)
+        if stop is None and reason not in _ENDS:
+            said = self._detail or reason
+            raise failure.from_status(self._settings, 500, f"the answer ended with {said}")
+        return (
+            self._turn.turn(
+                stop=stop or ("tool_use" if self._turn.has_calls else "end_turn"),
+                usage=self._usage,
+                model=self._model,
+                vendor={VENDOR: [_joined(part) for part in self._parts]},
+                detail=(self._detail or reason) if stop == "refusal" else "",
+            ),
+        )
+
+    def _part(self, part: Any) -> Sequence[Piece]:
+        signature = part.thought_signature
+        extra: Json = {"thought_signature": base64.b64encode(signature).decode()} if signature else {}
+        if part.function_call:
+            return self._call(part.function_call, extra)
+        if part.text is None:
+            return ()
+        if part.thought:
+            extra["thought"] = True
+        self._remember_text(part.text, extra)
+        if not part.text:
+            return ()
+        return (self._turn.thinking(part.text) if part.thought else self._turn.text(part.text),)
+
+    def _remember_text(self, text: str, extra: Json) -> None:
+        """A signed part stays alone and an empty one is kept for its signature; plain fragments join."""
+        signed = "thought_signature" in extra
+        last = self._parts[-1] if self._parts else {}
+        plain = isinstance(last.get("text"), list) and "thought_signature" not in last
+        if plain and not signed and last.get("thought") == extra.get("thought"):
+            last["text"].append(text)
+        elif text or signed:
+            self._parts.append({"text": [text], **extra})
+
+    def _call(self, call: Any, extra: Json) -> Sequence[Piece]:
+        key = len(self._parts)
+        call_id = call.id or f"call_{key}"
+        arguments = call.args or {}
+        sent: Json = {"name": call.name, "args": arguments} | ({"id": call.id} if call.id else {})
+        self._parts.append({"function_call": sent, **extra})
+        started = self._turn.start_call(key, call_id, call.name)
+        return started, self._turn.arguments(key, json.dumps(arguments, ensure_ascii=False))
+
+
+def _joined(part: Json) -> Json:
+    return {**part, "text": "".join(part["text"])} if "text" in part else part
+
+
+def _usage(counts: Any) -> Usage:
+    thoughts = counts.thoughts_token_count or 0
+    return Usage(
+        input=(counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0),
+        cached_read=counts.cached_content_token_count or 0,
+        output=(counts.candidates_token_count or 0) + thoughts,
+        reasoning=thoughts,
+    )
+
+
+def _error(settings: Settings, exc: Exception, opened: "Sequence[httpx2.Response]" = ()) -> ProviderError:
+    import httpx2
+    from google.genai import errors
+
+    match exc:
+        case errors.APIError():
+            words = str(exc.message or exc.status or "")
+            headers = getattr(exc.response, "headers", None)
+            error = failure.from_status(
+                settings, exc.code or 500, words, code=exc.status or "", headers=headers
+            )
+            error.retry_after = (
+                error.retry_after if error.retry_after is not None else retry_delay(exc.details)
+            )
+            return error
+        case errors.UnknownApiResponseError() | json.JSONDecodeError():
+            if any("html" in response.headers.get("content-type", "") for response in opened):
+                return failure.not_an_api(settings, "<html>")
+            return failure.garbled(settings)
+        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
+            return failure.from_network(settings, exc)
+        case _:
+            return failure.unexpected(settings, exc)
