@@ -96,10 +96,10 @@ def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
 def recent_cells(shell: Any, count: int) -> str:
     """The last cells' source and text output, newest last."""
     manager = shell.history_manager
-    current = shell.execution_count
     sources = manager.input_hist_raw
+    current = len(sources) - 1
     told = []
-    for number in range(max(1, current - count), min(current, len(sources))):
+    for number in range(max(1, current - count), current):
         output = "\n".join(_text_outputs(getattr(manager, "outputs", {}).get(number, ())))
         block = f"Cell {number}:\n{fenced(_limited(sources[number], CELL_LIMIT), 'python')}"
         told.append(block + (f"\nOutput:\n{fenced(_limited(output, CELL_LIMIT))}" if output.strip() else ""))

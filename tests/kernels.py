@@ -1,0 +1,132 @@
+"""A real IPython kernel for tests: run cells, interrupt them, see everything that comes back."""
+
+import os
+import queue
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.manager import KernelManager
+
+PATIENCE = 60
+KEYS = ("ANTHROPIC", "OPENAI", "GOOGLE", "GEMINI", "OPENROUTER", "DEEPSEEK", "AGENT_NB")
+
+
+def quiet_environment(home: Path, **more: str) -> dict[str, str]:
+    """The environment without anybody's keys and settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(KEYS)}
+    return {
+        **kept,
+        "IPYTHONDIR": str(home / ".ipython"),
+        "JUPYTER_RUNTIME_DIR": str(home / ".runtime"),
+        **more,
+    }
+
+
+@dataclass
+class Cell:
+    """What running a cell gave back."""
+
+    status: str = ""
+    stdout: str = ""
+    stderr: str = ""
+    displays: list[dict[str, Any]] = field(default_factory=list)
+    updates: list[dict[str, Any]] = field(default_factory=list)
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    comms: list[dict[str, Any]] = field(default_factory=list)
+    pager: str = ""
+
+    @property
+    def errors(self) -> str:
+        """What the person reads when the cell fails."""
+        return self.stderr + "".join(self.error["traceback"] if self.error else [])
+
+
+class Kernel:
+    """One kernel. `run` waits for a cell, `start` and `finish` do it in two steps."""
+
+    def __init__(self, manager: KernelManager, client: Any) -> None:
+        self.manager, self.client = manager, client
+
+    def run(self, code: str, *, stdin: bool = False) -> Cell:
+        return self.finish(self.start(code, stdin=stdin))
+
+    def start(self, code: str, *, stdin: bool = False) -> str:
+        return str(self.client.execute(code, allow_stdin=stdin))
+
+    def finish(self, message_id: str) -> Cell:
+        """Everything up to the cell's end."""
+        cell, deadline = Cell(), time.monotonic() + PATIENCE
+        idle = False
+        while not idle:
+            message = self.client.get_iopub_msg(timeout=max(0.1, deadline - time.monotonic()))
+            if message["parent_header"].get("msg_id") != message_id:
+                continue
+            idle = _take(cell, message["msg_type"], message["content"])
+        reply = self.client.get_shell_msg(timeout=max(0.1, deadline - time.monotonic()))
+        while reply["parent_header"].get("msg_id") != message_id:
+            reply = self.client.get_shell_msg(timeout=max(0.1, deadline - time.monotonic()))
+        cell.status = reply["content"]["status"]
+        for payload in reply["content"].get("payload", ()):
+            cell.pager += payload.get("data", {}).get("text/plain", "")
+        return cell
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression, as its repr."""
+        cell = self.run(f"print(repr(({expression})))")
+        assert cell.status == "ok", cell.errors
+        return cell.stdout.strip()
+
+    def interrupt(self) -> None:
+        self.manager.interrupt_kernel()
+
+    def drain(self) -> list[dict[str, Any]]:
+        """Messages that came outside any cell we wait for."""
+        found = []
+        try:
+            while True:
+                found.append(self.client.get_iopub_msg(timeout=0.2))
+        except queue.Empty:
+            return found
+
+
+def _take(cell: Cell, kind: str, content: dict[str, Any]) -> bool:
+    match kind:
+        case "stream":
+            name = content["name"]
+            setattr(cell, name, getattr(cell, name) + content["text"])
+        case "display_data":
+            cell.displays.append(content["data"])
+        case "update_display_data":
+            cell.updates.append(content["data"])
+        case "execute_result":
+            cell.result = content["data"]
+        case "error":
+            cell.error = content
+        case "comm_open" | "comm_msg":
+            cell.comms.append(content)
+        case "status":
+            return bool(content["execution_state"] == "idle")
+    return False
+
+
+@contextmanager
+def start_kernel(home: Path, *, load: bool = True, **environment: str) -> Iterator[Kernel]:
+    """A kernel working in `home`, with the extension loaded."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(home), env=quiet_environment(home, **environment))
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=PATIENCE)
+        kernel = Kernel(manager, client)
+        if load:
+            assert kernel.run("%load_ext agent_nb").status == "ok"
+        yield kernel
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
