@@ -10,7 +10,7 @@ from agent_nb.providers.demo.texts import template
 _MANUAL = re.compile(r"\b(?:documentation|docs|manual|tutorial|how-to|readme|reference|api)\b", re.I)
 _LAYOUTS = (
     "",
-    "article>p:first-of-type+h1{text-align:left}.eyebrow+h1,.eyebrow,.byline,article>.lede{text-align:center;margin-inline:auto}",
+    "article>:is(.eyebrow,h1,.lede,.byline){text-align:center;margin-inline:auto}",
     "article>figure{margin-inline:calc(50% - min(50vw,480px))}article h2{color:var(--accent)}",
 )
 _HONEST = (

@@ -80,6 +80,8 @@ class Brief:
     phrase: str
     """The subject with the article that fits in a sentence: "the bakery", "our newsletter", "sourdough"."""
     place: str
+    where: str
+    """`in Lyon` or `near Lyon`; empty when there is no place."""
     trade: Trade
     wants: tuple[str, ...]
     """The names of the sections asked for."""
@@ -108,6 +110,7 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
         subject=subject or "a small idea",
         phrase=phrase,
         place=place,
+        where=f"{'near' if found and found[0].lower().startswith('near') else 'in'} {place}" if place else "",
         trade=trade,
         wants=sections_in(words),
         prompt=prompt,

@@ -38,7 +38,7 @@ def spoken(copy: str, brief: Brief) -> str:
         "subject": brief.subject,
         "Subject": brief.subject[:1].upper() + brief.subject[1:],
         "phrase": brief.phrase,
-        "in_place": f" in {brief.place}" if brief.place else "",
+        "in_place": f" {brief.where}" if brief.where else "",
     }
     return _SLOT.sub(lambda found: words[found[1]], copy)
 

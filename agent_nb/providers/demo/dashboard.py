@@ -1,6 +1,5 @@
 """Dashboards: key figures, two charts that can be read by pointer and keys, and the numbers themselves."""
 
-import json
 import math
 
 from agent_nb.providers.demo.brief import Brief
@@ -11,6 +10,7 @@ from agent_nb.providers.demo.texts import template
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
 TICKS = 5
+ROWS = 6
 
 Point = tuple[float, float]
 
@@ -32,7 +32,7 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
         found=note(found),
         kpis=_kpis(data),
         charts=joined(reversed(charts) if look.layout == 1 else charts),
-        table_note=f"{len(data.labels)} rows, {len(data.columns)} measure{'s' if len(data.columns) > 1 else ''}.",
+        table_note=f"The last {min(ROWS, len(data.labels))} of {len(data.labels)}.",
         table=_table(data),
         footer="A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
     )
@@ -44,7 +44,7 @@ def insight(brief: Brief) -> str:
     measure, values = data.columns[0]
     mean, best = sum(values) / len(values), max(range(len(values)), key=values.__getitem__)
     above = f", {values[best] / mean - 1:.0%} above the average" if mean > 0 else ""
-    return f"{measure} was highest in {data.labels[best]}: {number(values[best])}{above}."
+    return f"{data.labels[best]} stands out. {measure}: {number(values[best])}{above}."
 
 
 def number(value: float) -> str:
@@ -59,7 +59,7 @@ def _chart(data: Data, column: int, *, line: bool) -> Html:
         ((i if line else i + 0.5) * step, (high - v) / (high - low) * 100) for i, v in enumerate(values)
     ]
     readings = [
-        (label, number(value), round(x, 1), round(y, 1))
+        f"{label.replace('|', '/')}|{number(value)}|{x:.1f}|{y:.1f}"
         for label, value, (x, y) in zip(data.labels, values, places, strict=True)
     ]
     grid = '<small style="top:{{top}}%">{{value}}</small>'
@@ -73,9 +73,9 @@ def _chart(data: Data, column: int, *, line: bool) -> Html:
         axis=data.axis.lower(),
         first=data.labels[0],
         last=data.labels[-1],
-        points=json.dumps(readings, ensure_ascii=False),
+        points="\n".join(readings),
         grid=joined(
-            (fill(grid, top=str(p), value=number(high - (high - low) * p / 100)) for p in (25, 50, 75)), ""
+            (fill(grid, top=str(p), value=number(high - (high - low) * p / 100)) for p in (0, 25, 50, 75)), ""
         ),
         shapes=_line(places) if line else _columns(places, step),
         ticks=joined((fill("<span>{{t}}</span>", t=data.labels[i]) for i in _spread(len(values))), ""),
@@ -131,7 +131,7 @@ def _table(data: Data) -> Html:
     names = (data.axis.capitalize(), *(name for name, _ in data.columns))
     header = joined((fill("<th>{{name}}</th>", name=name) for name in names), "")
     rows = []
-    for i, label in enumerate(data.labels):
+    for i, label in list(enumerate(data.labels))[-ROWS:]:
         cells = (fill("<td>{{value}}</td>", value=number(values[i])) for _, values in data.columns)
         rows.append(fill("<tr><td>{{label}}</td>{{cells}}</tr>", label=label, cells=joined(cells, "")))
     return Html(f"<tr>{header}</tr>\n{joined(rows)}")

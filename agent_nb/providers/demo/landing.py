@@ -9,8 +9,8 @@ from agent_nb.providers.demo.texts import template
 _LAYOUTS = (
     ".hero{display:grid;gap:clamp(28px,5vw,64px);align-items:center}\n"
     "@media(min-width:760px){.hero{grid-template-columns:1.05fr 1fr}}",
-    ".hero{text-align:center}.hero .lede{margin-inline:auto}.hero figure{margin-top:32px}\n"
-    "@media(min-width:760px){.hero svg{height:380px}}",
+    ".hero{text-align:center}.hero .lede{margin-inline:auto}.hero figure{max-width:840px;margin:32px auto 0}\n"
+    "@media(min-width:760px){.hero svg{height:460px}}",
     ".hero{display:grid;gap:28px}.hero figure{order:-1}\n"
     "@media(min-width:760px){.hero{gap:64px;align-items:center;grid-template-columns:1fr 1fr}}\n"
     ".band{background:none}.cards>*{border-width:3px 0 0;border-color:var(--accent);border-radius:0;"

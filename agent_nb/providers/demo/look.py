@@ -18,7 +18,7 @@ FONTS = {
 _ORDER = tuple(FONTS)
 _TURNS = (0, 155, 250, 75)
 """How far each variant's hue is turned, in degrees, when no colour is asked for."""
-_SMALL_TURNS = (0, 20, -20, 10)
+_SMALL_TURNS = (0, -22, 14, -12)
 
 
 @dataclass(frozen=True, slots=True)

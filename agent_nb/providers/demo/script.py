@@ -152,7 +152,7 @@ def _failure(use: Use) -> str:
 
 def _thoughts(talk: Conversation, brief: Brief) -> str:
     asked = shortened(" ".join(talk.prompt.split()), 90) or "nothing in particular"
-    where = f" in {brief.place}" if brief.place else ""
+    where = f" {brief.where}" if brief.where else ""
     pictures = f" {_pictures(talk)} I can only take a colour from it." if talk.images else ""
     return (
         f"I am the offline demo model, so I look for words I know in “{asked}”. I find {describe(brief)}, about "

@@ -94,12 +94,11 @@ def _newsletter(brief: Brief) -> Html:
 
 
 def _contact(brief: Brief) -> Html:
-    where = f"in the middle of {brief.place}" if brief.place else "round the corner"
     return fill(
         '<p>You find {{name}} {{where}}.</p>\n<p>Write to <a href="mailto:hello@example.com">hello@example.com</a>'
         " or call 000 000 00. A person answers.</p>",
         name=brief.name,
-        where=where,
+        where=brief.where or "round the corner",
     )
 
 
