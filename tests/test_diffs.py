@@ -1,6 +1,7 @@
 import difflib
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,9 +57,10 @@ def test_unified_diff_applies_to_old(old: str, new: str) -> None:
     assert apply_unified(old, unified_diff(old, new, "a.txt")) == new
 
 
-def test_unified_diff_reads_like_difflib() -> None:
+@pytest.mark.parametrize("gap", range(1, 12))
+def test_unified_diff_reads_like_difflib(gap: int) -> None:
     old = [f"line {number}" for number in range(40)]
-    new = [*old[:5], "changed", *old[6:20], *old[23:], "more"]
+    new = [*old[:5], "changed", *old[6 : 6 + gap], *old[8 + gap :], "more"]
     expected = difflib.unified_diff(old, new, "a/a.txt", "b/a.txt", lineterm="")
     assert unified_diff("\n".join([*old, ""]), "\n".join([*new, ""]), "a.txt") == "\n".join([*expected, ""])
 

@@ -155,7 +155,8 @@ def test_bad_escape_stops_the_reading() -> None:
     fields = StringFields(["content"])
     assert fields.feed('{"content": "ok') == [("content", 0, "ok")]
     assert fields.feed("\\q and then more text") == []
-    assert fields.feed("nothing any more") == []
+    for _ in range(3):
+        assert fields.feed("nothing any more") == []
 
 
 def test_content_waits_for_its_path() -> None:

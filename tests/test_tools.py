@@ -1,27 +1,19 @@
-"""`@tool`: what the model is told of a function, what the function is given, what becomes of its result."""
+"""`@tool`: what the model is told of a function, and what the function is given."""
 
-import base64
 import enum
 import functools
-import io
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 
 import matplotlib
-import pandas
-import PIL.Image
 import pytest
 
-from agent_nb.errors import ToolError
 from agent_nb.files import Files, Workspace
-from agent_nb.messages import Image, ToolCall
+from agent_nb.messages import ToolCall
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 from agent_nb.tools.docstrings import parse_docstring
-from agent_nb.tools.output import MAX_REPR, to_output
-from agent_nb.tools.schema import compile_schema, without_nulls
 
 matplotlib.use("Agg")
 
@@ -291,95 +283,6 @@ async def test_partials_methods_and_objects_work() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("as it is", "as it is"),
-        (None, "done"),
-        (3, "3"),
-        (True, "true"),
-        ({"a": [1, "é"]}, '{"a": [1, "é"]}'),
-        ((1, 2), "[1, 2]"),
-        ({1}, "[1]"),
-        (Place("Lyon"), '{"name": "Lyon", "size": 1.0, "tags": []}'),
-        ({"unit": Unit.CELSIUS}, '{"unit": "<Unit.CELSIUS: \'c\'>"}'),
-        ({(1, 2): 3}, "{(1, 2): 3}"),
-        (b"ab", "b'ab'"),
-        (Place, repr(Place)),
-    ],
-)
-def test_plain_results_become_text(value: Any, text: str) -> None:
-    assert to_output(value).text == text
-
-
-def test_output_passes_unchanged() -> None:
-    output = ToolOutput(text="a", summary="b")
-    assert to_output(output) is output
-
-
-def test_unserialisable_results_never_fail() -> None:
-    class Rude:
-        def __repr__(self) -> str:
-            raise RuntimeError
-
-    circle: list[Any] = []
-    circle.append(circle)
-    assert to_output(circle).text == "[[...]]"
-    assert to_output(Rude()).text == "<Rude whose repr fails>"
-    assert to_output([Rude()]).text == '["<Rude whose repr fails>"]'
-    assert len(to_output(bytes(10 * MAX_REPR)).text) < MAX_REPR + 100
-
-
-def test_pictures_reach_model_and_person() -> None:
-    output = to_output(PIL.Image.new("CMYK", (4, 3)))
-    (image,) = output.images
-    assert PIL.Image.open(io.BytesIO(image.data)).size == (4, 3)
-    assert output.outputs == ({image.media_type: base64.b64encode(image.data).decode()},)
-
-
-def test_figures_and_axes_become_pictures() -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1, 1))
-    axes = figure.subplots()
-    assert len(to_output([figure, axes, "two plots"]).images) == 2
-    assert to_output([figure, "a plot"]).text.endswith("\na plot")
-
-
-def test_image_that_is_not_one() -> None:
-    with pytest.raises(ToolError, match="not a picture"):
-        to_output(Image(b"hello"))
-
-
-def test_data_frames_are_told_briefly() -> None:
-    frame = pandas.DataFrame({"n": range(1000)})
-    output = to_output(frame)
-    assert output.text.startswith("1000 rows x 1 columns\n")
-    assert output.text.count("\n") < 100
-    assert output.summary == "DataFrame"
-    assert "<table" in output.outputs[0]["text/html"]
-    assert to_output(pandas.Series([1])).text.startswith("0    1")
-
-
-def test_rich_object_that_fails_is_text() -> None:
-    class Broken:
-        def _repr_html_(self) -> str:
-            raise RuntimeError
-
-        def __repr__(self) -> str:
-            return "broken"
-
-    output = to_output(Broken())
-    assert (output.text, output.outputs) == ("broken", ())
-
-
-def test_output_imports_nothing_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("PIL", "pandas", "matplotlib")]:
-        monkeypatch.delitem(sys.modules, name)
-    to_output({"a": [object()]})
-    assert not {"PIL", "pandas", "matplotlib"} & sys.modules.keys()
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "Sum up.\n\nMore.\n\nArgs:\n    a: the first\n        number\n    b (int): the second\n\nReturns:\n    a: sum",
@@ -398,75 +301,3 @@ def test_plain_docstring_is_all_description() -> None:
     text = "Args are fine. Note: this stays.\n\nSo does 12:30."
     assert parse_docstring(text).description == text
     assert parse_docstring("").description == ""
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "path": {"type": "string", "maxLength": 5},
-        "mode": {"enum": ["a", "b"]},
-        "edits": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"old": {"type": ["string", "null"]}},
-                "required": ["old"],
-            },
-        },
-    },
-    "required": ["path"],
-    "additionalProperties": False,
-}
-
-
-@pytest.mark.parametrize(
-    ("args", "message", "hint"),
-    [
-        ({}, "The arguments lack `path`.", "Known: `path`, `mode`, `edits`."),
-        ({"path": 1}, "`path` must be string, not an integer.", ""),
-        ({"path": None}, "`path` must be string, not null.", ""),
-        (
-            {"path": "", "x": 1, "y": 2},
-            "The arguments must not hold `x`, `y`.",
-            "Known: `path`, `mode`, `edits`.",
-        ),
-        ({"path": "", "mode": "c"}, "`mode` must be one of 'a', 'b', not 'c'.", ""),
-        ({"path": "123456"}, "`path` must be shorter than or equal to 5 characters, not '123456'.", ""),
-        ({"path": "", "edits": [{"old": ""}, {}]}, "`edits[1]` lacks `old`.", "Known: `old`."),
-        ({"path": "", "edits": [{"old": 1}]}, "`edits[0].old` must be string or null, not an integer.", ""),
-    ],
-)
-def test_schema_errors_name_the_field(args: dict[str, Any], message: str, hint: str) -> None:
-    with pytest.raises(ToolError) as caught:
-        compile_schema(SCHEMA)(args)
-    assert (caught.value.code, caught.value.message, caught.value.hint) == ("SCHEMA", message, hint)
-
-
-def test_valid_arguments_stay_unchanged() -> None:
-    args = {"path": "a"}
-    compile_schema({**SCHEMA, "properties": {**SCHEMA["properties"], "n": {"default": 1}}})(args)  # type: ignore[dict-item]
-    assert args == {"path": "a"}
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "nonsense"},
-        {"$ref": "https://example.org/s.json"},
-        {"$ref": "file:///etc/hostname"},
-        {"type": 3},
-        {"pattern": "("},
-    ],
-)
-def test_broken_schema_fails_the_call(schema: dict[str, Any]) -> None:
-    with pytest.raises(ToolError, match="own schema is broken"):
-        compile_schema(schema)({})
-
-
-def test_nulls_of_optional_arguments_go() -> None:
-    args = {"path": None, "mode": None, "edits": [{"old": None, "extra": None}], "other": None}
-    assert without_nulls(SCHEMA, args) == {
-        "path": None,
-        "edits": [{"old": None, "extra": None}],
-        "other": None,
-    }

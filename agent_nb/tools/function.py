@@ -10,6 +10,7 @@ from typing import Any, overload
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.annotations import Reader, reader
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
+from agent_nb.tools.calls import in_thread
 from agent_nb.tools.docstrings import parse_docstring
 from agent_nb.tools.output import to_output
 from agent_nb.wire import Json
@@ -76,7 +77,9 @@ def _make(
         return await awaited(function(**signature.arguments(args, context)))
 
     async def awaited(result: Awaitable[Any]) -> ToolOutput:
-        return to_output(await result)
+        value = await result
+        # A figure takes long to draw: not on the loop.
+        return ToolOutput(text=value) if isinstance(value, str) else await in_thread(lambda: to_output(value))
 
     return Tool(
         spec=ToolSpec(name=name, description=documented.description or words, schema=signature.schema),

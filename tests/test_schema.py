@@ -1,0 +1,77 @@
+from typing import Any
+
+import pytest
+
+from agent_nb.errors import ToolError
+from agent_nb.tools.schema import compile_schema, without_nulls
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "maxLength": 5},
+        "mode": {"enum": ["a", "b"]},
+        "edits": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"old": {"type": ["string", "null"]}},
+                "required": ["old"],
+            },
+        },
+    },
+    "required": ["path"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "message", "hint"),
+    [
+        ({}, "The arguments lack `path`.", "Known: `path`, `mode`, `edits`."),
+        ({"path": 1}, "`path` must be string, not an integer.", ""),
+        ({"path": None}, "`path` must be string, not null.", ""),
+        (
+            {"path": "", "x": 1, "y": 2},
+            "The arguments must not hold `x`, `y`.",
+            "Known: `path`, `mode`, `edits`.",
+        ),
+        ({"path": "", "mode": "c"}, "`mode` must be one of 'a', 'b', not 'c'.", ""),
+        ({"path": "123456"}, "`path` must be shorter than or equal to 5 characters, not '123456'.", ""),
+        ({"path": "", "edits": [{"old": ""}, {}]}, "`edits[1]` lacks `old`.", "Known: `old`."),
+        ({"path": "", "edits": [{"old": 1}]}, "`edits[0].old` must be string or null, not an integer.", ""),
+    ],
+)
+def test_schema_errors_name_the_field(args: dict[str, Any], message: str, hint: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        compile_schema(SCHEMA)(args)
+    assert (caught.value.code, caught.value.message, caught.value.hint) == ("SCHEMA", message, hint)
+
+
+def test_valid_arguments_stay_unchanged() -> None:
+    args = {"path": "a"}
+    compile_schema({**SCHEMA, "properties": {**SCHEMA["properties"], "n": {"default": 1}}})(args)  # type: ignore[dict-item]
+    assert args == {"path": "a"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "nonsense"},
+        {"$ref": "https://example.org/s.json"},
+        {"$ref": "file:///etc/hostname"},
+        {"type": 3},
+        {"pattern": "("},
+    ],
+)
+def test_broken_schema_fails_the_call(schema: dict[str, Any]) -> None:
+    with pytest.raises(ToolError, match="own schema is broken"):
+        compile_schema(schema)({})
+
+
+def test_nulls_of_optional_arguments_go() -> None:
+    args = {"path": None, "mode": None, "edits": [{"old": None, "extra": None}], "other": None}
+    assert without_nulls(SCHEMA, args) == {
+        "path": None,
+        "edits": [{"old": None, "extra": None}],
+        "other": None,
+    }
