@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -130,6 +130,11 @@ class Run:
         )
         write_atomically(target, text.encode("utf-8", "replace"))
         return target
+
+    def __await__(self) -> Generator[None, None, "Run"]:
+        """So that `await hero` works before and after a background run has ended."""
+        return self
+        yield
 
     def __repr__(self) -> str:
         files = ", ".join(self.files) or "no files"

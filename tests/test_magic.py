@@ -123,7 +123,7 @@ def test_an_undefined_name_fails_before_anything_runs(kernel):
 
 def test_figures_and_arrays_are_sent_as_pictures(kernel):
     kernel.run(
-        "import matplotlib.pyplot as plt, numpy as np; fig, ax = plt.subplots(); ax.plot([1, 2]); grid = np.zeros((8, 8), 'uint8')"
+        "import matplotlib.pyplot as plt, numpy as np\nfig, ax = plt.subplots()\ngrid = np.zeros((8, 8), 'uint8')"
     )
     kernel.run("%%agent seen -i grid\nA page like {{fig}}")
     assert kernel.value("[part.type for part in seen.messages[0].parts]") == "['text', 'image', 'image']"
@@ -139,7 +139,8 @@ def test_a_dry_run_sends_nothing(kernel):
 
 def test_a_tool_of_the_persons_own_is_called(kernel):
     kernel.run(
-        "from agent_nb import tool\n@tool\ndef count_guests(day: str) -> str:\n    'Counts the guests of a day.'\n    return '42 guests'"
+        "from agent_nb import tool\n@tool\ndef count_guests(day: str) -> str:\n"
+        "    'Counts the guests of a day.'\n    return '42 guests'"
     )
     kernel.run("%%agent guests -t count_guests\nA page about guests")
     assert "('count_guests', True)" in kernel.value("[(use.call.name, use.ok) for use in guests.tool_uses]")

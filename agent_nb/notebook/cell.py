@@ -1,13 +1,15 @@
 """One `%%agent` cell from start to end: plan, run, show, bind the variables, save."""
 
 import asyncio
+import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from agent_nb.engine import RunHandle
 from agent_nb.errors import AgentError
-from agent_nb.notebook.loop import ticking
+from agent_nb.notebook.loop import on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
 from agent_nb.notebook.views import View, view_for
@@ -60,11 +62,9 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
     if options.background:
         _in_background(magics, handle, view, options)
         return
-    interrupted = await _wait(handle)
-    run = handle.result
-    assert run is not None
+    run = await _wait(handle, in_kernel=hasattr(magics.shell, "kernel"))
     _finish(magics, run, view, options)
-    if interrupted:
+    if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` has what was done so far.")
     if run.reason == "failed" and not options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
@@ -72,16 +72,16 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
         check(run, options.check, magics.shell.user_ns)
 
 
-async def _wait(handle: RunHandle) -> bool:
-    """Waits for the end; True if the kernel was interrupted meanwhile."""
+async def _wait(handle: RunHandle, *, in_kernel: bool) -> Run:
+    """Waits for the end. An interrupt, however the front end tells it, stops the run first."""
+    stop = partial(handle.stop, "interrupted")
     async with ticking():
-        try:
-            await handle
-            return False
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            handle.stop("interrupted")
-            await handle
-            return True
+        with contextlib.nullcontext() if in_kernel else on_interrupt(stop):
+            try:
+                return await handle
+            except (asyncio.CancelledError, KeyboardInterrupt):
+                stop()
+                return await handle
 
 
 def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, rebind: bool = True) -> None:

@@ -6,7 +6,9 @@ rewritten before it is compiled; everything else (Run All, interrupts, comm mess
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 TICK = 0.05
@@ -83,3 +85,19 @@ async def ticking() -> AsyncIterator[None]:
         yield
     finally:
         task.cancel()
+
+
+@contextlib.contextmanager
+def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
+    """In a terminal: the interrupt key calls `stop`, instead of tearing down the loop under our feet.
+
+    A kernel has its own way, which cancels the cell; it is left alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

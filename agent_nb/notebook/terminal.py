@@ -22,7 +22,8 @@ class TerminalView:
         self._phase = ""
         self._titles: dict[str, str] = {}
         self._mid_line = False
-        self._status_shown = False
+        self._status = ""
+        """The status line as it stands; empty when there is none."""
 
     def start(self, note: str) -> None:
         if note:
@@ -66,10 +67,11 @@ class TerminalView:
         if self._live:
             width = shutil.get_terminal_size().columns - 1
             status = f"{self._handle.name}: {self._phase}"[:width]
-            sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
-            self._status_shown = True
+            if status != self._status:
+                sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
+                self._status = status
 
     def _clear_status(self) -> None:
-        if self._status_shown:
+        if self._status:
             sys.stdout.write(CLEAR_LINE)
-            self._status_shown = False
+            self._status = ""

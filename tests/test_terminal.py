@@ -1,0 +1,72 @@
+"""`%%agent` in terminal IPython, through a real pseudo-terminal."""
+
+import os
+import sys
+
+import pexpect
+import pytest
+
+from tests.kernels import quiet_environment
+
+PROMPT = r"In \[\d+\]: "
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory):
+    home = tmp_path_factory.mktemp("terminal")
+    environment = {**quiet_environment(home), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "IPython", "--no-banner", "--simple-prompt", "--colors=NoColor", "--no-confirm-exit"],
+        cwd=str(home),
+        env=environment,
+        encoding="utf-8",
+        timeout=30,
+        dimensions=(40, 120),
+    )
+    child.expect(PROMPT)
+    yield child
+    child.sendline("exit()")
+    child.expect(pexpect.EOF)
+    child.close()
+
+
+def enter(terminal, *lines: str) -> str:
+    """Types lines and gives everything up to the next prompt."""
+    for line in lines:
+        terminal.sendline(line)
+    terminal.expect(PROMPT)
+    return str(terminal.before)
+
+
+def ask(terminal, options: str, prompt: str, *, wait: bool = True) -> str:
+    terminal.sendline(f"%%agent {options}")
+    terminal.expect(r"\.\.\.: ")
+    terminal.sendline(prompt)
+    for _ in range(2):  # the simple prompt ends a cell magic after two empty lines
+        terminal.expect(r"\.\.\.: ")
+        terminal.sendline("")
+    terminal.expect(PROMPT if wait else "slow: ")
+    return str(terminal.before)
+
+
+def test_a_run_streams_text_and_tool_lines(terminal):
+    enter(terminal, "%load_ext agent_nb")
+    shown = ask(terminal, "hero --pace 0", "A landing page for a bakery in Lyon")
+    assert "No API key found" in shown
+    assert "✓ create index.html" in shown
+    assert "hero: writing index.html" in shown
+    assert "done in" in shown
+    assert "index.html" in enter(terminal, "list(hero.files)")
+
+
+def test_the_interrupt_key_stops_a_run(terminal):
+    ask(terminal, "slow --pace 1", "A form", wait=False)
+    os.kill(terminal.pid, 2)
+    terminal.expect("has what was done so far")
+    terminal.expect(PROMPT)
+    assert "interrupted" in enter(terminal, "slow.reason")
+
+
+def test_a_wrong_option_is_one_line(terminal):
+    assert "Did you mean --model?" in ask(terminal, "--modle x", "hi")
