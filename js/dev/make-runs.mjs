@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BAKERY, BAKERY_EDITS, PIXEL, SITE } from "./pages.mjs";
+import { BAKERY, BAKERY_EDITS, LOAF, SITE } from "./pages.mjs";
 
 const HERE = join(dirname(fileURLToPath(import.meta.url)), "runs");
 
@@ -306,12 +306,25 @@ function bakery(meta = {}) {
 		call_id,
 		ok: true,
 		summary: "img/loaf.png",
-		outputs: [{ "image/png": PIXEL, "text/plain": "a loaf of bread, flat colour" }],
+		outputs: [{ "image/png": LOAF, "text/plain": "a loaf of bread, flat colour" }],
 		seconds: 0.8,
 		code: null,
 		hint: "",
 	});
 	for (const [path, text, type] of SITE) run.turn().create(path, text, type);
 	run.turn().say("Four files, linked by relative paths.").endTurn("end_turn").finish();
-	run.save("site", { binary: { "img/loaf.png": { base64: PIXEL, media_type: "image/png" } } });
+	run.save("site", { binary: { "img/loaf.png": { base64: LOAF, media_type: "image/png" } } });
+}
+{
+	const [one, two] = [0, 1].map((variant) => {
+		const run = new Recorder({}, variant).start().turn().think("A different idea for each.");
+		const page = variant
+			? BAKERY.replaceAll("#fbf3e4", "#e8f0ea").replace("Bread takes its time.", "Up before the sun.")
+			: BAKERY;
+		return run.create("index.html", page, "text/html").turn().say("Done.").endTurn("end_turn").finish();
+	});
+	const events = [...one.events, ...two.events].sort((a, b) => a.at - b.at);
+	for (const [index, event] of events.entries()) event.seq = index + 1;
+	one.events = events;
+	one.save("variants", { ready: { line: "`hero` is option 1; both are in `hero.variants`" } });
 }

@@ -9,8 +9,9 @@ import type { Context } from "./view/context.ts";
 import { zip } from "./zip.ts";
 
 const KEEP_URL = 60_000;
+const MOST_PREFETCHED = 4_000_000;
 
-export function currentState(context: Context): VariantState {
+export function currentState(context: Pick<Context, "run" | "choices">): VariantState {
 	return context.run.state?.variants.get(context.choices.variant) ?? EMPTY;
 }
 
@@ -82,6 +83,7 @@ function save(name: string, data: Uint8Array): void {
 export function pageOf(context: Context, shown: ShownFile): Page {
 	const state = currentState(context);
 	return {
+		key: `${context.choices.variant} ${shown.file.path}`,
 		path: shown.file.path,
 		text: shown.text ?? "",
 		epoch: shown.epoch,
@@ -113,6 +115,16 @@ function sourceOf(context: Context): Source {
 			return version ? binary(context, file, version.number) : null;
 		},
 	};
+}
+
+/** Asks for the pictures as soon as they are there: a page that uses them need not wait. */
+export function prefetch(context: Context): void {
+	for (const file of currentState(context).files.values()) {
+		const version = file.versions.at(-1);
+		if (version && !file.deleted && version.text === null && version.size < MOST_PREFETCHED) {
+			binary(context, file, version.number);
+		}
+	}
 }
 
 function binary(context: Context, file: FileState, version: number) {

@@ -19,7 +19,7 @@ export function bytes(value: number): string {
 }
 
 export function dollars(value: number): string {
-	return value > 0 && value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
+	return value > 0 && value < 0.01 ? `$${value.toFixed(3)}` : `$${value.toFixed(2)}`;
 }
 
 export function plural(value: number, noun: string): string {

@@ -6,6 +6,8 @@ import type { ConsoleEntry } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
 export interface Page {
+	/** Another key is another page. */
+	key: string;
 	path: string;
 	text: string;
 	/** The stream the text belongs to: while it is the same, the text only grows. Null for a finished text. */
@@ -51,7 +53,7 @@ export class Feed {
 		const before = this.#page;
 		this.#page = page;
 		if (this.#lost) return;
-		if (!this.#frame || before?.path !== page.path) this.reload(before?.path === page.path);
+		if (!this.#frame || before?.key !== page.key) this.reload(before?.key === page.key);
 		else if (this.#ready) this.#advance(page);
 	}
 

@@ -30,14 +30,13 @@ export class Resolver {
 
 	/** A piece of the page that ends at a tag's end, with its addresses resolved. */
 	html(piece: string): string {
-		const tags = piece.replace(TAGS, (tag) =>
+		return this.#styles(piece, this.#base).replace(TAGS, (tag) =>
 			tag.replace(ADDRESSES, (whole, name: string, value: string) => {
 				const quoted = /^["']/.test(value);
 				const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
 				return address === null ? whole : `${name}"${address}"`;
 			}),
 		);
-		return this.#styles(tags, this.#base);
 	}
 
 	#styles(text: string, base: string): string {

@@ -1,4 +1,4 @@
-// One run on screen: builds the views once, then draws the newest state at most once per frame.
+// One run on screen: builds the views once per session, then draws the newest state at most once per frame.
 
 import { currentState } from "../actions.ts";
 import { h, icon, oncePerFrame, setText } from "../dom.ts";
@@ -11,96 +11,126 @@ import { createHeader } from "./header.ts";
 import { createResult } from "./result.ts";
 import { createSplitter } from "./splitter.ts";
 import { createTimeline } from "./timeline.ts";
+import { createVariants } from "./variants.ts";
 
 const TICK = 100;
+
+interface FrameView {
+	readonly element: HTMLElement;
+	update(moment: Moment): void;
+	tick(moment: Moment): void;
+}
 
 /** Builds the interface of a run. It follows the run until `signal` is aborted. */
 export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal): HTMLElement {
 	const alerts = h("span", { class: "anb-sr", role: "status", "aria-live": "assertive" });
-	const frame = h("section", { class: "anb-frame" });
-	const element = h("div", { class: "anb" }, frame, alerts);
-	const draw = oncePerFrame(update, signal);
-	const context: Context = { run, choices, signal, redraw: draw, announce: (text) => setText(alerts, text) };
+	const element = h("div", { class: "anb" });
+	const redraw = oncePerFrame(update, signal);
+	const clock = createClock();
+	let shown = "";
+	let frame: FrameView | null = null;
+	let life = new AbortController();
 
+	function moment(context: Pick<Context, "run" | "choices">): Moment | null {
+		const state = currentState(context);
+		return run.state && { run: run.state, state, now: clock(state.at, state.busy) };
+	}
+
+	/** Another session or variant gets fresh views: nothing of the one before can linger in them. */
+	function rebuild(key: string): FrameView {
+		if (shown && !shown.startsWith(`${run.state?.session} `))
+			Object.assign(choices, { variant: 0, unfolded: false });
+		if (shown) Object.assign(choices, { file: null, version: null, rows: new Map() });
+		life.abort();
+		life = new AbortController();
+		const announce = (text: string): void => setText(alerts, text);
+		const built = createFrame({ run, choices, signal: life.signal, redraw, announce });
+		element.replaceChildren(built.element, alerts);
+		shown = key;
+		return built;
+	}
+
+	function update(): void {
+		if (!run.state) return;
+		const key = `${run.state.session} ${choices.variant}`;
+		if (!frame || shown !== key) frame = rebuild(key);
+		const now = moment({ run, choices });
+		if (now) frame.update(now);
+	}
+
+	run.subscribe(redraw, signal);
+	const ticker = setInterval(() => {
+		const now = moment({ run, choices });
+		if (now?.state.busy) frame?.tick(now);
+	}, TICK);
+	signal.addEventListener("abort", () => {
+		clearInterval(ticker);
+		life.abort();
+	});
+	update();
+	return element;
+}
+
+function createFrame(context: Context): FrameView {
 	const header = createHeader(context);
+	const variants = createVariants(context);
 	const timeline = createTimeline(context);
 	const result = createResult(context);
 	const footer = createFooter(context);
 	const fold = createFoldLine(context);
 	const body = h("div", { class: "anb-body" });
-	const left = h(
-		"section",
-		{ class: "anb-left", "aria-label": "Transcript" },
-		fold.element,
-		timeline.element,
-		createSplitter(context, body),
+	const split = createSplitter(context, body);
+	body.append(
+		h("section", { class: "anb-left", "aria-label": "Transcript" }, fold.element, timeline.element, split),
+		result.element,
 	);
-	body.append(left, result.element);
-	frame.append(header.element, body, footer.element, createGrip());
-	rememberHeight(frame, signal);
+	const grip = createGrip();
+	const element = h(
+		"section",
+		{ class: "anb-frame" },
+		header.element,
+		variants.element,
+		body,
+		footer.element,
+		grip,
+	);
+	rememberHeight(element, context.signal);
 
-	const clock = createClock();
-	function moment(): Moment | null {
-		const state = run.state;
-		return state
-			? {
-					run: state,
-					state: currentState(context),
-					now: clock(currentState(context).at, currentState(context).busy),
-				}
-			: null;
-	}
-
-	let session = "";
-	function update(): void {
-		const now = moment();
-		if (!now) return;
-		if (session !== now.run.session) {
-			session = now.run.session;
-			Object.assign(choices, { file: null, version: null });
-			choices.rows.clear();
-			frame.setAttribute("aria-label", `agent run ${now.run.meta.name}`);
-		}
-		const solo = !now.state.busy && now.state.files.size === 0;
-		const folded = !now.state.busy && !choices.unfolded && !solo;
-		frame.classList.toggle("fit", solo);
-		frame.classList.toggle("read-only", !now.run.owner);
-		body.classList.toggle("solo", solo);
-		body.classList.toggle("folded", folded);
-		result.element.hidden = solo;
-		timeline.update(now);
-		result.update(now);
-		header.update(now);
-		footer.update(now);
-		fold.update(now);
-	}
-
-	run.subscribe(draw, signal);
-	const ticker = setInterval(() => {
-		const now = moment();
-		if (!now?.state.busy) return;
-		header.update(now);
-		timeline.tick(now);
-	}, TICK);
-	signal.addEventListener("abort", () => clearInterval(ticker), { once: true });
-	update();
-	return element;
+	return {
+		element,
+		update(moment) {
+			const { state, run } = moment;
+			const solo = !state.busy && state.files.size === 0;
+			element.setAttribute("aria-label", `agent run ${run.meta.name}`);
+			element.classList.toggle("fit", solo);
+			body.classList.toggle("solo", solo);
+			body.classList.toggle("folded", !state.busy && !context.choices.unfolded && !solo);
+			result.element.hidden = solo;
+			timeline.update(moment);
+			if (!solo) result.update(moment);
+			header.update(moment);
+			variants.update(moment);
+			footer.update(moment);
+			fold.update(moment, solo);
+		},
+		tick(moment) {
+			header.update(moment);
+			timeline.tick(moment);
+		},
+	};
 }
 
 /** The run's own clock, carried on between events by the page's. */
 function createClock(): (at: number, busy: boolean) => number {
 	let seen = -1;
 	let since = 0;
-	let shown = 0;
 	return (at, busy) => {
 		if (!busy) return at;
 		if (at !== seen) {
 			seen = at;
 			since = performance.now();
 		}
-		const now = at + (performance.now() - since) / 1000;
-		shown = now < shown - 1 ? now : Math.max(shown, now);
-		return shown;
+		return at + (performance.now() - since) / 1000;
 	};
 }
 
@@ -108,12 +138,13 @@ function createClock(): (at: number, busy: boolean) => number {
 function createFoldLine(context: Context) {
 	const label = h("span");
 	const facts = h("span");
+	const gap = h("span", { class: "sp" });
 	const element = h(
 		"button",
 		{ class: "anb-fold", type: "button" },
 		icon("right", "chev"),
 		label,
-		h("span", { class: "sp" }),
+		gap,
 		facts,
 	);
 	element.addEventListener(
@@ -126,14 +157,13 @@ function createFoldLine(context: Context) {
 	);
 	return {
 		element,
-		update({ state }: Moment) {
-			const thought = state.rows.reduce(
-				(sum, row) => (row.kind === "thinking" ? sum + ((row.to ?? row.from) - row.from) : sum),
-				0,
-			);
+		update({ state }: Moment, solo: boolean) {
+			element.hidden = state.busy || solo;
+			if (element.hidden) return;
+			const spans = state.rows.map((row) => (row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0));
+			const thought = spans.reduce((sum, span) => sum + span, 0);
 			const versions = [...state.files.values()].reduce((sum, file) => sum + file.versions.length, 0);
 			element.setAttribute("aria-expanded", String(context.choices.unfolded));
-			element.hidden = state.busy;
 			setText(
 				label,
 				`${plural(state.step, "step")}${thought > 0 ? `, thought for ${seconds(thought)}` : ""}`,
@@ -144,9 +174,8 @@ function createFoldLine(context: Context) {
 }
 
 function createGrip(): SVGSVGElement {
-	const grip = icon("right", "anb-grip");
+	const grip = icon("grip", "anb-grip");
 	grip.setAttribute("viewBox", "0 0 10 10");
-	grip.firstElementChild?.setAttribute("d", "M9 2 2 9M9 6 6 9");
 	return grip;
 }
 

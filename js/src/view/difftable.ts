@@ -75,54 +75,53 @@ function trimmed(old: string[], [start, count, text]: LinePatch) {
 
 const CLASSES = { "+": "p", "-": "m", "@": "h", " ": "" };
 
-export function createDiffTable(lines: readonly DiffLine[]): HTMLElement {
-	const body = h("tbody");
-	lines.slice(0, MOST).forEach((line, index) => {
+export function createDiffTable(all: readonly DiffLine[]): HTMLElement {
+	const lines = all.slice(0, MOST);
+	const partners = pairs(lines);
+	const rows = lines.map((line, index) => {
 		const sign = line.sign === "@" ? "" : line.sign === "-" ? "−" : line.sign;
-		const text = h("td", null, ...marked(line, partner(lines, index)));
-		body.append(
-			h(
-				"tr",
-				{ class: CLASSES[line.sign] },
-				h("td", null, line.number === null ? "" : String(line.number)),
-				h("td", null, sign),
-				text,
-			),
-		);
+		const number = line.number === null ? "" : String(line.number);
+		const text = h("td", null, ...marked(line.text, partners.get(index) ?? null));
+		return h("tr", { class: CLASSES[line.sign] }, h("td", null, number), h("td", null, sign), text);
 	});
-	const rest =
-		lines.length > MOST ? h("p", { class: "anb-cap" }, `and ${lines.length - MOST} more lines`) : null;
-	return h(
-		"div",
-		{ class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" },
-		h("table", null, body),
-		rest,
-	);
+	const left = all.length - lines.length;
+	const rest = left > 0 ? h("p", { class: "anb-cap" }, `and ${left} more lines`) : null;
+	const table = h("table", null, h("tbody", null, ...rows));
+	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, rest);
 }
 
-/** The line that replaced this one, or that it replaces: the one at the same place in the block beside it. */
-function partner(lines: readonly DiffLine[], index: number): DiffLine | null {
-	const line = lines[index];
-	if (!line || (line.sign !== "+" && line.sign !== "-")) return null;
-	let start = index;
-	while (start > 0 && /[+-]/.test(lines[start - 1]?.sign ?? "")) start--;
-	let middle = start;
-	while (lines[middle]?.sign === "-") middle++;
-	const other = line.sign === "-" ? lines[middle + (index - start)] : lines[start + (index - middle)];
-	const wanted = line.sign === "-" ? "+" : "-";
-	return other?.sign === wanted ? other : null;
+/** Which line replaced which: the first removed one of a block the first added one, and so on. */
+function pairs(lines: readonly DiffLine[]): Map<number, string> {
+	const partners = new Map<number, string>();
+	let at = 0;
+	while (at < lines.length) {
+		const removed = at;
+		while (lines[at]?.sign === "-") at++;
+		const added = at;
+		while (lines[at]?.sign === "+") at++;
+		for (let step = 0; removed + step < added && added + step < at; step++) {
+			partners.set(removed + step, lines[added + step]?.text ?? "");
+			partners.set(added + step, lines[removed + step]?.text ?? "");
+		}
+		if (at === removed) at++;
+	}
+	return partners;
 }
 
-/** The part of a changed line that is not in its partner stands out, unless nearly all of it does. */
-function marked(line: DiffLine, other: DiffLine | null): (Node | string)[] {
-	if (!other) return [line.text];
-	const [one, two] = [line.text, other.text];
-	const most = Math.min(one.length, two.length);
+const WORD = /[\w-]/;
+
+/** The words of a changed line that are not in its partner stand out, unless nearly all of it does. */
+function marked(one: string, other: string | null): (Node | string)[] {
+	if (other === null) return [one];
+	const most = Math.min(one.length, other.length);
 	let head = 0;
-	while (head < most && one[head] === two[head]) head++;
+	while (head < most && one[head] === other[head]) head++;
 	let tail = 0;
-	while (tail < most - head && one.at(-1 - tail) === two.at(-1 - tail)) tail++;
-	const end = one.length - tail;
-	if (head + tail < one.trim().length * 0.25 || end <= head) return [one];
+	while (tail < most - head && one.at(-1 - tail) === other.at(-1 - tail)) tail++;
+	while (head > 0 && WORD.test(one[head - 1] ?? "")) head--;
+	let end = one.length - tail;
+	while (end < one.length && WORD.test(one[end] ?? "")) end++;
+	const alike = head + one.length - end;
+	if (end <= head || alike < one.trim().length / 4) return [one];
 	return [one.slice(0, head), h("mark", null, one.slice(head, end)), one.slice(end)];
 }

@@ -125,11 +125,12 @@ function createMeta() {
 				model.classList.toggle("model", !run.meta.demo);
 			}
 			setText(elapsed, seconds(now));
+			elapsed.hidden = !state.busy && now < 0.05;
 			setText(tokensIn, count(state.usage.input));
 			setText(tokensOut, (state.estimated ? "~" : "") + count(state.usage.output));
 			tokens.hidden = state.usage.input + state.usage.output === 0;
 			const { budget } = run.meta;
-			spend.hidden = run.meta.demo || state.cost === null;
+			spend.hidden = run.meta.demo || state.cost === null || tokens.hidden !== false;
 			setText(cost, (state.estimated ? "~" : "") + dollars(state.cost ?? 0));
 			meter.hidden = budget === null;
 			if (budget) {

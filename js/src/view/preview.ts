@@ -1,6 +1,6 @@
 // The page itself, live in its sandboxed frame; scaled when the person wants to see it on a smaller device.
 
-import { currentState, pageOf } from "../actions.ts";
+import { currentState, pageOf, prefetch } from "../actions.ts";
 import { h, icon, setText } from "../dom.ts";
 import { Feed } from "../preview/feed.ts";
 import { resolvePath } from "../preview/resolve.ts";
@@ -16,7 +16,6 @@ export interface PreviewView {
 	readonly element: HTMLElement;
 	update(moment: Moment): void;
 	reload(): void;
-	dispose(): void;
 	/** "390 px at 63 %", or nothing at full width. */
 	scale(): string;
 }
@@ -92,10 +91,10 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 			holder.hidden = shown === null;
 			stream.hidden = !shown?.live;
 			if (shown) feed.show(toPage(context, shown));
+			prefetch(context);
 			rescale();
 		},
 		reload,
-		dispose: () => feed.dispose(),
 		scale: () => scaled,
 	};
 }

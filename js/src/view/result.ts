@@ -11,6 +11,7 @@ import type { Context, Moment } from "./context.ts";
 import { createDiff } from "./diff.ts";
 import { createFiles } from "./files.ts";
 import { createPreview } from "./preview.ts";
+import { rove } from "./rove.ts";
 import { createVersions } from "./versions.ts";
 
 const TABS: readonly [Tab, string][] = [
@@ -57,7 +58,6 @@ export function createResult(context: Context) {
 			if (tab !== "preview") panels[tab].update(moment);
 			versions.update(moment);
 		},
-		dispose: () => preview.dispose(),
 	};
 }
 
@@ -126,7 +126,7 @@ function createBar(context: Context, preview: { reload(): void }) {
 			setCount(counts.get("console")!, errors, "err");
 			const nothing = shownPage(state, context.choices) === null;
 			devices.element.hidden = rule.hidden = reload.hidden = chosen !== "preview";
-			copyFile.hidden = chosen === "preview" || chosen === "console";
+			copyFile.hidden = chosen !== "code" && chosen !== "diff";
 			for (const button of [reload, copyFile, open]) button.toggleAttribute("disabled", nothing);
 			devices.update(nothing);
 		},
@@ -137,30 +137,6 @@ function setCount(element: HTMLElement, value: number, extra = ""): void {
 	element.hidden = value === 0;
 	element.className = `n ${extra}`.trim();
 	setText(element, String(value));
-}
-
-/** Arrow keys, Home and End move within a group of which one is chosen. */
-export function rove<T>(
-	event: KeyboardEvent,
-	all: readonly T[],
-	current: T,
-	choose: (item: T) => void,
-): void {
-	const at = all.indexOf(current);
-	const steps: Record<string, number> = {
-		ArrowRight: at + 1,
-		ArrowDown: at + 1,
-		ArrowLeft: at - 1,
-		ArrowUp: at - 1,
-		Home: 0,
-		End: -1,
-	};
-	const to = steps[event.key];
-	if (to === undefined) return;
-	event.preventDefault();
-	event.stopPropagation();
-	const item = all.at(to >= all.length ? 0 : to);
-	if (item !== undefined) choose(item);
 }
 
 export function iconButton(

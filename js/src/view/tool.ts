@@ -1,7 +1,7 @@
 // A tool card: the call and its result as one. It draws title, status, summary and outputs; it knows no tool by name.
 
 import { currentState } from "../actions.ts";
-import { h, icon, setText, type View } from "../dom.ts";
+import { h, icon, setText, type View, withCode } from "../dom.ts";
 import { bytes, seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
 import { type ToolRow, textOf } from "../state.ts";
@@ -77,24 +77,26 @@ function opensItself(row: ToolRow): boolean {
 function glyphOf(row: ToolRow): IconName {
 	if (row.change) return row.change.action === "created" ? "create" : "edit";
 	if (row.path) return "create";
+	if (targetOf(row)) return "file";
 	if (row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/"))))
 		return "image";
 	return "tool";
 }
 
+/** The file a call is about: the one it writes, or the one its arguments name. */
+function targetOf(row: ToolRow): string | null {
+	const named = row.args?.path;
+	return row.change?.path ?? row.path ?? (typeof named === "string" ? named : null);
+}
+
+/** The title; a file in it stands out, and is added while the title does not know it yet. */
 function titleOf(row: ToolRow): Node[] {
-	const target = row.change?.path ?? row.path;
-	const at = target ? row.title.indexOf(target) : -1;
-	if (!target || at < 0) {
-		return row.title
-			.split("`")
-			.map((piece, index) => (index % 2 ? h("code", null, piece) : document.createTextNode(piece)));
-	}
-	return [
-		document.createTextNode(row.title.slice(0, at)),
-		h("code", null, target),
-		document.createTextNode(row.title.slice(at + target.length)),
-	];
+	const target = targetOf(row);
+	if (!target) return withCode(row.title);
+	const at = row.title.indexOf(target);
+	const [lead, rest] =
+		at < 0 ? [`${row.title} `, ""] : [row.title.slice(0, at), row.title.slice(at + target.length)];
+	return [document.createTextNode(lead), h("code", null, target), document.createTextNode(rest)];
 }
 
 function factsOf(row: ToolRow): Node[] {

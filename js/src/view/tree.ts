@@ -4,7 +4,7 @@ import { h, icon } from "../dom.ts";
 import { presentFiles } from "../shown.ts";
 import type { VariantState } from "../state.ts";
 import type { Context } from "./context.ts";
-import { rove } from "./result.ts";
+import { rove } from "./rove.ts";
 
 export function createTree(context: Context) {
 	const element = h("ul", { class: "anb-tree", role: "listbox", "aria-label": "Files" });

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { Markdown, safeLink } from "../src/markdown.ts";
+
+function render(text: string, size = text.length): HTMLElement {
+	const element = document.createElement("div");
+	const markdown = new Markdown(element);
+	for (let end = size; end < text.length; end += size) markdown.set(text.slice(0, end), false);
+	markdown.set(text, true);
+	return element;
+}
+
+const ATTACKS = [
+	"<script>alert(1)</script>",
+	"<img src=x onerror=alert(1)>",
+	"<svg/onload=alert(1)>",
+	'<a href="javascript:alert(1)">x</a>',
+	"<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+	"<style>*{background:url(//evil.example)}</style>",
+	"<details open ontoggle=alert(1)>",
+	"<math><mi xlink:href='javascript:alert(1)'>x</mi></math>",
+	"[x](javascript:alert(1))",
+	"[x](JaVaScRiPt:alert(1))",
+	"[x](java\nscript:alert(1))",
+	"[x](\u0001javascript:alert(1))",
+	"[x](  javascript:alert(1))",
+	"[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+	"[x](vbscript:msgbox(1))",
+	"[x](//evil.example)",
+	"![x](javascript:alert(1))",
+	"![x](https://evil.example/pixel.png)",
+	'![x](x" onerror="alert(1))',
+	'[x](https://a.example" onclick="alert(1))',
+	"[a](https://a.example 'x' onmouseover='alert(1)')",
+	"<javascript:alert(1)>",
+	"`<img src=x onerror=alert(1)>`",
+	"```html\n<script>alert(1)</script>\n```",
+	'```"><script>alert(1)</script>\nx\n```',
+	"| <img src=x onerror=alert(1)> | b |\n|---|---|\n| c | d |",
+	"> <base href=//evil.example>",
+	"- <form action=javascript:alert(1)><input type=submit>",
+	"&#106;avascript:alert(1)",
+	"<<script>script>alert(1)<</script>/script>",
+];
+
+const ALLOWED = "a blockquote br code em h5 h6 hr li ol p pre s span strong table td tr ul".split(" ");
+
+describe("safety", () => {
+	test.each(ATTACKS)("%s stays text", (attack) => {
+		for (const size of [attack.length, 1, 3]) {
+			const element = render(attack, size);
+			for (const child of element.querySelectorAll("*")) {
+				expect(ALLOWED).toContain(child.localName);
+				for (const { name, value } of child.attributes) {
+					expect(["href", "target", "rel", "start"]).toContain(name);
+					if (name === "href") expect(value).toMatch(/^(https?|mailto):/);
+				}
+			}
+		}
+	});
+
+	test("links open elsewhere and tell nothing", () => {
+		const link = render("[here](https://a.example/x)").querySelector("a")!;
+		expect(link.getAttribute("href")).toBe("https://a.example/x");
+		expect(link.getAttribute("target")).toBe("_blank");
+		expect(link.getAttribute("rel")).toBe("noopener noreferrer");
+	});
+
+	test("only web and mail addresses are links", () => {
+		expect(safeLink("mailto:a@b.example")).toBe("mailto:a@b.example");
+		for (const bad of [
+			"javascript:1",
+			" javascript:1",
+			"data:text/html,x",
+			"/api/contents",
+			"file:///etc/passwd",
+			"",
+		]) {
+			expect(safeLink(bad)).toBeNull();
+		}
+	});
+});
+
+describe("streaming", () => {
+	const SAMPLE =
+		"# Title\n\nSome **bold** and `code`.\n\n- one\n- two\n\n```py\nx = 1\n```\n\n1. first\n2. second\n\nEnd 🥖.";
+
+	test("any fragmentation gives the same elements", () => {
+		const whole = render(SAMPLE).innerHTML;
+		for (const size of [1, 2, 3, 7]) expect(render(SAMPLE, size).innerHTML).toBe(whole);
+		expect(render(SAMPLE).querySelector("pre")?.textContent).toContain("x = 1");
+		expect(render(SAMPLE).querySelectorAll("li")).toHaveLength(4);
+	});
+
+	test("another text starts over", () => {
+		const element = document.createElement("div");
+		const markdown = new Markdown(element);
+		markdown.set("first", false);
+		markdown.set("second", true);
+		expect(element.textContent).toBe("second");
+		markdown.set("second and third", true);
+		expect(element.textContent).toBe("second and third");
+	});
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { Resolver, resolvePath, type Source, writable } from "../src/preview/resolve.ts";
+
+const FILES: Record<string, string> = {
+	"css/style.css": "@import 'more.css'; body { background: url(../img/a.png) }",
+	"css/more.css": "p { color: red }",
+	"app.js": 'import { x } from "./lib/x.js";',
+	"lib/x.js": 'import "../app.js"; export const x = 1;',
+};
+
+const source: Source = {
+	read(path) {
+		if (path === "img/a.png") return { media_type: "image/png", base64: "AAAA" };
+		const text = FILES[path];
+		return text === undefined
+			? null
+			: { media_type: path.endsWith(".css") ? "text/css" : "text/javascript", text };
+	},
+};
+
+describe("paths", () => {
+	test.each([
+		["style.css", "index.html", "style.css"],
+		["./a/../b.css", "index.html", "b.css"],
+		["../img/a.png", "css/style.css", "img/a.png"],
+		["../../../x.css", "a/b.html", "x.css"],
+		["/style.css", "deep/page.html", "style.css"],
+		["a%20b.png?v=1#x", "index.html", "a b.png"],
+	])("%s from %s is %s", (address, base, path) => expect(resolvePath(address, base)).toBe(path));
+
+	test.each([
+		"https://a.example/x.css",
+		"//a.example/x",
+		"data:,x",
+		"#top",
+		"",
+		"mailto:a@b.example",
+		"javascript:1",
+	])("%s is not ours", (address) => expect(resolvePath(address, "index.html")).toBeNull());
+});
+
+describe("pages", () => {
+	const resolve = (html: string): string => new Resolver(source, "index.html").html(html);
+
+	test("pictures become data", () => {
+		expect(resolve('<img alt=x src="img/a.png">')).toBe('<img alt=x src="data:image/png;base64,AAAA">');
+		expect(resolve("<img src=img/a.png>")).toBe('<img src="data:image/png;base64,AAAA">');
+		expect(resolve("<b style='background:url(img/a.png)'>")).toContain("data:image/png");
+	});
+
+	test("style sheets carry what they use", () => {
+		const address = /href="([^"]*)"/.exec(resolve('<link rel="stylesheet" href="css/style.css">'))?.[1] ?? "";
+		const style = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+		expect(style).toContain('url("data:image/png;base64,AAAA")');
+		expect(style).toContain('@import "data:text/css');
+	});
+
+	test("modules that import each other end", () => {
+		expect(resolve('<script type="module" src="app.js"></script>')).toContain('src="data:text/javascript');
+	});
+
+	test("other sites and anchors stay", () => {
+		const html =
+			'<a href="about.html">x</a><img src="https://a.example/x.png"><script src="//a.example/y.js"></script>';
+		expect(resolve(html)).toBe(html);
+	});
+
+	test("missing files are named, not fetched", () => {
+		const resolver = new Resolver(source, "index.html");
+		expect(resolver.html('<script src="gone.js"></script>')).toBe('<script src="data:,"></script>');
+		expect([...resolver.missing]).toEqual(["gone.js"]);
+	});
+});
+
+test("unfinished tags and addresses wait", () => {
+	expect(writable("<p>hello <im")).toBe(9);
+	expect(writable("<p>hello")).toBe(8);
+	expect(writable("a { background: url(im")).toBe(16);
+	expect(writable("ab\ud83e")).toBe(2);
+	expect(writable(`<${"x".repeat(5000)}`)).toBe(5001);
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from "vitest";
+import type { Event } from "../src/events.ts";
+import { EMPTY, reduce, type ToolRow, textOf } from "../src/state.ts";
+import { applyPatch, countPoints, sliceToPoint } from "../src/text.ts";
+import {
+	changed,
+	done,
+	finished,
+	piece,
+	play,
+	script,
+	started,
+	text,
+	thinking,
+	tool,
+	turn,
+} from "./events.ts";
+
+const kinds = (state: ReturnType<typeof play>): string[] => state.rows.map((row) => row.kind);
+const toolRow = (state: ReturnType<typeof play>): ToolRow =>
+	state.rows.find((row) => row.kind === "tool") as ToolRow;
+
+describe("rows", () => {
+	test("thinking ends when words begin", () => {
+		const state = play(script(started, turn, thinking("a"), thinking("b"), text("c")));
+		expect(state.rows[0]).toMatchObject({ kind: "thinking", text: "ab", from: 2, to: 4 });
+		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
+	});
+
+	test("a call and its result are one row", () => {
+		const state = play(
+			script(
+				started,
+				turn,
+				tool(),
+				piece("a.html", 0, "abc"),
+				changed("a.html", 1),
+				done({ ok: false, code: "FAILED", hint: "h" }),
+			),
+		);
+		expect(kinds(state)).toEqual(["tool"]);
+		expect(toolRow(state)).toMatchObject({ status: "failed", hint: "h", path: "a.html", written: 3 });
+		expect(toolRow(state).change).toMatchObject({ path: "a.html", action: "created" });
+	});
+
+	test("a retry withdraws the turn's rows and drafts", () => {
+		const before = script(started, turn, text("kept"), {
+			type: "turn_finished",
+			stop: "tool_use",
+			usage: {},
+			model: "m",
+		});
+		const after = script(turn, text("gone"), tool("c2"), piece("x.html", 0, "gone", "c2"), {
+			type: "turn_retrying",
+			attempt: 1,
+			wait: 3,
+			why: "busy",
+		});
+		const state = play(after, play(before));
+		expect(kinds(state)).toEqual(["text", "retry"]);
+		expect(state.files.size).toBe(0);
+		expect(state.phase).toBe("retrying in 3 s");
+		const again = play(script(text("new")), state);
+		expect(again.rows[1]).toMatchObject({ kind: "retry", over: true });
+		expect(kinds(play(script({ type: "turn_retrying", attempt: 2, wait: 1, why: "busy" }), again))).toEqual([
+			"text",
+			"retry",
+			"retry",
+		]);
+	});
+
+	test("an approval asks, then runs", () => {
+		const asking = play(
+			script(started, turn, tool(), {
+				type: "approval_requested",
+				call_id: "c1",
+				name: "run",
+				title: "run it",
+				args: { code: "1" },
+			}),
+		);
+		expect(toolRow(asking)).toMatchObject({ status: "asking", args: { code: "1" } });
+		expect(asking.phase).toBe("waiting for approval");
+		const denied = play(
+			script({ type: "approval_resolved", call_id: "c1", approved: false, note: "no" }),
+			asking,
+		);
+		expect(toolRow(denied)).toMatchObject({ status: "running", answer: { approved: false, note: "no" } });
+	});
+
+	test("only the end of the run ends being busy", () => {
+		const late = play(
+			script(started, turn, tool(), { type: "turn_finished", stop: "end_turn", usage: {}, model: "m" }),
+		);
+		expect(late.busy).toBe(true);
+		const end = play(script(finished("stopped")), late);
+		expect(end.busy).toBe(false);
+		expect(toolRow(end).status).toBe("stopped");
+		expect(end.at).toBe(9);
+	});
+});
+
+describe("files", () => {
+	test("a streamed file is its own first version", () => {
+		const state = play(
+			script(started, tool(), piece("a.html", 0, "ab"), piece("a.html", 2, "cd"), changed("a.html", 1)),
+		);
+		const file = state.files.get("a.html")!;
+		expect(file.draft).toBeNull();
+		expect(file.versions[0]).toMatchObject({ text: "abcd", epoch: 1 });
+	});
+
+	test("offset zero starts the file over", () => {
+		const state = play(script(started, tool(), piece("a.html", 0, "ab"), piece("a.html", 0, "xy")));
+		expect(state.files.get("a.html")!.draft).toMatchObject({ text: "xy", epoch: 2 });
+	});
+
+	test("offsets count code points, not units", () => {
+		const state = play(
+			script(started, tool(), piece("a.html", 0, "🥖é"), piece("a.html", 2, "!"), piece("a.html", 1, "?")),
+		);
+		expect(textOf(state.files.get("a.html")!)).toBe("🥖?");
+	});
+
+	test("patches make the next version", () => {
+		const first = script(started, tool(), piece("a.html", 0, "one\ntwo\nthree\n"), changed("a.html", 1));
+		const patch = [
+			[0, 1, "ONE"],
+			[2, 1, "three\nfour"],
+		];
+		const state = play(script(changed("a.html", 2, { patch })), play(first));
+		expect(state.files.get("a.html")!.versions.map((version) => version.text)).toEqual([
+			"one\ntwo\nthree\n",
+			"ONE\ntwo\nthree\nfour\n",
+		]);
+	});
+
+	test("binary files have no text", () => {
+		const state = play(script(changed("a.png", 1, { media_type: "image/png", call_id: null })));
+		expect(state.files.get("a.png")!.versions[0]!.text).toBeNull();
+	});
+
+	test("deleting keeps the versions before", () => {
+		const state = play(
+			script(
+				tool(),
+				piece("a.html", 0, "ab"),
+				changed("a.html", 1),
+				changed("a.html", 2, { action: "deleted" }),
+			),
+		);
+		expect(state.files.get("a.html")).toMatchObject({ deleted: true });
+		expect(state.files.get("a.html")!.versions).toHaveLength(2);
+	});
+});
+
+/** The same run cut into other pieces: merged, or split to single characters. */
+function fragmented(
+	words: string,
+	sizes: () => number,
+	make: (part: string, offset: number) => Event,
+): Event[] {
+	const points = [...words];
+	const events: Event[] = [];
+	for (let at = 0; at < points.length; ) {
+		const size = sizes();
+		events.push(make(points.slice(at, at + size).join(""), at));
+		at += size;
+	}
+	return events;
+}
+
+test("fragmentation does not change the outcome", () => {
+	const words = "Zwölf Boxkämpfer 🥊 jagen\nEva 👩‍👩‍👧 quer über\tden Sylter Deich. ".repeat(3);
+	let seed = 7;
+	const random = (): number => {
+		seed = (seed * 16807) % 2147483647;
+		return 1 + (seed % 9);
+	};
+	const outcome = (sizes: () => number): unknown => {
+		const say = fragmented(words, sizes, (part) => script(text(part))[0]!);
+		const write = fragmented(words, sizes, (part, offset) => script(piece("a.html", offset, part))[0]!);
+		const state = play([
+			...script(started, turn),
+			...say,
+			...script(tool()),
+			...write,
+			...script(changed("a.html", 1), finished()),
+		]);
+		return { rows: state.rows.map((row) => ({ ...row, from: 0 })), files: [...state.files] };
+	};
+	const whole = outcome(() => 10_000);
+	expect(outcome(() => 1)).toEqual(whole);
+	for (let round = 0; round < 20; round++) expect(outcome(random)).toEqual(whole);
+});
+
+test("reducing changes no earlier state", () => {
+	const events = script(
+		started,
+		turn,
+		thinking("a"),
+		text("b"),
+		tool(),
+		piece("a.html", 0, "ab"),
+		changed("a.html", 1),
+		done(),
+		finished(),
+	);
+	let state = EMPTY;
+	for (const event of events) {
+		const frozen = structuredClone(state);
+		const next = reduce(state, event);
+		expect(state).toEqual(frozen);
+		state = next;
+	}
+});
+
+test("text helpers agree on code points", () => {
+	expect(countPoints("a🥖b")).toBe(3);
+	expect(sliceToPoint("a🥖b", 2)).toBe("a🥖");
+	expect(applyPatch("", [[0, 1, "x\ny"]])).toBe("x\ny");
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { bytes, count, dollars, seconds } from "../src/format.ts";
+import { highlight } from "../src/highlight.ts";
+import { shownFile, shownPage } from "../src/shown.ts";
+import { newChoices } from "../src/ui.ts";
+import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/difftable.ts";
+import { crc32, zip } from "../src/zip.ts";
+import { changed, piece, play, script, started, tool } from "./events.ts";
+
+describe("differences", () => {
+	const signs = (lines: { sign: string; text: string }[]): string[] =>
+		lines.map((line) => line.sign + line.text);
+
+	test("a unified diff keeps its line numbers", () => {
+		const lines = parseUnifiedDiff("--- a/x\n+++ b/x\n@@ -3,3 +3,4 @@\n a\n-b\n+c\n+d\n e\n");
+		expect(signs(lines)).toEqual(["@line 3", " a", "-b", "+c", "+d", " e"]);
+		expect(lines.map((line) => line.number)).toEqual([null, 3, 4, 4, 5, 6]);
+	});
+
+	test("a patch shows only what changed", () => {
+		const before = "a\nb\nc\nd\ne\nf\n.\ng\nh\ni\nj\nk";
+		const lines = linesOfPatch(before, [
+			[1, 2, "b"],
+			[10, 1, "J\nJ2"],
+		]);
+		expect(signs(lines)).toEqual([
+			"@line 1",
+			" a",
+			" b",
+			"-c",
+			" d",
+			" e",
+			" f",
+			"@line 7",
+			" g",
+			" h",
+			" i",
+			"-j",
+			"+J",
+			"+J2",
+			" k",
+		]);
+	});
+
+	test("changed words are marked whole", () => {
+		const table = createDiffTable(
+			parseUnifiedDiff("@@ -1 +1 @@\n-color: var(--cta);\n+color: var(--crust);\n"),
+		);
+		expect([...table.querySelectorAll("mark")].map((mark) => mark.textContent)).toEqual(["--cta", "--crust"]);
+	});
+});
+
+describe("choice of file", () => {
+	const state = play(
+		script(
+			started,
+			tool(),
+			piece("about.html", 0, "a"),
+			changed("about.html", 1),
+			piece("index.html", 0, "i", "c2"),
+			changed("index.html", 1),
+			piece("style.css", 0, "p{}", "c3"),
+			changed("style.css", 1, { media_type: "text/css" }),
+		),
+	);
+
+	test("the entry page is shown first", () =>
+		expect(shownFile(state, newChoices())?.file.path).toBe("index.html"));
+
+	test("a chosen style sheet keeps the page in view", () => {
+		const choices = { ...newChoices(), file: "style.css" };
+		expect(shownFile(state, choices)?.text).toBe("p{}");
+		expect(shownPage(state, choices)?.file.path).toBe("index.html");
+	});
+
+	test("a page being written is followed", () => {
+		const writing = play(script(piece("about.html", 0, "new", "c9")), state);
+		expect(shownPage(writing, newChoices())).toMatchObject({ live: true, text: "new" });
+	});
+
+	test("an earlier version is shown as it was", () => {
+		const edited = play(script(changed("index.html", 2, { patch: [[0, 1, "two"]] })), state);
+		expect(shownFile(edited, newChoices())?.text).toBe("two");
+		expect(shownFile(edited, { ...newChoices(), version: 1 })?.text).toBe("i");
+	});
+});
+
+test("code is coloured without html", () => {
+	const pre = document.createElement("pre");
+	const code = '<p class="a">&amp; <script>let x = "</b>";</script>';
+	pre.append(...highlight("index.html", code)!);
+	expect(pre.textContent).toBe(code);
+	expect(pre.querySelector(".s")?.textContent).toBe('"a"');
+	expect(highlight("notes.txt", "x")).toBeNull();
+});
+
+test("numbers read as people write them", () => {
+	expect([seconds(3.14), seconds(125), count(950), count(1234), count(44_100)]).toEqual([
+		"3.1 s",
+		"2 min 5 s",
+		"950",
+		"1.2k",
+		"44k",
+	]);
+	expect([bytes(12), bytes(6412), bytes(2_500_000), dollars(0.0031), dollars(1.5)]).toEqual([
+		"12 B",
+		"6.4 kB",
+		"2.5 MB",
+		"$0.003",
+		"$1.50",
+	]);
+});
+
+test("archives have the known checksum", () => {
+	const data = new TextEncoder().encode("123456789");
+	expect(crc32(data)).toBe(0xcbf43926);
+	const archive = zip([{ path: "a/é.txt", data }]);
+	expect(new DataView(archive.buffer).getUint32(0, true)).toBe(0x04034b50);
+	expect(archive.length).toBe(30 + 46 + 22 + 2 * 8 + 9);
+});
