@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 
 from agent_nb.providers.demo.brief import Brief, read_brief, sections_in, shortened
-from agent_nb.providers.demo.colours import Wish, read_wish, readable_on
+from agent_nb.providers.demo.colours import Wish, read_wish, readable_in, readable_on
 from agent_nb.providers.demo.sections import TITLES, section
 
 
@@ -18,7 +18,7 @@ class Change:
 
 
 _ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
-_ACCENT = re.compile(r"--accent:[^\n]*;\n--on:[^\n]*;\n")
+_ACCENT = re.compile(r"--accent-(light|dark):[^\n]*\n")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.I)
 _H1 = re.compile(r"<h1[^>]*>([^<]*)</h1>", re.I)
 _SCRIPT = re.compile(r"<(script|style)\b.*?</\1>", re.I | re.DOTALL)
@@ -78,11 +78,23 @@ def _colours(brief: Brief, page: str) -> list[Change]:
     if wish.hue == int(root[2]) and not wish.exact:
         hue = (hue + 345) % 360  # asked for what it is already: a shade further
     new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
-    changes = [Change(root[0], new, f"Colours: {wish.words}, through the page’s one hue.")]
-    if wish.exact and (accent := _ACCENT.search(page)):
-        fixed = f"--accent:{wish.exact};\n--on:{readable_on(wish.exact)};\n"
-        changes.append(Change(accent[0], fixed, f"Accent: exactly {wish.exact}."))
-    return changes
+    accents = _exact_accents(page, wish.exact) if wish.exact else []
+    return [Change(root[0], new, f"Colours: {wish.words}."), *accents]
+
+
+def _exact_accents(page: str, colour: str) -> list[Change]:
+    """The exact colour as accent in light and dark, or in the one of them where it can be read."""
+    fits = [scheme for scheme in ("light", "dark") if readable_in(colour, scheme)] or ["light", "dark"]
+    kept = "" if len(fits) == 2 else f" in {fits[0]} mode; the other keeps a shade that can be read"
+    return [
+        Change(
+            line[0],
+            f"--accent-{line[1]}:{colour};--on-{line[1]}:{readable_on(colour)};\n",
+            f"Accent: {colour}{kept}." if line[1] == fits[0] else "",
+        )
+        for line in _ACCENT.finditer(page)
+        if line[1] in fits
+    ]
 
 
 def _foreign_colours(page: str, wish: Wish) -> list[Change]:
@@ -97,7 +109,7 @@ def _foreign_colours(page: str, wish: Wish) -> list[Change]:
         f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
         f"a,h1,h2{{color:{wish.exact or f'oklch({accent} .13 {hue})'}}}\n</style>\n{end}"
     )
-    return [Change(end, style, f"Colours: {wish.words}, in a style at the end of the head.")]
+    return [Change(end, style, f"Colours: {wish.words}, in a style of their own.")]
 
 
 def _headline(brief: Brief, page: str) -> list[Change]:
@@ -126,7 +138,7 @@ def _runs(page: str, text: str) -> list[str]:
     """The stretches of running text, each with the tag before it, that hold `text`."""
     body = _SCRIPT.sub("", page)
     return [
-        found[0] for found in re.finditer(r"<[^<>]+>[^<>]*<", body) if text in found[0].partition(">")[2]
+        found[0] for found in re.finditer(r"<[^<>]+>[^<>]*(?=<)", body) if text in found[0].partition(">")[2]
     ][:8]
 
 
@@ -181,4 +193,4 @@ def _other_colour(brief: Brief, page: str) -> list[Change]:
         return _foreign_colours(page, read_wish("blue"))
     hue = (int(root[2]) + 140 + 40 * brief.variant) % 360
     new = f":root{{color-scheme:{root[1]};--h:{hue};--c:{root[3]};"
-    return [Change(root[0], new, "Another colour: I know none of these words, so I turned the hue.")]
+    return [Change(root[0], new, "Another colour: I found nothing else that I know how to change.")]

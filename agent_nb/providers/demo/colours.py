@@ -57,9 +57,14 @@ def read_wish(text: str) -> Wish:
 
 def readable_on(colour: str) -> str:
     """Black or white, whichever is easier to read on the hex colour."""
-    red, green, blue = _linear(colour)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    luminance = _luminance(colour)
     return "#fff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000"
+
+
+def readable_in(colour: str, scheme: str) -> bool:
+    """Whether text of that colour reaches a contrast of 4.5 on our light or dark pages."""
+    luminance, paper = _luminance(colour), {"light": 0.95, "dark": 0.011}[scheme]
+    return (max(luminance, paper) + 0.05) / (min(luminance, paper) + 0.05) >= 4.5
 
 
 def hue_of(colour: str) -> int:
@@ -71,6 +76,11 @@ def hue_of(colour: str) -> int:
     a = 1.9780 * long - 2.4286 * medium + 0.4506 * short
     b = 0.0259 * long + 0.7828 * medium - 0.8087 * short
     return round(math.degrees(math.atan2(b, a))) % 360
+
+
+def _luminance(colour: str) -> float:
+    red, green, blue = _linear(colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _linear(colour: str) -> tuple[float, float, float]:

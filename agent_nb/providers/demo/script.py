@@ -3,6 +3,8 @@
 Every tool is called at most once or twice for a prompt, so that no error can make it go round in circles.
 """
 
+import contextlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -146,8 +148,15 @@ def _heard(talk: Conversation) -> str:
 
 
 def _failure(use: Use) -> str:
-    why = shortened(" ".join(use.result.text.split()), SHORT_RESULT) if use.result else ""
-    return f"`{use.call.name}` could not do it ({why}); I go on without it."
+    return f"`{use.call.name}` could not do it ({_why(use)}); I go on without it."
+
+
+def _why(use: Use) -> str:
+    """The words of an error result, which is JSON with an `error` in it."""
+    text = use.result.text if use.result else ""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        text = str(json.loads(text)["error"])
+    return shortened(" ".join(text.split()).rstrip("."), SHORT_RESULT)
 
 
 def _thoughts(talk: Conversation, brief: Brief) -> str:
