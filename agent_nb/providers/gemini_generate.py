@@ -18,7 +18,7 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
 from agent_nb.providers.gemini import IMAGE_LIMITS, THINKING_LEVELS, make_client, retry_delay
-from agent_nb.providers.http import limit_silence, responses_opened
+from agent_nb.providers.http import responses_opened
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamingProvider
@@ -55,10 +55,8 @@ class GeminiGenerateProvider(StreamingProvider):
         failed: ProviderError | None = None
         opened: list[httpx2.Response] = []
         try:
-            with responses_opened(opened):
+            with responses_opened(opened, self.silence):
                 chunks = await models.generate_content_stream(**body)
-                for response in opened:
-                    limit_silence(response, self.silence)
                 first = await anext(chunks, None)
             async for chunk in _after(first, chunks):
                 for piece in decoder.feed(chunk):

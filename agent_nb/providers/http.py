@@ -29,7 +29,8 @@ class _Shared:
 
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
-_opened: "weakref.WeakKeyDictionary[asyncio.Task[Any], list[httpx2.Response]]" = weakref.WeakKeyDictionary()
+_watching: "weakref.WeakKeyDictionary[asyncio.Task[Any], tuple[list[httpx2.Response], float]]"
+_watching = weakref.WeakKeyDictionary()
 
 
 async def shared_client(user: object) -> "httpx2.AsyncClient":
@@ -65,22 +66,24 @@ def limit_silence(response: "httpx2.Response", seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def responses_opened(found: "list[httpx2.Response]") -> Iterator[None]:
-    """Collects the responses that this task opens meanwhile: the door to those an SDK hides."""
+def responses_opened(found: "list[httpx2.Response]", silence: float) -> Iterator[None]:
+    """Collects the responses that this task opens meanwhile, each with its limit: those an SDK hides."""
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("a stream is read inside a task")
-    _opened[task] = found
+    _watching[task] = (found, silence)
     try:
         yield
     finally:
-        _opened.pop(task, None)
+        _watching.pop(task, None)
 
 
 async def _note(response: "httpx2.Response") -> None:
     task = asyncio.current_task()
-    if task is not None and task in _opened:
-        _opened[task].append(response)
+    if task is not None and (watching := _watching.get(task)):
+        found, silence = watching
+        found.append(response)
+        limit_silence(response, silence)
 
 
 @functools.cache

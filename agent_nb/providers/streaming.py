@@ -97,7 +97,7 @@ class StreamingProvider:
                 contextlib.aclosing(_chunks(response.http_response)) as chunks,
             ):
                 limit_silence(response.http_response, self.silence)
-                await self._refuse_pages(response.http_response)
+                await self._check_answer(response.http_response)
                 async for chunk in chunks:
                     for piece in reading.feed(chunk):
                         yield piece
@@ -140,8 +140,10 @@ class StreamingProvider:
                 f"`%pip install --force-reinstall {package}`, then restart the kernel."
             ) from None
 
-    async def _refuse_pages(self, response: "httpx2.Response") -> None:
-        """A page or a JSON object with status 200 is a wrong address or an error, not an answer."""
+    async def _check_answer(self, response: "httpx2.Response") -> None:
+        """A redirect, a page or a JSON object is a wrong address or an error, not an answer."""
+        if response.is_redirect:
+            raise failure.from_status(self.settings, response.status_code, "", headers=response.headers)
         kind = response.headers.get("content-type", "")
         if "html" not in kind and "application/json" not in kind:
             return

@@ -140,9 +140,9 @@ class Anthropic(Dialect):
         return self.event("content_block_delta", index=self.index, delta=delta)
 
     def finish(self) -> Iterator[bytes]:
-        details = (
-            {"type": "refusal", "category": "cyber", "explanation": self.end.words} if self.end else None
-        )
+        words = self.end.words if self.end else ""
+        refused = {"type": "refusal", "category": "cyber", "explanation": words}
+        details = refused if self.stop == "refusal" else None
         delta = {"stop_reason": self.stop, "stop_sequence": None, "stop_details": details}
         thinking = {"thinking_tokens": self.tokens.reasoning}
         usage = {"output_tokens": self.tokens.output, "output_tokens_details": thinking}

@@ -50,6 +50,7 @@ class WireServer:
         self.otherwise: Callable[[Request], Reply] | None = None
         self.port = 0
         self.connections = 0
+        self._arrivals: list[asyncio.Event] = []
         self._plans: deque[Reply] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._transports: set[asyncio.Transport] = set()
@@ -62,6 +63,15 @@ class WireServer:
     @property
     def unused(self) -> int:
         return len(self._plans)
+
+    async def arrival(self, number: int = 0) -> Request:
+        """The request of that number, as soon as it has come."""
+        arrived = asyncio.Event()
+        self._arrivals.append(arrived)
+        while len(self.requests) <= number:
+            arrived.clear()
+            await asyncio.wait_for(arrived.wait(), 20)
+        return self.requests[number]
 
     def base_url(self, vendor: str) -> str:
         """What to pass as `base_url`: the OpenAI protocols end in `/v1`, the others do not."""
@@ -108,6 +118,8 @@ class WireServer:
 
     def answer_to(self, request: Request) -> Reply:
         self.requests.append(request)
+        for arrived in self._arrivals:
+            arrived.set()
         if self._plans:
             return self._plans.popleft()
         if self.otherwise:
