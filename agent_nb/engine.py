@@ -85,9 +85,7 @@ class RunHandle:
         self._setup, self._opening = setup, opening
         self._on_loop = from_any_thread()
         self._messages: list[Message] = [*opening.history, opening.question]
-        self._workspace = Workspace(
-            opening.files or Files(), on_change=self._on_loop(self._file_changed)
-        )
+        self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._clock = setup.provider.new_clock()
         self._started = self._clock.now()
         self._spend = Spend(functools.partial(price_of, setup.provider.name))
@@ -150,9 +148,9 @@ class RunHandle:
                 match piece:
                     case CallPiece(call_id, text):
                         event_id, reader = readers[call_id]
-                        self._emit(ToolArgsDelta, call_id=event_id, text=text)
                         if reader is not None:
                             self._show_file(event_id, reader.feed(text))
+                        self._emit(ToolArgsDelta, call_id=event_id, text=text)
                         self._received(len(text))
                     case TextPiece(text):
                         self._emit(TextDelta, text=text)

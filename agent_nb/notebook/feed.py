@@ -5,6 +5,7 @@ message and the change that carry it. So the page receives the content about onc
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent_nb.events import (
@@ -16,6 +17,7 @@ from agent_nb.events import (
     ThinkingDelta,
     ToolArgsDelta,
     ToolReady,
+    UsageUpdated,
 )
 from agent_nb.scrub import scrub
 from agent_nb.wire import Json, to_wire
@@ -31,7 +33,7 @@ class Feed:
 
     def __init__(self) -> None:
         self._streamed: dict[str, dict[str, int]] = {}
-        """Characters streamed of each path, by call."""
+        """Bytes streamed of each path, by call."""
 
     def project(self, events: Sequence[Event]) -> list[Json]:
         """The wire events for these events, which follow those given before."""
@@ -43,7 +45,12 @@ class Feed:
             if open_delta is not None:
                 wire.append({**to_wire(open_delta), "text": clean("".join(texts))})
 
+        estimate: Event | None = None
         for event in events:
+            if isinstance(event, UsageUpdated):
+                estimate = event if event.estimated else None
+                if event.estimated:
+                    continue
             if isinstance(event, _Joinable):
                 if isinstance(event, ToolArgsDelta) and event.call_id in self._streamed:
                     continue
@@ -60,23 +67,25 @@ class Feed:
             if not isinstance(event, MessageAdded):
                 wire.append(self._slim(event))
         close()
+        if estimate is not None:
+            wire.append(self._slim(estimate))
         return wire
 
     def _count(self, event: FileDelta) -> None:
         paths = self._streamed.setdefault(event.call_id, {})
-        paths[event.path] = event.offset + len(event.text)
+        before = paths.get(event.path, 0) if event.offset else 0
+        paths[event.path] = before + len(event.text.encode("utf-8", "surrogatepass"))
 
     def _slim(self, event: Event) -> Json:
-        data: Json = to_wire(event)
         match event:
             case ToolReady(args=args):
-                data["args"] = {name: _shortened(value) for name, value in args.items()}
-            case FileChanged(call_id=call_id, path=path, action="created", patch=((_, _, text),)) if (
-                call_id is not None and self._streamed.get(call_id, {}).get(path) == len(text)
-            ):
-                data["patch"] = None
+                event = replace(event, args={name: _shortened(value) for name, value in args.items()})
+            case FileChanged(call_id=str(call_id), path=path, size=size):
+                if self._streamed.get(call_id, {}).get(path) == size:
+                    event = replace(event, patch=None)
             case _:
                 pass
+        data: Json = _cleaned(to_wire(event))
         return data
 
 
@@ -96,6 +105,18 @@ def _shortened(value: Any) -> Any:
     if isinstance(value, str) and len(value) > SHORT:
         return value[:SHORT] + "…"
     return value
+
+
+def _cleaned(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {key: _cleaned(item) for key, item in value.items()}
+        case list():
+            return [_cleaned(item) for item in value]
+        case _:
+            return value
 
 
 def clean(text: str) -> str:

@@ -1,0 +1,103 @@
+"""What the page is sent: the content about once, whatever the fragments."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_nb import Agent
+from agent_nb.diffs import apply_patch
+from agent_nb.notebook.feed import Feed
+from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+
+PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
+
+
+async def make_run(fragment: int = 20):
+    turns = [
+        [
+            think("Hm. " * 20, fragment=3),
+            call("create_file", {"path": "index.html", "content": PAGE}, fragment=fragment),
+        ],
+        [call("edit_file", {"path": "index.html", "old": '"n7"', "new": "seven"})],
+        [text("Done. " * 30, fragment=4)],
+    ]
+    with ScriptedProvider(turns) as provider:
+        return await Agent(provider).run("go")
+
+
+@pytest.fixture
+async def run():
+    return await make_run()
+
+
+def rebuild(wire: list[dict]) -> dict[str, str]:
+    """What the page's reducer makes of the files."""
+    drafts: dict[str, str] = {}
+    files: dict[str, str] = {}
+    for event in wire:
+        path = event.get("path")
+        if event["type"] == "file_delta":
+            drafts[path] = drafts.get(path, "")[: event["offset"]] + event["text"]
+        if event["type"] == "file_changed":
+            patch = event["patch"]
+            files[path] = (
+                drafts[path] if patch is None else apply_patch(files.get(path, ""), tuple(map(tuple, patch)))
+            )
+    return files
+
+
+@pytest.mark.parametrize("fragment", [1, 20, 5000])
+async def test_the_page_is_sent_about_once(fragment):
+    run = await make_run(fragment)
+    feed, sent = Feed(), 0
+    for start in range(0, len(run.events), 150):
+        sent += len(json.dumps(feed.project(run.events[start : start + 150]), ensure_ascii=False).encode())
+    content = len(json.dumps(PAGE + run.text + run.thinking, ensure_ascii=False).encode())
+    fixed = 6_000 + 500 * (len(run.events) // 150)
+    assert sent < 1.05 * content + fixed
+
+
+async def test_the_files_arrive_whole(run):
+    assert rebuild(Feed().project(run.events)) == dict(run.files)
+
+
+@given(st.lists(st.integers(1, 400), max_size=12))
+@settings(max_examples=30, deadline=None)
+def test_batches_join_to_the_same_anywhere(cuts):
+    import asyncio
+
+    run = asyncio.run(make_run(37))
+    feed, wire, start = Feed(), [], 0
+    for cut in [*cuts, len(run.events)]:
+        wire += feed.project(run.events[start : start + cut])
+        start += cut
+        if start >= len(run.events):
+            break
+    wire += feed.project(run.events[start:])
+    assert rebuild(wire) == dict(run.files)
+    assert "".join(event["text"] for event in wire if event["type"] == "text_delta") == run.text
+    assert "".join(event["text"] for event in wire if event["type"] == "thinking_delta") == run.thinking
+    assert wire[-1]["type"] == "run_finished"
+
+
+async def test_messages_and_long_arguments_stay_in_the_kernel(run):
+    wire = Feed().project(run.events)
+    assert not [event for event in wire if event["type"] == "message_added"]
+    ready = next(event for event in wire if event["type"] == "tool_ready")
+    assert len(ready["args"]["content"]) < 1000
+
+
+async def test_half_characters_do_not_break_the_wire():
+    with ScriptedProvider(
+        [[call("create_file", '{"path": "a.txt", "content": "\\ud83d"}')], [text("\ud83d ok")]]
+    ) as provider:
+        run = await Agent(provider).run("go")
+    json.dumps(Feed().project(run.events), ensure_ascii=False).encode()
+
+
+async def test_secrets_do_not_reach_the_page():
+    with ScriptedProvider([[text("The key is sk-ant-api03-abcdefghijklmnopqrstuvwx.")]]) as provider:
+        run = await Agent(provider).run("go")
+    assert "abcdefghijkl" not in json.dumps(Feed().project(run.events))
