@@ -122,6 +122,10 @@ async def test_a_csv_in_the_prompt_is_charted() -> None:
         ("| city | people |\n|---|---|\n| Lyon | 520,000 |\n| Nantes | 320,000 |", ["People"]),
         ("   month  rain  sun\n0  Jan    12.5  40\n1  Feb    9.0   61", ["Rain", "Sun"]),
         ("dtypes:\nheight    float64\nweight    int64", ["height", "weight"]),
+        (
+            "DataFrame, 3 rows:\n- week: object\n- sold: int64\nFirst rows:\nweek,sold\nW1,10\nW2,14\nBlue, please",
+            ["Sold"],
+        ),
         ("nothing to see, 1 2 3", ["Revenue", "Orders", "Customers", "Returns"]),
     ],
 )

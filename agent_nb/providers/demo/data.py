@@ -1,5 +1,6 @@
 """The numbers of a dashboard: those in the prompt if there are any, else a sample seeded by its words."""
 
+import itertools
 import random
 import re
 from dataclasses import dataclass
@@ -7,17 +8,20 @@ from dataclasses import dataclass
 from agent_nb.providers.demo.brief import Brief
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
+_READ = 20_000
+"""Characters of a prompt that are looked at for numbers."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NUMBER = re.compile(r"^[^\w\s-]?-?[\d][\d,_ ]*(?:\.\d+)?\s?[%€$£]?$")
 _DTYPE = re.compile(
-    r"^\W*([A-Za-z_][\w ]{0,30}?)\W+(?:\d+ non-null\W+)?(?:u?int|float|object|str|string|datetime|bool|category)\w*\b",
+    r"^[^\w\n]*([A-Za-z_][\w ]{0,30}?)[^\w\n]+(?:\d+ non-null[^\w\n]+)?"
+    r"(?:u?int|float|object|str|string|datetime|bool|category)\w*\b",
     re.MULTILINE,
 )
 _MEASURES = (
-    (r"weather|climate|temperature|rain", ("Temperature, °C", "Rain, mm", "Sun, hours", "Wind, km/h"), 18),
+    (r"weather|climate|temperature|rain", ("Temperature, °C", "Rain, mm", "Sun, hours", "Wind, m/s"), 18),
     (
         r"web|traffic|visitors?|blog|page ?views|analytics",
-        ("Visits", "Readers", "Sign-ups", "Pages per visit"),
+        ("Visits", "Readers", "Sign-ups", "Comments"),
         4200,
     ),
     (
@@ -27,12 +31,12 @@ _MEASURES = (
     ),
     (
         r"fitness|running|health|steps|sleep|training",
-        ("Minutes", "Kilometres", "Sessions", "Resting pulse"),
+        ("Minutes", "Kilometres", "Sessions", "Rest days"),
         210,
     ),
     (
         r"students?|course|class|grades?|school|learning",
-        ("Learners", "Lessons done", "Questions", "Mean score"),
+        ("Learners", "Lessons done", "Questions", "Certificates"),
         120,
     ),
     (r"", ("Revenue", "Orders", "Customers", "Returns"), 8200),
@@ -55,34 +59,35 @@ def read_data(brief: Brief) -> Data:
 
 def _table(prompt: str) -> Data | None:
     """The first CSV, Markdown or white-space aligned table of the prompt that holds numbers."""
+    lines = prompt[:_READ].splitlines()
     for split in (_commas, _pipes, _columns):
-        rows = [cells for line in prompt.splitlines() if len(cells := split(line)) > 1]
-        if (found := _numbers(rows)) is not None:
-            return found
+        rows = [cells for line in lines if len(cells := split(line)) > 1]
+        for start, header in enumerate(rows):
+            if (found := _numbers(header, rows[start + 1 : start + 1 + MAX_ROWS])) is not None:
+                return found
     return None
 
 
-def _numbers(rows: list[list[str]]) -> Data | None:
-    for start, header in enumerate(rows[:-2]):
-        body = []
-        for row in rows[start + 1 :]:
-            if len(row) != len(header):
-                break
-            body.append(row)
-        numeric = [i for i in range(len(header)) if body and all(_NUMBER.match(row[i]) for row in body)]
-        if len(body) < 2 or not numeric or any(_NUMBER.match(cell) for cell in header):
-            continue
-        label = next((i for i in range(len(header)) if i not in numeric), numeric[0])
-        body = body[:MAX_ROWS]
-        columns = [
-            (header[i][:1].upper() + header[i][1:], tuple(_value(row[i]) for row in body))
-            for i in numeric
-            if i != label
-        ]
-        if columns:
-            labels = tuple(row[label] for row in body)
-            return Data(axis=header[label], labels=labels, columns=tuple(columns[:MAX_COLUMNS]), given=True)
-    return None
+def _numbers(header: list[str], rows: list[list[str]]) -> Data | None:
+    """The table that begins so, if it has two rows or more and numbers beside its labels."""
+    if not rows or len(rows[0]) != len(header) or any(_NUMBER.match(cell) for cell in header):
+        return None
+    numeric = [i for i, cell in enumerate(rows[0]) if _NUMBER.match(cell)]
+    body = list(itertools.takewhile(lambda row: _fits(row, len(header), numeric), rows))
+    label = next((i for i in range(len(header)) if i not in numeric), 0)
+    columns = [(_capital(header[i]), tuple(_value(row[i]) for row in body)) for i in numeric if i != label]
+    if len(body) < 2 or not columns:
+        return None
+    labels = tuple(row[label] for row in body)
+    return Data(axis=header[label], labels=labels, columns=tuple(columns[:MAX_COLUMNS]), given=True)
+
+
+def _fits(row: list[str], size: int, numeric: list[int]) -> bool:
+    return len(row) == size and all(_NUMBER.match(row[i]) for i in numeric)
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
 
 
 def _commas(line: str) -> list[str]:
@@ -110,7 +115,7 @@ def _sample(brief: Brief) -> Data:
     names, scale = next(
         (n, s) for pattern, n, s in _MEASURES if re.search(rf"\b(?:{pattern})\b", words, re.I)
     )
-    named = [name.strip() for name in _DTYPE.findall(brief.prompt)]
+    named = [name.strip() for name in _DTYPE.findall(brief.prompt[:_READ])]
     measures = (named or list(names))[:MAX_COLUMNS]
     return Data(
         axis="month",
