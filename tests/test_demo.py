@@ -87,6 +87,7 @@ def test_titles_come_from_the_prompt(prompt: str, name: str) -> None:
     ("prompt", "kind"),
     [
         ("A landing page for a game studio", "landing"),
+        ("A blog landing page", "landing"),
         ("A bakery page with a contact form", "landing"),
         ("A dashboard of blog posts", "dashboard"),
         ("Documentation for my parser", "article"),

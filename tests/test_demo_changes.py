@@ -63,6 +63,20 @@ async def test_several_wishes_are_one_edit() -> None:
     assert "One letter a month from Petit Four" in after
 
 
+async def test_a_hue_replaces_an_exact_accent() -> None:
+    _, exact, second = await changed("use #0a7d5a")
+    _, after, _ = await changed("make it purple", second)
+    assert "#0a7d5a" in exact
+    assert "#0a7d5a" not in after
+    assert "--h:305;" in after
+
+
+async def test_a_darker_page_is_still_this_page() -> None:
+    _, after, run = await changed("make a darker page")
+    assert called(run) == ["edit_file"]
+    assert "<title>Lyon Bakery</title>" in after
+
+
 async def test_a_section_can_be_removed() -> None:
     before, after, _ = await changed("remove the opening hours")
     assert 'id="hours"' in before

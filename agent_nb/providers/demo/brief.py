@@ -52,7 +52,8 @@ _LOOKS = re.compile(
 
 _ANOTHER = re.compile(
     r"\W*(?:(?:now|please|then|next)\s+)*(?:(?:make|build|create|design|write|draw)\s+(?:me\s+)?)?"
-    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{_NOUN})\b(?!\s+section)",
+    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{'|'.join(_KIND_WORDS.values())}|(?:page|site|app)\s+(?:for|of|about))\b"
+    r"(?!\s+section)",
     re.I,
 )
 
@@ -66,7 +67,7 @@ SECTION_WORDS: dict[str, str] = {
     "newsletter": r"newsletter|mailing list|subscribe",
     "contact": r"contact|get in touch|find us|address|e-?mail us",
     "team": r"\bteam\b|who we are|our people",
-    "about": r"\babout (?:us|me|section|the)\b|our story",
+    "about": r"\babout (?:us|me|section)\b|our story",
 }
 
 
@@ -90,7 +91,7 @@ class Brief:
 
     @property
     def seed(self) -> int:
-        return zlib.crc32(self.prompt.encode())
+        return zlib.crc32(self.prompt.encode(errors="replace"))
 
 
 def read_brief(prompt: str, variant: int = 0) -> Brief:
@@ -121,7 +122,9 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
 def kind_of(words: str) -> Kind:
     """The kind of page named first; what follows "with" is a part of a page, not its kind."""
     head = _head(words)
-    for text in (head, words if not re.search(r"\bpage|site\b", head, re.I) else ""):
+    if re.search(r"\b(?:landing|home)[ -]?page\b", head, re.I):
+        return "landing"
+    for text in (head, "" if re.search(r"\b(?:page|site)\b", head, re.I) else words):
         found = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(text))]
         if found:
             return min(found)[1]

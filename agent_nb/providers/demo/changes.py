@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from agent_nb.providers.demo.brief import Brief, read_brief, sections_in, shortened
 from agent_nb.providers.demo.colours import Wish, read_wish, readable_in, readable_on
 from agent_nb.providers.demo.sections import TITLES, section
+from agent_nb.providers.demo.texts import template
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,14 @@ def _colours(brief: Brief, page: str) -> list[Change]:
     if wish.hue == int(root[2]) and not wish.exact:
         hue = (hue + 345) % 360  # asked for what it is already: a shade further
     new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
-    accents = _exact_accents(page, wish.exact) if wish.exact else []
+    accents = _exact_accents(page, wish.exact) if wish.exact else _usual_accents(page) if wish.hue else []
     return [Change(root[0], new, f"Colours: {wish.words}."), *accents]
+
+
+def _usual_accents(page: str) -> list[Change]:
+    """Accents that follow the hue again, where an exact colour had been set."""
+    usual = {line[1]: line[0] for line in _ACCENT.finditer(template("head.html"))}
+    return [Change(line[0], usual[line[1]], "") for line in _ACCENT.finditer(page)]
 
 
 def _exact_accents(page: str, colour: str) -> list[Change]:
