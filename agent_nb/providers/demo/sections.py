@@ -48,12 +48,10 @@ def _menu(brief: Brief) -> Html:
 
 
 def _gallery(brief: Brief) -> Html:
-    crops = ("0 0 400 300", "200 120 400 300", "120 60 400 400")
-    figures = (
-        Html(f"<figure>{art(brief.trade.art).replace('0 0 640 480', crop, 1)}</figure>") for crop in crops
-    )
+    crops = ("0 0 320 240", "320 0 320 240", "0 240 320 240", "320 240 320 240")
+    figures = (f"<figure>{art(brief.trade.art).replace('0 0 640 480', crop, 1)}</figure>" for crop in crops)
     return Html(
-        f'<div class="cards">\n{joined(figures)}\n</div>\n<p class="small">Three details of one drawing.</p>'
+        f'<div class="gallery">\n{joined(figures)}\n</div>\n<p class="small">One drawing in four panels: put your photographs here.</p>'
     )
 
 
