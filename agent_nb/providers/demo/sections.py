@@ -50,9 +50,8 @@ def _menu(brief: Brief) -> Html:
 def _gallery(brief: Brief) -> Html:
     crops = ("0 0 320 240", "320 0 320 240", "0 240 320 240", "320 240 320 240")
     figures = (f"<figure>{art(brief.trade.art).replace('0 0 640 480', crop, 1)}</figure>" for crop in crops)
-    return Html(
-        f'<div class="gallery">\n{joined(figures)}\n</div>\n<p class="small">One drawing in four panels: put your photographs here.</p>'
-    )
+    caption = "One drawing in four panels: put your photographs here."
+    return Html(f'<div class="gallery">\n{joined(figures)}\n</div>\n<p class="small">{caption}</p>')
 
 
 def _faq(brief: Brief) -> Html:
