@@ -5,6 +5,9 @@ import { Frame } from "./frame.ts";
 import type { ConsoleEntry } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
+/** How long a hung frame is left to die: a frame made sooner would share its process, and hang with it. */
+const BURIAL = 2500;
+
 export interface Page {
 	/** Another key is another page. */
 	key: string;
@@ -42,7 +45,10 @@ export class Feed {
 	#closed = false;
 	#html = "";
 	#stamp = "";
-	#lost = false;
+	/** The stamp of the page that hung or left; the next version gets another chance. */
+	#lost: string | null = null;
+	#buried = 0;
+	#later: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(holder: HTMLElement, events: FeedEvents) {
 		this.#holder = holder;
@@ -52,7 +58,7 @@ export class Feed {
 	show(page: Page): void {
 		const before = this.#page;
 		this.#page = page;
-		if (this.#lost) return;
+		if (page.stamp === this.#lost) return;
 		if (!this.#frame || before?.key !== page.key) this.reload(before?.key === page.key);
 		else if (this.#ready) this.#advance(page);
 	}
@@ -61,14 +67,20 @@ export class Feed {
 	reload(keepScroll = true): void {
 		const page = this.#page;
 		if (!page) return;
-		this.#lost = false;
+		this.#lost = null;
+		clearTimeout(this.#later);
+		const wait = this.#buried - performance.now();
+		if (wait > 0) {
+			this.#later = setTimeout(() => this.reload(), wait);
+			return;
+		}
 		this.#old?.dispose();
 		this.#old = this.#frame;
 		const scroll = keepScroll ? this.#frame?.scroll : undefined;
 		const frame = new Frame(`Preview of ${page.path}`, {
 			onReady: () => this.#begin(frame, scroll),
 			onShown: () => this.#uncover(frame),
-			onConsole: (entry) => this.#events.onConsole(entry),
+			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page?.text ?? "")),
 			onLink: (href) => this.#events.onLink(href),
 			onUnmorphable: () => this.reload(),
 			onLost: (why) => this.#lose(why),
@@ -80,6 +92,7 @@ export class Feed {
 	}
 
 	dispose(): void {
+		clearTimeout(this.#later);
 		this.#old?.dispose();
 		this.#frame?.dispose();
 		this.#old = this.#frame = null;
@@ -88,7 +101,8 @@ export class Feed {
 
 	#lose(why: "hung" | "left"): void {
 		this.dispose();
-		this.#lost = true;
+		if (why === "hung") this.#buried = performance.now() + BURIAL;
+		this.#lost = this.#page?.stamp ?? "";
 		this.#events.onLost(why);
 	}
 
@@ -156,6 +170,14 @@ export class Feed {
 /** The page with the files it uses inside it. */
 export function resolved(page: Page): string {
 	return new Resolver(page.source, page.path).html(page.text);
+}
+
+/** A line within an inline script, as a line of the page. */
+function located(entry: ConsoleEntry, script: string | undefined, page: string): ConsoleEntry {
+	const { line, ...rest } = entry;
+	const start = script && line ? page.indexOf(script) : -1;
+	if (start < 0 || !line) return rest;
+	return { ...rest, line: page.slice(0, start).split("\n").length + line - 1 };
 }
 
 function scripts(html: string): string {

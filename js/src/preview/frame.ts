@@ -13,7 +13,8 @@ export interface FrameEvents {
 	onReady(): void;
 	/** The first piece of the page is in. */
 	onShown(): void;
-	onConsole(entry: ConsoleEntry): void;
+	/** `script` is the inline script that `entry.line` counts from. */
+	onConsole(entry: ConsoleEntry, script?: string): void;
 	onLink(href: string): void;
 	onUnmorphable(): void;
 	onLost(why: "hung" | "left"): void;
@@ -101,7 +102,7 @@ export class Frame {
 				this.scroll = { x: message.x, y: message.y };
 				break;
 			case "console":
-				this.#events.onConsole(message.entry);
+				this.#events.onConsole(message.entry, message.script);
 				break;
 			case "link":
 				this.#events.onLink(message.href);
@@ -116,19 +117,18 @@ export class Frame {
 	}
 
 	#beat(): void {
-		if (!this.#port || !this.element.isConnected) return;
+		if (!this.element.isConnected) return;
 		if (this.#unanswered >= PATIENCE) {
 			this.#lose("hung");
 			return;
 		}
 		this.#unanswered++;
-		this.#port.postMessage({ do: "ping" } satisfies ToFrame);
+		this.#port?.postMessage({ do: "ping" } satisfies ToFrame);
 	}
 
 	#lose(why: "hung" | "left"): void {
 		// A frame that the browser takes off the page says that it leaves, too.
-		if (!this.#port || !this.element.isConnected) return;
-		this.#events.onLost(why);
+		if (this.element.isConnected) this.#events.onLost(why);
 	}
 
 	#send(message: ToFrame): void {

@@ -28,13 +28,14 @@ let second = 0;
 let told = 0;
 
 /** A page that logs without end must not drown the widget: the rest of that second is left out. */
-function tell(level: ConsoleLevel, text: string, line?: number): void {
+function tell(level: ConsoleLevel, text: string, where: { line?: number; script?: string } = {}): void {
 	const now = Math.floor(performance.now() / 1000);
 	told = now === second ? told + 1 : 1;
 	second = now;
 	if (told > MOST_PER_SECOND) return;
 	const shown = told === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
-	say({ is: "console", entry: { level, text: shown, ...(line ? { line } : {}) } });
+	const { line, script } = where;
+	say({ is: "console", entry: { level, text: shown, ...(line && { line }) }, ...(script && { script }) });
 }
 
 function hookConsole(): void {
@@ -83,12 +84,14 @@ function memoryStorage(): Storage {
 }
 
 const onError = (event: ErrorEvent): void => {
-	if (event.message) tell("error", event.message, event.lineno);
+	// In a written document a script's lines count from its own tag: the widget knows where that is.
+	const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.text : "";
+	if (event.message) tell("error", event.message, { line: event.lineno, script });
 };
 const onRejection = (event: PromiseRejectionEvent): void =>
 	tell("error", `Unhandled ${describe(event.reason)}`);
 const onViolation = (event: SecurityPolicyViolationEvent): void =>
-	tell("warn", `Blocked by the sandbox: ${event.blockedURI} (${event.effectiveDirective})`, event.lineNumber);
+	tell("warn", `Blocked by the sandbox: ${event.blockedURI} (${event.effectiveDirective})`);
 const onLeave = (): void => say({ is: "leaving" });
 
 /** Links stay in the frame: anchors scroll, other pages are the widget's business. */

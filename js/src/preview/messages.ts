@@ -19,7 +19,7 @@ export interface ConsoleEntry {
 export type FromFrame =
 	| { is: "wrote" }
 	| { is: "alive"; x: number; y: number }
-	| { is: "console"; entry: ConsoleEntry }
+	| { is: "console"; entry: ConsoleEntry; script?: string }
 	| { is: "leaving" }
 	| { is: "link"; href: string }
 	/** Scripts have changed the page since it was written: it must be loaded anew. */

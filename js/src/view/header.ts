@@ -158,7 +158,6 @@ function createStop(context: Context) {
 	);
 	const hint = h("span", { class: "anb-hint", role: "alert" });
 	const element = h("span", { class: "anb-stop" }, hint, button);
-	let session = "";
 	let asked = false;
 
 	async function press(): Promise<void> {
@@ -184,12 +183,6 @@ function createStop(context: Context) {
 			element.hidden = !busy;
 			button.hidden = !run.owner;
 			if (!run.owner) setText(hint, "open in another window");
-			if (session === run.session) return;
-			session = run.session;
-			asked = false;
-			setText(label, "Stop");
-			setText(hint, "");
-			button.removeAttribute("aria-disabled");
 		},
 	};
 }

@@ -28,7 +28,10 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
 	const feed = new Feed(holder, {
 		onConsole: (entry) => console.add(entry),
-		onRestart: () => console.clear(),
+		onRestart: () => {
+			console.clear();
+			stopped.hide();
+		},
 		onLink: (href) => follow(href),
 		onLost: (why) => stopped.show(why),
 	});
