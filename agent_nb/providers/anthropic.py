@@ -203,6 +203,7 @@ class _Decoder:
         self._settings = settings
         self._turn = Assembler()
         self._blocks: dict[int, Json] = {}
+        self._calls: set[int] = set()
         self._counts: Json = {}
         self._model = settings.model
         self._stop = ""
@@ -236,6 +237,7 @@ class _Decoder:
         self._blocks[index] = dict(block)
         match block.get("type"):
             case "tool_use":
+                self._calls.add(index)
                 return (self._turn.start_call(index, block["id"], block["name"]),)
             case "text" if block.get("text"):
                 return (self._turn.text(block["text"], index),)
@@ -247,7 +249,7 @@ class _Decoder:
         kind = delta["type"]
         if kind == "input_json_delta":
             text = delta["partial_json"]
-            return (self._turn.arguments(index, text),) if text and self._turn.has_call(index) else ()
+            return (self._turn.arguments(index, text),) if text and index in self._calls else ()
         if kind == "text_delta":
             return (self._turn.text(delta["text"], index),)
         if kind == "thinking_delta":

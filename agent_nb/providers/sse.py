@@ -19,6 +19,8 @@ class SseReader:
         """The events this chunk completes: the name (empty when none was given) and the data."""
         if self._after_cr or b"\r" in chunk:
             chunk = self._with_plain_line_ends(chunk)
+        elif not self._pieces and chunk.endswith(b"\n\n") and (event := _sole_event(chunk)):
+            return [event]
         if not chunk:
             return []
         if b"\n\n" not in chunk and not (self._ends_line and chunk.startswith(b"\n")):
@@ -43,6 +45,22 @@ class SseReader:
         if chunk:
             self._after_cr = chunk.endswith(b"\r")
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _sole_event(chunk: bytes) -> tuple[str, str] | None:
+    """A chunk that is exactly one event of one data line, as most are; None when it is anything else."""
+    end = len(chunk) - 2
+    line_end = chunk.find(b"\n")
+    if line_end == end and chunk.startswith(b"data: "):
+        return "", chunk[6:end].decode("utf-8", "replace")
+    start = line_end + 7
+    if (
+        chunk.startswith(b"event: ")
+        and chunk.startswith(b"data: ", line_end + 1)
+        and chunk.find(b"\n", start) == end
+    ):
+        return chunk[7:line_end].decode("utf-8", "replace"), chunk[start:end].decode("utf-8", "replace")
+    return None
 
 
 def _event(block: str) -> tuple[str, str] | None:
