@@ -41,6 +41,16 @@ test: env build chromium ## run every test: Python, page, notebooks
 	$(PY) -m pytest tests
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
 
+KERNELS := 6.31.0 7.2.0
+
+test-kernels: env build ## the magic on older kernels, each in an environment of its own
+	@for version in $(KERNELS); do \
+	  folder=.venv-kernel-$$version; echo "ipykernel $$version"; \
+	  [ -x $$folder/bin/python ] || { $(PYTHON) -m venv $$folder && $$folder/bin/pip install -q -U "pip>=25.1" && \
+	    AGENT_NB_SKIP_BUILD=1 $$folder/bin/pip install -q -e . pytest pytest-asyncio hypothesis jupyter_client pandas matplotlib "ipykernel==$$version"; } && \
+	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_kernel_stop.py || exit 1; \
+	done
+
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
 	$(VENV)/bin/ruff check agent_nb tests js
 	$(VENV)/bin/ruff format --check agent_nb tests js
@@ -53,6 +63,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help env build lab chromium test check format clean
+
+.PHONY: help env build lab chromium test test-kernels check format clean
