@@ -48,7 +48,7 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  folder=.venv-kernel-$$version; echo "ipykernel $$version"; \
 	  [ -x $$folder/bin/python ] || { $(PYTHON) -m venv $$folder && $$folder/bin/pip install -q -U "pip>=25.1" && \
 	    AGENT_NB_SKIP_BUILD=1 $$folder/bin/pip install -q -e . pytest pytest-asyncio hypothesis jupyter_client pandas matplotlib "ipykernel==$$version"; } && \
-	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_kernel_stop.py || exit 1; \
+	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_subshell.py || exit 1; \
 	done
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript

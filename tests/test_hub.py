@@ -21,6 +21,7 @@ class Page:
         self.displays: list[dict] = []
         self.updates: list[dict] = []
         self.idle: set[str] = set()
+        self.subshell: str | None = None
         self._ids = itertools.count(1)
 
     def pump(self, until) -> None:
@@ -51,6 +52,7 @@ class Page:
         session = self.kernel.client.session
         data = {"method": "custom", "content": content}
         message = session.msg("comm_msg", {"comm_id": self.comm, "data": data})
+        message["header"]["subshell_id"] = self.subshell
         self.kernel.client.shell_channel.send(message)
         self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
         return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)

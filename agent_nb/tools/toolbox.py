@@ -55,7 +55,8 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self)
+        """What the model is offered; it is told which tools ask the person first."""
+        return tuple(_offered(tool) for tool in self)
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
@@ -142,3 +143,9 @@ def _cut(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters are left out here]"
+
+
+def _offered(tool: Tool) -> ToolSpec:
+    if tool.approval == "never":
+        return tool.spec
+    return replace(tool.spec, description=f"{tool.spec.description.rstrip()} (asks first)")
