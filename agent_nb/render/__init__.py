@@ -1,0 +1,44 @@
+"""A finished run as frozen HTML, Markdown and text. The same run gives the same bytes.
+
+It knows a run by what it shows (`Finished`), not by its class; nothing here waits, writes or looks at a clock.
+"""
+
+from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
+from agent_nb.render.plain import markdown, plain_text
+from agent_nb.render.words import Finished, clean, model_words, ready_line
+
+__all__ = ["Finished", "bundle", "first_frame", "ready_line", "to_html_page", "to_markdown", "to_text"]
+
+
+def bundle(run: Finished) -> dict[str, str]:
+    """What a cell shows and saves."""
+    return {
+        "text/html": clean(frozen_html(run)),
+        "text/markdown": to_markdown(run),
+        "text/plain": to_text(run),
+    }
+
+
+def first_frame(key: str, name: str, model: str) -> dict[str, str]:
+    """What a cell shows until the page has mounted, and keeps if the notebook is saved in the middle of the run."""
+    said = f"`{name}` was still running when this was saved. Run the cell again to see it finish."
+    return {
+        "text/html": clean(first_frame_html(key, name, model, said)),
+        "text/markdown": clean(said),
+        "text/plain": clean(f"{name}: still running when this was saved ({model_words(model)})"),
+    }
+
+
+def to_markdown(run: Finished) -> str:
+    """The run as a Markdown document: how it ended, what was said and done, the files."""
+    return clean(markdown(run))
+
+
+def to_text(run: Finished) -> str:
+    """The run as lines that stay the same from run to run: no times, tokens or costs."""
+    return clean(plain_text(run))
+
+
+def to_html_page(run: Finished) -> str:
+    """The run as one page that needs nothing else."""
+    return clean(html_page(run))

@@ -1,0 +1,145 @@
+"""The entries of a transcript as HTML: thoughts, words, and tool calls that unfold to what came of them."""
+
+import base64
+import html
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agent_nb.events import MimeBundle
+from agent_nb.files import human_size
+from agent_nb.render.preview import still_frame_attributes
+from agent_nb.render.prose import link, to_html, with_code
+from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words
+from agent_nb.render.words import duration
+
+MAX_OUTPUT = 20_000
+"""Characters of one output."""
+MAX_IMAGE = 400_000
+"""Characters of one picture, in base64."""
+MAX_ARGUMENT = 2_000
+
+_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+_DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim"}
+
+
+def entry_html(entry: Entry) -> str:
+    match entry:
+        case Thought(text, seconds):
+            lasted = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
+            return _fold(
+                f'<span class="anb-dim">{lasted}</span>', f'<div class="anb-dim">{to_html(text)}</div>'
+            )
+        case Words(text):
+            return f'<div class="anb-said">{to_html(text)}</div>'
+        case Cited(sources):
+            items = "".join(f"<li>{link(source.url, source.title or source.url)}</li>" for source in sources)
+            return f'<ul class="anb-said">{items}</ul>'
+        case Retry(why):
+            return f'<p class="anb-row"><span class="anb-warn">↻</span> Tried again: {with_code(why)}</p>'
+        case Step():
+            return _step(entry)
+
+
+def _step(step: Step) -> str:
+    mark = '<span class="anb-ok">✓</span>' if step.ok else '<span class="anb-err">✗</span>'
+    facts = [] if step.ok else ["failed"]
+    facts += [step.summary] if step.summary else []
+    facts += [duration(step.seconds)] if step.seconds >= 0.05 else []
+    told = (
+        f'<span class="anb-c">: </span><span class="anb-dim">{with_code(", ".join(facts))}</span>'
+        if facts
+        else ""
+    )
+    inside = _inside(step)
+    row = f"{mark} {_title(step)}{told}"
+    return _fold(row, inside) if inside else f'<p class="anb-row">{row}</p>'
+
+
+def _title(step: Step) -> str:
+    """The file it is about stands out."""
+    before, path, after = step.title.partition(step.path) if step.path else (step.title, "", "")
+    if not path:
+        return with_code(step.title)
+    return f"{html.escape(before)}<code>{html.escape(path)}</code>{html.escape(after)}"
+
+
+def _inside(step: Step) -> str:
+    pieces = [f"<p>{with_code(step.hint)}</p>"] if step.hint else []
+    if step.args and not step.path:
+        pieces.append(_block(_arguments(step.args)))
+    pieces += [_output(output) for output in step.outputs]
+    if not step.outputs and step.ok and not step.path and step.result.strip() != step.summary:
+        pieces.append(_block(step.result))
+    return "".join(pieces)
+
+
+def _arguments(args: Mapping[str, Any]) -> str:
+    """`name: value` lines; text as it is, so that code reads as code."""
+    lines = []
+    for name, value in args.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+        text = text if len(text) <= MAX_ARGUMENT else text[:MAX_ARGUMENT] + " …"
+        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
+    return "\n".join(lines)
+
+
+def _output(bundle: MimeBundle) -> str:
+    """The richest form that is safe here."""
+    texts = {kind: _text(content) for kind, content in bundle.items()}
+    plain = texts.get("text/plain", "")
+    for kind in _IMAGES:
+        if kind in texts:
+            return _image(kind, texts[kind], plain)
+    if "text/x-diff" in texts:
+        return _diff(texts["text/x-diff"])
+    if "text/html" in texts and len(texts["text/html"]) <= MAX_OUTPUT:
+        frame = still_frame_attributes(texts["text/html"])
+        unframed = f'<div class="anb-untrusted">{_block(plain)}</div>' if plain else ""
+        return f'<iframe class="anb-html" title="Tool output" loading="lazy" {frame}></iframe>{unframed}'
+    if "text/markdown" in texts:
+        return f'<div class="anb-said">{to_html(_cut(texts["text/markdown"]))}</div>'
+    return _block(plain) if plain else ""
+
+
+def _image(kind: str, content: str, caption: str) -> str:
+    words = html.escape(caption or "picture")
+    if len(content) > MAX_IMAGE:
+        size = human_size(len(content) * 3 // 4)
+        return f'<p class="anb-dim">{words}: {kind}, {size}, too large to keep here</p>'
+    if kind == "image/svg+xml" and content.lstrip().startswith("<"):
+        content = base64.b64encode(content.encode("utf-8", "replace")).decode()
+    if not _BASE64.fullmatch(content):
+        return f'<p class="anb-dim">{words}: {kind}, unreadable</p>'
+    return f'<p><img alt="{words}" title="{words}" src="data:{kind};base64,{"".join(content.split())}"></p>'
+
+
+def _diff(diff: str) -> str:
+    lines = [line for line in _cut(diff).split("\n") if not line.startswith(("--- ", "+++ "))]
+    pieces = []
+    for kind, group in itertools.groupby(lines, key=lambda line: _DIFF_CLASSES.get(line[:1], "")):
+        text = html.escape("\n".join(group), quote=False)
+        pieces.append(f'<span class="{kind}">{text}</span>' if kind else text)
+    return f"<pre>{chr(10).join(pieces).rstrip()}</pre>"
+
+
+def _block(text: str) -> str:
+    return f"<pre>{html.escape(_cut(text), quote=False).rstrip()}</pre>" if text.strip() else ""
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_OUTPUT:
+        return text
+    return f"{text[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
+
+
+def _text(content: Any) -> str:
+    """Notebooks may hold text as a list of lines."""
+    return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
+
+
+def _fold(summary: str, inside: str) -> str:
+    return f"<details><summary>{summary}</summary>{inside}</details>"

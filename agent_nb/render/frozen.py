@@ -1,0 +1,189 @@
+"""A finished run as HTML that needs no script, with two readings.
+
+Trusted, its style sheet makes tabs of it, with the page in a sandboxed frame. Sanitised (an untrusted notebook,
+GitHub), the styles, the frame and `data-*` are gone, and the same markup reads as a document. Every rule of the
+style sheet is below `[data-anb-run]`, so a trusted output beside it cannot dress a sanitised one.
+"""
+
+import html
+import re
+from functools import cache
+from pathlib import Path
+
+from agent_nb.files import human_size
+from agent_nb.render.cards import entry_html
+from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
+from agent_nb.render.prose import with_code
+from agent_nb.render.transcript import Cited, Step, Thought, Words, transcript
+from agent_nb.render.words import Finished, duration, facts, model_words, plural, result_words, subscript
+
+MAX_PAGE = 1_000_000
+"""Characters of the pages in one output; what is over it is left out, with a line that says so."""
+MAX_CODE = 64_000
+"""Characters of code in one output."""
+
+_TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
+
+
+def frozen_html(run: Finished) -> str:
+    pages, code, log = _pages(run), _code(run), _log(run)
+    labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
+    several = len(labels) > 1
+    panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
+    panels.append((len(pages) + 1, code))
+    body = "".join(_panel(number if several else 0, inside) for number, inside in panels if inside)
+    chosen = _chosen_page(run) if pages else len(labels) - 1
+    return (
+        f'<div data-anb-run="{html.escape(run.key)}"><style>{_style(len(labels) if several else 0)}</style>'
+        f'<form class="anb-frozen anb-{_TONES.get(run.reason, "off")}" method="dialog" autocomplete="off">'
+        f"{_head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
+        f"{_foot(run)}</form></div>"
+    )
+
+
+def first_frame_html(key: str, name: str, model: str, said: str) -> str:
+    """Keeps the height of the live interface for a moment, then only what it says."""
+    return (
+        f'<div data-anb-run="{html.escape(key)}"><style>{_style(0)}</style><div class="anb-frozen anb-first anb-off">'
+        f'{_head(name, ["starting", model_words(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
+    )
+
+
+def html_page(run: Finished) -> str:
+    title = html.escape(f"{run.name}: {' '.join(run.prompt.split())}"[:120])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>\n"
+        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run)}\n</body></html>\n'
+    )
+
+
+_PAGE_STYLE = (
+    ":root{color-scheme:light dark}body{max-width:1040px;margin:32px auto;padding:0 16px;"
+    "font:16px/1.5 system-ui,sans-serif;color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}"
+    ".prompt{white-space:pre-wrap;margin:0 0 16px}"
+)
+
+
+def _head(name: str, told: list[str]) -> str:
+    first, *rest = (f"<span>{html.escape(fact)}</span>" for fact in told)
+    comma = '<span class="anb-c">, </span>'
+    return (
+        f'<p class="anb-head"><strong>{html.escape(name)}</strong><span class="anb-c">: </span>{first}'
+        f'<span class="anb-facts">{"".join(comma + fact for fact in rest)}</span></p>'
+    )
+
+
+def _error(run: Finished) -> str:
+    return f'<p class="anb-error">{with_code(run.error)}</p>' if run.error else ""
+
+
+def _foot(run: Finished) -> str:
+    variants = f" One of {len(run.variants)} variants: `{run.name}.pick(2)` gives the second."
+    said = f"In the kernel: {result_words(run)}" + (f".{variants}" if len(run.variants) > 1 else "")
+    return f'<p class="anb-foot">{with_code(said)}</p>'
+
+
+def _tabs(labels: list[str], chosen: int) -> str:
+    """`hidden` and words in attributes: a sanitised reading shows nothing of it."""
+    radios = "".join(
+        f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}"'
+        f"{' checked' if index == chosen else ''}></label>"
+        for index, label in enumerate(labels)
+    )
+    # Lumino would take the arrow keys for the notebook's own.
+    keys = 'data-lm-suppress-shortcuts="true"'
+    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" {keys} hidden>{radios}</div>'
+
+
+def _panel(number: int, inside: str) -> str:
+    return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">{inside}</div>'
+
+
+def _pages(run: Finished) -> list[tuple[str, str]]:
+    """A label and a frame for the page, or for the page of each variant."""
+    shown = [run] if len(run.variants) < 2 else list(run.variants)
+    pages: list[tuple[str, str]] = []
+    left = MAX_PAGE
+    for number, one in enumerate(shown, 1):
+        label = "Preview" if len(shown) == 1 else f"Option {number}"
+        path = one.files.entry
+        if path is None or not isinstance(one.files[path], str):
+            continue
+        try:
+            page = assembled(one.files, path, left)
+        except TooLargeError:
+            pages.append((label, _left_out(run, path)))
+            continue
+        left -= len(page)
+        trust = "" if pages else '<p class="anb-untrusted"><em>Trust this notebook to see the page.</em></p>'
+        title = html.escape(f"{label}: {path}")
+        frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page)}></iframe>'
+        pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
+    return pages
+
+
+def _left_out(run: Finished, path: str) -> str:
+    said = f'`{path}` is too large to keep in the notebook. To see it: `{run.name}.files.save("site")`.'
+    return f'<p class="anb-note">{with_code(said)}</p>'
+
+
+def _chosen_page(run: Finished) -> int:
+    with_page = [variant for variant in run.variants if variant.files.entry]
+    return next((index for index, variant in enumerate(with_page) if variant.files == run.files), 0)
+
+
+def _code(run: Finished) -> str:
+    left = MAX_CODE
+    rows = []
+    for path, content in run.files.items():
+        name = f'<code>{html.escape(path)}</code><span class="anb-c">, </span>'
+        size = f'<span class="anb-dim">{human_size(run.files.size(path))}</span>'
+        if isinstance(content, str) and len(content) <= left:
+            left -= len(content)
+            shown = ' class="anb-open"' if path == run.files.entry or len(run.files) == 1 else ""
+            text = html.escape(content, quote=False)
+            rows.append(
+                f"<details{shown}><summary>{name}{size}</summary><pre><code>{text}</code></pre></details>"
+            )
+        else:
+            expression = html.escape(subscript(run, path))
+            rows.append(
+                f'<p class="anb-row">{name}{size}<span class="anb-c">: </span><code>{expression}</code></p>'
+            )
+    return f'<div class="anb-files">{"".join(rows)}</div>' if rows else ""
+
+
+def _log(run: Finished) -> str:
+    """Everything up to the last words is one fold; those stay in sight."""
+    entries = transcript(run.events)
+    end = len(entries)
+    while end and isinstance(entries[end - 1], Words | Cited):
+        end -= 1
+    thought = sum(entry.seconds for entry in entries if isinstance(entry, Thought))
+    calls = sum(isinstance(entry, Step) for entry in entries)
+    told = [plural(calls, "tool call")] if calls else []
+    told += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
+    rows = "".join(map(entry_html, entries[:end]))
+    summary = f"<summary>Transcript{': ' if told else ''}{', '.join(told)}</summary>"
+    log = f'<details class="anb-open anb-log">{summary}{rows}</details>' if rows else ""
+    said = "".join(map(entry_html, entries[end:]))
+    return f'<div class="anb-talk">{log}{said}</div>' if log or said else ""
+
+
+@cache
+def _sheet() -> str:
+    css = Path(__file__).with_name("frozen.css").read_text(encoding="utf-8")
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    return re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").strip()
+
+
+@cache
+def _style(tabs: int) -> str:
+    """The style sheet with a rule for each tab: its panel shows while its radio is checked."""
+    rules = (
+        f"[data-anb-run] .anb-frozen:not(:has(>.anb-tabs>:nth-child({n})>:checked))>.anb-n{n}{{display:none}}"
+        for n in range(1, tabs + 1)
+    )
+    return _sheet() + "".join(rules)

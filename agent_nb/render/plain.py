@@ -1,0 +1,79 @@
+"""A finished run in Markdown, and in lines of text that stay the same from run to run."""
+
+import re
+
+from agent_nb.files import human_size
+from agent_nb.render.prose import is_safe_link, without_tags
+from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words, transcript
+from agent_nb.render.words import Finished, ending, facts, model_words, plural, result_words
+
+
+def markdown(run: Finished) -> str:
+    entries = transcript(run.events)
+    blocks = [f"**{run.name}**: {', '.join(facts(run))}"]
+    if run.error:
+        blocks.append("> " + without_tags(_one_line(run.error)))
+    blocks += [block for entry in entries if (block := _markdown_of(entry))]
+    if run.files:
+        blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
+    if len(run.variants) > 1:
+        blocks.append(f"One of {len(run.variants)} variants: `{run.name}.pick(2)` gives the second.")
+    return "\n\n".join([*_joined_lists(blocks), f"In the kernel: {result_words(run)}"]) + "\n"
+
+
+def _markdown_of(entry: Entry) -> str:
+    match entry:
+        case Words(text):
+            return without_tags(text)
+        case Step() as step:
+            outcome = "" if step.ok else "failed: "
+            return f"- {_code(step.title)}: {outcome}{without_tags(_one_line(step.summary)) or 'done'}"
+        case Retry(why):
+            return f"- tried again: {without_tags(_one_line(why))}"
+        case Cited(sources):
+            return "\n".join(
+                f"- <{source.url}>" if is_safe_link(source.url) and not re.search(r"[\s<>]", source.url)
+                else f"- {_code(source.title)}"
+                for source in sources
+            )  # fmt: skip
+        case Thought():
+            return ""
+
+
+def _joined_lists(blocks: list[str]) -> list[str]:
+    """List items that follow each other are one list."""
+    joined: list[str] = []
+    for block in blocks:
+        if joined and block.startswith("- ") and joined[-1].startswith("- "):
+            joined[-1] += "\n" + block
+        else:
+            joined.append(block)
+    return joined
+
+
+def plain_text(run: Finished) -> str:
+    lines = [f"{run.name}: {ending(run)} ({model_words(run.model)})"]
+    if run.error:
+        lines.append(f"  {_one_line(run.error)}")
+    for entry in transcript(run.events):
+        if isinstance(entry, Step):
+            outcome = "ok" if entry.ok else "failed"
+            lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")
+    if run.text:
+        lines += ["", run.text.strip()]
+    if run.files:
+        lines += ["", plural(len(run.files), "file") + ":"]
+        lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
+    return "\n".join(lines)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _code(text: str) -> str:
+    """A code span, whatever is in it."""
+    text = _one_line(text)
+    longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"

@@ -1,0 +1,175 @@
+"""The page as the document of a sandboxed frame: its files inside it, and a policy in front of everything.
+
+The frame has an origin of its own; the policy lets it load https assets and nothing else.
+"""
+
+import base64
+import posixpath
+import re
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from agent_nb.files import Files, media_type
+
+SANDBOX = "allow-scripts allow-forms"
+"""Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
+
+_ASSETS = "https: data: blob:"
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        f"script-src 'unsafe-inline' 'unsafe-eval' {_ASSETS}",
+        *(f"{kind}-src {_ASSETS}" for kind in ("img", "font", "media")),
+        f"style-src 'unsafe-inline' {_ASSETS}",
+        "form-action 'none'",
+        "base-uri 'none'",
+    )
+)
+STILL_POLICY = "default-src 'none'; img-src https: data:; style-src 'unsafe-inline'"
+
+# With this base an anchor stays in the frame, and an address that leads nowhere does not ask the notebook's server.
+_BASE = '<base href="about:srcdoc">'
+# An opaque origin has no storage, and pages that look for it would break.
+_STORAGE = (
+    "<script>for(const n of['localStorage','sessionStorage']){const m=new Map;Object.defineProperty(window,n,"
+    "{configurable:true,value:{get length(){return m.size},key:i=>[...m.keys()][i]??null,"
+    "getItem:k=>m.get(''+k)??null,setItem:(k,v)=>void m.set(''+k,''+v),removeItem:k=>void m.delete(''+k),"
+    "clear:()=>m.clear()}})}</script>"
+)
+_DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
+_LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DOTALL)
+
+_TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>", re.IGNORECASE)
+_ADDRESSES = re.compile(
+    r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
+)
+_STYLE_URLS = re.compile(r"url\(\s*([\"']?)([^\"')]+)\1\s*\)", re.IGNORECASE)
+_STYLE_IMPORTS = re.compile(r"(@import\s+)([\"'])([^\"']+)\2", re.IGNORECASE)
+_MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*\(?\s*)([\"'])(\.{1,2}/[^\"']+)\2")
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)
+_NEEDS_CODE = re.compile(r"[%#\"'&<>\r\n\t\\^`{}|]")
+
+
+class TooLargeError(Exception):
+    """The page with its files is over the limit."""
+
+
+def frame_attributes(page: str) -> str:
+    """`sandbox` and `srcdoc` of the frame for a page."""
+    return f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _BASE + _meta(POLICY) + _STORAGE))}'
+
+
+def still_frame_attributes(markup: str) -> str:
+    """The same for HTML that is no page, such as a table from a tool: nothing in it runs."""
+    return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _BASE + _meta(STILL_POLICY)))}'
+
+
+def _meta(policy: str) -> str:
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
+def _with_preamble(page: str, preamble: str) -> str:
+    """The policy comes before anything of the page that could act, and the doctype stays in front of it."""
+    page = page.removeprefix("\ufeff")
+    if doctype := _DOCTYPE.match(page):
+        return doctype[0] + preamble + page[doctype.end() :]
+    # Behind a comment the end of a doctype is hard to tell from outside; a second one changes nothing.
+    return ("<!doctype html>" if _LATE_DOCTYPE.match(page) else "") + preamble + page
+
+
+def quoted(value: str) -> str:
+    """As an attribute's value, in the quotes that cost less."""
+    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", value)
+    if value.count("'") < value.count('"'):
+        return "'" + value.replace("'", "&#39;") + "'"
+    return '"' + value.replace('"', "&#34;") + '"'
+
+
+def assembled(files: Files, path: str, limit: int) -> str:
+    """The page at `path` with the files it refers to inside it, or `TooLargeError`."""
+    page = files[path]
+    assert isinstance(page, str)
+    return _Resolver(files, limit).page(page, path)
+
+
+class _Resolver:
+    """Turns relative addresses into data URLs, as the live preview does."""
+
+    def __init__(self, files: Files, limit: int) -> None:
+        self._files = files
+        self._left = limit
+        self._open: list[str] = []
+
+    def page(self, page: str, path: str) -> str:
+        self._spend(page)
+        if len(self._files) == 1:
+            return page
+        styled = self._styles(page, path)
+        return _TAGS.sub(
+            lambda tag: _ADDRESSES.sub(lambda found: self._attribute(found, path), tag[0]), styled
+        )
+
+    def _attribute(self, found: re.Match[str], base: str) -> str:
+        value = found[2][1:-1] if found[2][0] in "\"'" else found[2]
+        address = self._address(value, base)
+        return found[0] if address is None else f'{found[1]}"{address}"'
+
+    def _styles(self, text: str, base: str) -> str:
+        return self._replace(_STYLE_URLS, text, lambda found: (found[2], 'url("{}")'), base)
+
+    def _replace(
+        self,
+        pattern: re.Pattern[str],
+        text: str,
+        parts: Callable[[re.Match[str]], tuple[str, str]],
+        base: str,
+    ) -> str:
+        def put(found: re.Match[str]) -> str:
+            address, frame = parts(found)
+            known = self._address(address.strip(), base)
+            return found[0] if known is None else frame.replace("{}", known)
+
+        return pattern.sub(put, text)
+
+    def _address(self, address: str, base: str) -> str | None:
+        """A data URL for a relative address; None for one that is none of ours."""
+        path = resolve(address, base)
+        if path is None or path not in self._files or path in self._open:
+            return None
+        content = self._files[path]
+        kind = media_type(path, content)
+        if isinstance(content, bytes):
+            return self._spend(f"data:{kind};base64,{base64.b64encode(content).decode()}")
+        self._open.append(path)
+        text = self._inlined(path, content)
+        self._open.pop()
+        return self._spend(f"data:{kind};charset=utf-8,{_NEEDS_CODE.sub(_percent, text)}")
+
+    def _inlined(self, path: str, text: str) -> str:
+        """A style sheet or script with the files it uses inside it."""
+        if path.endswith(".css"):
+            imports = self._replace(_STYLE_IMPORTS, text, lambda found: (found[3], f'{found[1]}"{{}}"'), path)
+            return self._styles(imports, path)
+        if path.endswith((".js", ".mjs")):
+            return self._replace(_MODULE_IMPORTS, text, lambda found: (found[3], f'{found[1]}"{{}}"'), path)
+        return text
+
+    def _spend(self, text: str) -> str:
+        self._left -= len(text)
+        if self._left < 0:
+            raise TooLargeError
+        return text
+
+
+def resolve(address: str, base: str) -> str | None:
+    """The file that an address in the file `base` means; None when it is not relative."""
+    if not address or _ELSEWHERE.match(address):
+        return None
+    clean = re.split(r"[?#]", address, maxsplit=1)[0]
+    folder = "" if clean.startswith("/") else posixpath.dirname(base)
+    path = posixpath.normpath(posixpath.join("/", folder, clean.lstrip("/")))
+    return unquote(path.lstrip("/")) or None
+
+
+def _percent(found: re.Match[str]) -> str:
+    return f"%{ord(found[0]):02X}"

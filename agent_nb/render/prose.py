@@ -1,0 +1,78 @@
+"""The model's Markdown as HTML that is safe anywhere: no raw HTML, no images, only web and mail links."""
+
+import html
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+_SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def to_html(markdown: str) -> str:
+    return str(_parser().render(markdown))
+
+
+def with_code(text: str) -> str:
+    """Escaped text whose `backticks` are code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return html.escape(text, quote=False)
+    return "".join(
+        f"<code>{html.escape(piece, quote=False)}</code>" if index % 2 else html.escape(piece, quote=False)
+        for index, piece in enumerate(pieces)
+    )
+
+
+def link(url: str, title: str) -> str:
+    """A link that leaves the notebook alone, or its bare title."""
+    if not is_safe_link(url):
+        return html.escape(title)
+    return f'<a href="{html.escape(url)}" target="_blank" rel="noopener noreferrer">{html.escape(title)}</a>'
+
+
+def is_safe_link(url: str) -> bool:
+    return _SAFE_LINK.match(url) is not None
+
+
+def without_tags(markdown: str) -> str:
+    """The same Markdown with its raw HTML made visible instead of live."""
+    lines = markdown.split("\n")
+    for token in _parser().parse(markdown):
+        if (
+            token.type in ("inline", "tr_open") and token.map
+        ):  # the cells of a table do not say where they are
+            start, end = token.map
+            lines[start:end] = _escape_tags("\n".join(lines[start:end])).split("\n")
+    return "\n".join(lines)
+
+
+def _escape_tags(text: str) -> str:
+    pieces, done = [], 0
+    for span in _CODE_SPAN.finditer(text):
+        pieces += [_TAG.sub("&lt;", text[done : span.start()]), span[0]]
+        done = span.end()
+    return "".join([*pieces, _TAG.sub("&lt;", text[done:])])
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    parser.validateLink = is_safe_link  # type: ignore[method-assign]
+    # Notebooks list the headings of outputs in their table of contents; the model's are none of those.
+    parser.add_render_rule("heading_open", lambda *_: "<p><strong>")
+    parser.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
+    parser.add_render_rule("link_open", _open_link)
+    return parser
+
+
+def _open_link(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    tokens[index].attrSet("target", "_blank")
+    tokens[index].attrSet("rel", "noopener noreferrer")
+    return str(renderer.renderToken(tokens, index, options, env))

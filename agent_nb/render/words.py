@@ -1,0 +1,127 @@
+"""What is said about a finished run, in the words and numbers that every form of it shares."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from agent_nb.events import Event, Reason, TurnStarted
+from agent_nb.files import Files, human_size
+from agent_nb.messages import Usage
+from agent_nb.phase import ENDINGS
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class Finished(Protocol):
+    """A run that has ended: what there is to draw."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def reason(self) -> Reason: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def files(self) -> Files: ...
+    @property
+    def events(self) -> tuple[Event, ...]: ...
+    @property
+    def usage(self) -> Usage: ...
+    @property
+    def cost(self) -> float | None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def variants(self) -> "Sequence[Finished]": ...
+
+
+def clean(text: str) -> str:
+    """Without what no front end can save or show: halves of characters and NULs."""
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def duration(seconds: float) -> str:
+    """`41.2 s`, `2 min 5 s`."""
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def count(number: int) -> str:
+    """`940`, `3.4k`, `14.2k`, `120k`, `1.2M`."""
+    if number < 1000:
+        return str(number)
+    if number < 999_500:
+        return f"{number / 1000:.{1 if number < 99_950 else 0}f}k"
+    return f"{number / 1_000_000:.1f}M"
+
+
+def dollars(cost: float) -> str:
+    return f"${cost:.3f}" if 0 < cost < 0.01 else f"${cost:.2f}"
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def model_words(model: str) -> str:
+    """The model without its vendor; the demo says what it is."""
+    vendor, _, name = model.partition(":")
+    return "offline demo model" if vendor == "demo" else name or vendor
+
+
+def ending(run: Finished) -> str:
+    """`done`, `stopped at the budget`, ..."""
+    return ENDINGS[run.reason]
+
+
+def facts(run: Finished) -> list[str]:
+    """The headline after the name; only what is known, nothing reckoned."""
+    told = [
+        ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
+        model_words(run.model),
+    ]
+    if run.usage.input or run.usage.output:
+        told.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
+        if run.cost is not None and not run.model.startswith("demo:"):
+            told.append(dollars(run.cost))
+    steps = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
+    return [*told, plural(steps, "step")] if steps else told
+
+
+def subscript(run: Finished, path: str) -> str:
+    """How Python says it: `hero.files["index.html"]`."""
+    return f"{run.name}.files[{json.dumps(path, ensure_ascii=False)}]"
+
+
+def result_words(run: Finished) -> str:
+    """Where the result is, as an expression in backticks with its size."""
+    if not run.files:
+        return f"`{run.name}.error`" if run.error and not run.text else f"`{run.name}.text`"
+    path = run.files.entry or next(iter(run.files))
+    more = len(run.files) - 1
+    others = f" and {plural(more, 'more file')}" if more else ""
+    return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}"
+
+
+def ready_line(run: Finished, files_name: str | None) -> str:
+    """The line that says which variables the run has set; `files_name` is None where that name was taken."""
+    if not run.files:
+        line = f"`{run.name}` is ready: {result_words(run)}"
+    elif files_name is None:
+        line = f"`{run.name}` is ready, use `{run.name}.files`: {result_words(run)}"
+    else:
+        line = f"`{run.name}` and `{files_name}` are ready: {result_words(run)}"
+    return clean(line)
