@@ -51,6 +51,9 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_subshell.py || exit 1; \
 	done
 
+bench: env build ## what it costs: timings as ratios in one run
+	@for name in providers magic; do $(PY) -m tests.bench.bench_$$name || exit 1; done
+
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
 	$(VENV)/bin/ruff check agent_nb tests js
 	$(VENV)/bin/ruff format --check agent_nb tests js
@@ -66,4 +69,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-kernels check format clean
+.PHONY: help env build lab chromium test test-kernels bench check format clean

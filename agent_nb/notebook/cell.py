@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,13 @@ def is_attended(shell: Any) -> bool:
     return True if kernel is None else bool(getattr(kernel, "_allow_stdin", False))
 
 
+def warm_up(shell: Any) -> None:
+    """Imports what the first run needs. Called in a thread, so that the kernel's loop goes on meanwhile."""
+    importlib.import_module("fastjsonschema")
+    if hasattr(shell, "kernel") and is_attended(shell):
+        importlib.import_module("agent_nb.notebook.widget")
+
+
 async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
     """Runs the cell; leaves NAME and `files` set, however the run ends."""
     attended = is_attended(magics.shell)
@@ -63,7 +71,7 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
         _in_background(magics, handle, view, options)
         return
     run = await _wait(handle, in_kernel=hasattr(magics.shell, "kernel"))
-    _finish(magics, run, view, options)
+    await _finish(magics, run, view, options)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` has what was done so far.")
     if run.reason == "failed" and not options.no_raise:
@@ -84,7 +92,7 @@ async def _wait(handle: RunHandle, *, in_kernel: bool) -> Run:
                 return await handle
 
 
-def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, rebind: bool = True) -> None:
+async def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, rebind: bool = True) -> None:
     files_name = bind(magics, run) if rebind else None
     saved: list[str] = []
     if options.save:
@@ -92,7 +100,9 @@ def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, rebind
         saved.append(options.save)
     if magics.save_runs and not options.no_save:
         try:
-            RunStore(magics.home).save(run)
+            await asyncio.to_thread(RunStore(magics.home).save, run)
+        except asyncio.CancelledError:
+            pass  # a second interrupt: the thread saves the run all the same
         except OSError as error:
             view.warn(f"The run could not be saved: {error}. `{run.name}.save(path)` writes it elsewhere.")
     view.finish(run, files_name, saved)
@@ -118,7 +128,7 @@ def _in_background(magics: "AgentMagics", handle: RunHandle, view: View, options
         run = await handle
         magics.background.pop(handle.id, None)
         # A later cell may have used the name for something else; that stays.
-        _finish(magics, run, view, options, rebind=magics.shell.user_ns.get(handle.name) is handle)
+        await _finish(magics, run, view, options, rebind=magics.shell.user_ns.get(handle.name) is handle)
 
     task = asyncio.get_running_loop().create_task(finish())
     handle.follower = task

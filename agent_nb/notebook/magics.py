@@ -122,8 +122,8 @@ class AgentMagics(Magics):
     async def run_cell(self, line: str, cell: str) -> None:
         """Runs one `%%agent` cell; awaited by the rewritten cell."""
         options = self.parse(line)
-        # The first run imports much; in a thread, so that the kernel's loop goes on.
         module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.cell")
+        await asyncio.to_thread(module.warm_up, self.shell)
         await module.run_cell(self, options, cell)
 
     def parse(self, line: str) -> Any:

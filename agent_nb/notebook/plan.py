@@ -61,7 +61,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
         found = namespace.get(picture, picture)
         images.append(await asyncio.to_thread(to_image, found, picture if found is not picture else ""))
     model_name, note = choose_model(magics, options)
-    agent = _agent(magics, options, model_name, attended)
+    agent = await asyncio.to_thread(_agent, magics, options, model_name, attended)
     prompt = "\n\n".join(text for text in texts if text)
     key = request_key(name, prompt, agent.provider.name, base.key if base else "", agent.instructions or "")
     return Plan(name=name, agent=agent, prompt=prompt, images=tuple(images), base=base, key=key, note=note)

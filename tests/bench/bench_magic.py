@@ -1,0 +1,50 @@
+"""What the magic costs on a real kernel: loading it, and how long the loop stalls in a run.
+
+    python -m tests.bench.bench_magic
+"""
+
+import tempfile
+from pathlib import Path
+
+from tests.kernels import Kernel, start_kernel
+
+LOAD = """
+import sys, time
+before, start = set(sys.modules), time.perf_counter()
+get_ipython().run_line_magic("load_ext", "agent_nb")
+loaded = (round((time.perf_counter() - start) * 1000, 1), len(set(sys.modules) - before))
+"""
+WATCH = """
+import asyncio, time
+gaps = []
+async def watch():
+    last = time.perf_counter()
+    while True:
+        await asyncio.sleep(0.001)
+        now = time.perf_counter()
+        gaps.append((now - last - 0.001) * 1000)
+        last = now
+task = asyncio.get_running_loop().create_task(watch())
+"""
+CELL = "%%agent hero -m demo: --pace 0.1\nA landing page for a bakery"
+
+
+def longest_stall(kernel: Kernel, *, watched: bool) -> str:
+    kernel.run("gaps.clear()")
+    kernel.run(CELL, stdin=watched)
+    return str(kernel.value("round(max(gaps))"))
+
+
+def main() -> None:
+    print("%load_ext: milliseconds, new modules (at most 25 ms, 40); longest stall of the loop (under 50 ms)")
+    for _ in range(3):
+        with start_kernel(Path(tempfile.mkdtemp()), load=False) as kernel:
+            kernel.run("1")
+            kernel.run(LOAD)
+            kernel.run(WATCH)
+            stalls = [longest_stall(kernel, watched=watched) for watched in (True, False)]
+            print(f"  load {kernel.value('loaded')}, first run {stalls[0]} ms, second {stalls[1]} ms")
+
+
+if __name__ == "__main__":
+    main()
