@@ -22,6 +22,8 @@ MAX_PAGE = 1_000_000
 MAX_CODE = 64_000
 """Characters of code in one output."""
 
+_GAP = '<br class="anb-c">'
+"""Sanitised, folds and paragraphs would stick together."""
 _TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
@@ -45,7 +47,7 @@ def first_frame_html(key: str, name: str, model: str, said: str) -> str:
     """Keeps the height of the live interface for a moment, then only what it says."""
     return (
         f'<div data-anb-run="{html.escape(key)}"><style>{_style(0)}</style><div class="anb-frozen anb-first anb-off">'
-        f'{_head(name, ["starting", model_words(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
+        f'{_head(name, [model_words(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
     )
 
 
@@ -86,7 +88,7 @@ def _foot(run: Finished) -> str:
 
 
 def _tabs(labels: list[str], chosen: int) -> str:
-    """`hidden` and words in attributes: a sanitised reading shows nothing of it."""
+    """Hidden, with its words in attributes: a sanitised reading shows nothing of it. The style sheet brings it back."""
     radios = "".join(
         f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}"'
         f"{' checked' if index == chosen else ''}></label>"
@@ -94,7 +96,7 @@ def _tabs(labels: list[str], chosen: int) -> str:
     )
     # Lumino would take the arrow keys for the notebook's own.
     keys = 'data-lm-suppress-shortcuts="true"'
-    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" {keys} hidden>{radios}</div>'
+    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" {keys} hidden="hidden">{radios}</div>'
 
 
 def _panel(number: int, inside: str) -> str:
@@ -152,7 +154,7 @@ def _code(run: Finished) -> str:
             rows.append(
                 f'<p class="anb-row">{name}{size}<span class="anb-c">: </span><code>{expression}</code></p>'
             )
-    return f'<div class="anb-files">{"".join(rows)}</div>' if rows else ""
+    return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
 def _log(run: Finished) -> str:
@@ -167,7 +169,7 @@ def _log(run: Finished) -> str:
     told += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
     rows = "".join(map(entry_html, entries[:end]))
     summary = f"<summary>Transcript{': ' if told else ''}{', '.join(told)}</summary>"
-    log = f'<details class="anb-open anb-log">{summary}{rows}</details>' if rows else ""
+    log = f'<details class="anb-open anb-log">{summary}{rows}</details>{_GAP}' if rows else ""
     said = "".join(map(entry_html, entries[end:]))
     return f'<div class="anb-talk">{log}{said}</div>' if log or said else ""
 
