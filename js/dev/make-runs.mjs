@@ -16,7 +16,7 @@ class Recorder {
 			demo: false,
 			budget: 0.5,
 			steps: 20,
-			stop_hint: "press the kernel's interrupt button",
+			stop_hint: "The kernel did not answer. Press its interrupt button to stop.",
 			...meta,
 		};
 		this.variant = variant;

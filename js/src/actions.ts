@@ -4,7 +4,7 @@ import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
 import { isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
-import { EMPTY, type FileState, isText, textOf, type VariantState } from "./state.ts";
+import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Context } from "./view/context.ts";
 import { zip } from "./zip.ts";
 
@@ -98,8 +98,8 @@ function stampOf(state: VariantState, shown: ShownFile): string {
 	return `${shown.version?.number} ${loadedCount} ${versions.join(" ")}`;
 }
 
-/** Binary files the page has asked for, by run, path and version. */
-const loaded = new Map<string, { media_type: string; base64: string } | null>();
+/** Files the page had to ask for, by run, path and version. */
+const loaded = new Map<string, ReturnType<Source["read"]>>();
 let loadedCount = 0;
 
 function sourceOf(context: Context): Source {
@@ -109,10 +109,8 @@ function sourceOf(context: Context): Source {
 			const version = file?.versions.at(-1);
 			if (!file || file.deleted) return null;
 			const text = textOf(file);
-			if (text !== null && isText(file.media_type || "text/plain")) {
-				return { media_type: file.media_type || "text/plain", text };
-			}
-			return version ? binary(context, file, version.number) : null;
+			if (text !== null) return { media_type: file.media_type || guessType(path), text };
+			return version ? asked(context, file, version.number) : null;
 		},
 	};
 }
@@ -122,19 +120,27 @@ export function prefetch(context: Context): void {
 	for (const file of currentState(context).files.values()) {
 		const version = file.versions.at(-1);
 		if (version && !file.deleted && version.text === null && version.size < MOST_PREFETCHED) {
-			binary(context, file, version.number);
+			asked(context, file, version.number);
 		}
 	}
 }
 
-function binary(context: Context, file: FileState, version: number) {
+/** The type of a file that is still being written. */
+function guessType(path: string): string {
+	if (path.endsWith(".css")) return "text/css";
+	return /\.m?js$/.test(path) ? "text/javascript" : "text/plain";
+}
+
+function asked(context: Context, file: FileState, version: number): ReturnType<Source["read"]> {
 	const key = `${context.run.key} ${context.run.state?.session} ${file.path} ${version}`;
 	const known = loaded.get(key);
 	if (known !== undefined) return known;
 	loaded.set(key, null);
 	void context.run.file(file.path, version).then((answer) => {
-		if (!answer.ok || typeof answer.base64 !== "string") return;
-		loaded.set(key, { media_type: String(answer.media_type ?? file.media_type), base64: answer.base64 });
+		if (!answer.ok) return;
+		const media_type = String(answer.media_type ?? file.media_type);
+		if (typeof answer.text === "string") loaded.set(key, { media_type, text: answer.text });
+		else loaded.set(key, { media_type, base64: String(answer.base64 ?? "") });
 		loadedCount++;
 		context.redraw();
 	});

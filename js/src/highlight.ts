@@ -1,4 +1,4 @@
-// Colours for code. The highlighter's own tree becomes elements: its HTML text is never used.
+// Colours for code. The highlighter's own tree is read: its HTML text is never used.
 
 import hljs from "highlight.js/lib/core";
 import css from "highlight.js/lib/languages/css";
@@ -7,7 +7,6 @@ import json from "highlight.js/lib/languages/json";
 import markdown from "highlight.js/lib/languages/markdown";
 import python from "highlight.js/lib/languages/python";
 import xml from "highlight.js/lib/languages/xml";
-import { h } from "./dom.ts";
 
 const LANGUAGES = { css, javascript, json, markdown, python, xml };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
@@ -61,17 +60,32 @@ interface TreeNode {
 	children: (TreeNode | string)[];
 }
 
-/** The text as coloured pieces; null when its language is not known here. */
-export function highlight(path: string, text: string): Node[] | null {
+export interface Token {
+	colour: string;
+	text: string;
+}
+
+/** The text as lines of coloured pieces; null when its language is not known here. */
+export function highlight(path: string, text: string): Token[][] | null {
 	const language = BY_ENDING[path.split(".").at(-1)?.toLowerCase() ?? ""];
 	if (!language) return null;
 	const result = hljs.highlight(text, { language, ignoreIllegals: true });
 	const root = (result._emitter as unknown as { root?: TreeNode }).root;
-	return root ? root.children.map(toNode) : null;
+	if (!root) return null;
+	const lines: Token[][] = [[]];
+	collect(root, "", lines);
+	return lines;
 }
 
-function toNode(piece: TreeNode | string): Node {
-	if (typeof piece === "string") return document.createTextNode(piece);
-	const colour = COLOURS[piece.scope ?? ""];
-	return h("span", colour ? { class: colour } : null, ...piece.children.map(toNode));
+function collect(node: TreeNode, colour: string, lines: Token[][]): void {
+	for (const child of node.children) {
+		if (typeof child !== "string") {
+			collect(child, COLOURS[child.scope ?? ""] ?? colour, lines);
+			continue;
+		}
+		for (const [index, text] of child.split("\n").entries()) {
+			if (index > 0) lines.push([]);
+			if (text) lines.at(-1)?.push({ colour, text });
+		}
+	}
 }

@@ -7,10 +7,11 @@ export interface Meta {
 	model: string;
 	files_name: string | null;
 	finished: boolean;
+	/** A sentence: what to press when the kernel does not answer. */
 	stop_hint: string;
 	demo: boolean;
 	budget: number | null;
-	steps: number;
+	steps: number | null;
 }
 
 export interface Batch {

@@ -9,10 +9,10 @@ const NO_META: Meta = {
 	model: "",
 	files_name: null,
 	finished: false,
-	stop_hint: "press the kernel's interrupt button",
+	stop_hint: "The kernel did not answer. Press its interrupt button to stop.",
 	demo: false,
 	budget: null,
-	steps: 0,
+	steps: null,
 };
 
 /** One execution of a cell, as far as it is known here. */

@@ -191,7 +191,7 @@ describe("buttons", () => {
 		stopButton().click();
 		await vi.advanceTimersByTimeAsync(1001);
 		vi.useRealTimers();
-		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("No answer from the kernel: press stop.");
+		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("press stop");
 	});
 
 	test("a second page has no buttons", async () => {

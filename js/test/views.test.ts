@@ -4,6 +4,7 @@ import { highlight } from "../src/highlight.ts";
 import { shownFile, shownPage } from "../src/shown.ts";
 import { newChoices } from "../src/ui.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/difftable.ts";
+import { Lines } from "../src/view/lines.ts";
 import { crc32, zip } from "../src/zip.ts";
 import { changed, piece, play, script, started, tool } from "./events.ts";
 
@@ -85,13 +86,29 @@ describe("choice of file", () => {
 	});
 });
 
-test("code is coloured without html", () => {
-	const pre = document.createElement("pre");
-	const code = '<p class="a">&amp; <script>let x = "</b>";</script>';
-	pre.append(...highlight("index.html", code)!);
-	expect(pre.textContent).toBe(code);
-	expect(pre.querySelector(".s")?.textContent).toBe('"a"');
-	expect(highlight("notes.txt", "x")).toBeNull();
+describe("code", () => {
+	const CODE = '<p class="a">&amp; <script>let x = "</b>";\n/* two\nlines */</script>\n';
+
+	test("colours keep every character", () => {
+		const lines = highlight("index.html", CODE)!;
+		expect(lines.map((line) => line.map((token) => token.text).join("")).join("\n")).toBe(CODE);
+		expect(lines[0]!.find((token) => token.text === '"a"')?.colour).toBe("s");
+		expect(lines[1]).toEqual([{ colour: "c", text: "/* two" }]);
+		expect(highlight("notes.txt", "x")).toBeNull();
+	});
+
+	test("any fragmentation shows the same lines", () => {
+		const text = Array.from({ length: 200 }, (_, index) => `line ${index}`).join("\n");
+		const show = (size: number): string => {
+			const lines = new Lines(document.createElement("div"));
+			for (let at = 0; at < text.length; at += size) lines.append(text.slice(at, at + size));
+			const blocks = [...lines.element.children];
+			expect(blocks.map((block) => block.querySelector(".src")?.textContent).join("\n")).toBe(text);
+			return blocks.map((block) => block.querySelector(".ln")?.textContent).join("\n");
+		};
+		const numbers = Array.from({ length: 200 }, (_, index) => String(index + 1)).join("\n");
+		for (const size of [text.length, 1, 7, 1000]) expect(show(size)).toBe(numbers);
+	});
 });
 
 test("numbers read as people write them", () => {

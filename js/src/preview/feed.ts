@@ -22,6 +22,8 @@ export interface Page {
 	stamp: string;
 }
 
+type Scroll = { x: number; y: number };
+
 export interface FeedEvents {
 	onConsole(entry: ConsoleEntry): void;
 	/** A page begins: what was told of the one before is no longer true. */
@@ -55,35 +57,43 @@ export class Feed {
 		this.#events = events;
 	}
 
+	/** Has a frame ready before there is a page: making one takes longer than writing into it. */
+	warm(): void {
+		if (!this.#frame) this.#make(undefined);
+	}
+
 	show(page: Page): void {
 		const before = this.#page;
 		this.#page = page;
 		if (page.stamp === this.#lost) return;
-		if (!this.#frame || before?.key !== page.key) this.reload(before?.key === page.key);
-		else if (this.#ready) this.#advance(page);
+		if (!this.#frame || (before && before.key !== page.key)) this.reload(before?.key === page.key);
+		else if (this.#ready && before) this.#advance(page);
+		else if (this.#ready) this.#begin(undefined);
 	}
 
 	/** A fresh frame for the same page. Scripts leave traces in a window that only a new window is free of. */
 	reload(keepScroll = true): void {
-		const page = this.#page;
-		if (!page) return;
 		this.#lost = null;
 		clearTimeout(this.#later);
 		const wait = this.#buried - performance.now();
-		if (wait > 0) {
-			this.#later = setTimeout(() => this.reload(), wait);
-			return;
-		}
+		if (wait > 0) this.#later = setTimeout(() => this.reload(), wait);
+		else if (this.#page) this.#make(keepScroll ? this.#frame?.scroll : undefined);
+	}
+
+	#make(scroll: Scroll | undefined): void {
 		this.#old?.dispose();
 		this.#old = this.#frame;
-		const scroll = keepScroll ? this.#frame?.scroll : undefined;
-		const frame = new Frame(`Preview of ${page.path}`, {
-			onReady: () => this.#begin(frame, scroll),
+		const frame: Frame = new Frame({
+			onReady: () => {
+				if (frame !== this.#frame) return;
+				this.#ready = true;
+				if (this.#page) this.#begin(scroll);
+			},
 			onShown: () => this.#uncover(frame),
 			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page?.text ?? "")),
 			onLink: (href) => this.#events.onLink(href),
 			onUnmorphable: () => this.reload(),
-			onLost: (why) => this.#lose(why),
+			onLost: (why) => this.#lose(frame, why),
 		});
 		this.#frame = frame;
 		this.#ready = false;
@@ -99,7 +109,8 @@ export class Feed {
 		this.#ready = false;
 	}
 
-	#lose(why: "hung" | "left"): void {
+	#lose(frame: Frame, why: "hung" | "left"): void {
+		if (frame !== this.#frame) return;
 		this.dispose();
 		if (why === "hung") this.#buried = performance.now() + BURIAL;
 		this.#lost = this.#page?.stamp ?? "";
@@ -113,10 +124,11 @@ export class Feed {
 		this.#old = null;
 	}
 
-	#begin(frame: Frame, scroll: { x: number; y: number } | undefined): void {
-		const page = this.#page;
-		if (frame !== this.#frame || !page) return;
-		this.#ready = true;
+	/** Starts the page in a frame that is ready and empty. */
+	#begin(scroll: Scroll | undefined): void {
+		const [page, frame] = [this.#page, this.#frame];
+		if (!page || !frame) return;
+		frame.element.title = `Preview of ${page.path}`;
 		this.#fed = 0;
 		this.#closed = false;
 		this.#epoch = page.epoch;
@@ -124,7 +136,7 @@ export class Feed {
 		this.#html = "";
 		this.#events.onRestart();
 		frame.open();
-		this.#advance(page);
+		this.#append(page);
 		if (scroll && !page.live) frame.scrollTo(scroll);
 	}
 

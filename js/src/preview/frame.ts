@@ -31,10 +31,10 @@ export class Frame {
 	#unanswered = 0;
 	scroll = { x: 0, y: 0 };
 
-	constructor(title: string, events: FrameEvents) {
+	constructor(events: FrameEvents) {
 		this.#events = events;
 		this.element = document.createElement("iframe");
-		this.element.title = title;
+		this.element.title = "Preview";
 		this.element.setAttribute("sandbox", SANDBOX);
 		this.element.setAttribute("referrerpolicy", "no-referrer");
 		this.element.srcdoc = shellDocument(this.#secret);

@@ -24,7 +24,7 @@ export interface Moment {
 
 export const ANSWER_WITHIN = 1000;
 
-/** What came of a command: done, refused in a sentence, or no answer in time. */
+/** What came of a command: done, or why not: the kernel's sentence, or the hint when no answer came in time. */
 export type Outcome = { done: true } | { done: false; why: string };
 
 export async function outcome(
@@ -34,7 +34,7 @@ export async function outcome(
 ): Promise<Outcome> {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	const late = new Promise<Outcome>((resolve) => {
-		timer = setTimeout(() => resolve({ done: false, why: `No answer from the kernel: ${hint}.` }), within);
+		timer = setTimeout(() => resolve({ done: false, why: hint }), within);
 	});
 	const told = answer.then(
 		(reply): Outcome =>

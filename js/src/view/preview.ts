@@ -91,9 +91,9 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 			const shown = shownPage(state, context.choices);
 			path = shown?.file.path ?? null;
 			empty.update(state.busy, shown !== null);
-			holder.hidden = shown === null;
 			stream.hidden = !shown?.live;
 			if (shown) feed.show(toPage(context, shown));
+			else if (state.busy) feed.warm();
 			prefetch(context);
 			rescale();
 		},

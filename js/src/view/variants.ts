@@ -45,7 +45,7 @@ export function createVariants(context: Context) {
 		() => {
 			const number = context.choices.variant;
 			const reply = context.run.command("pick", { variant: number });
-			void outcome(reply, "run the cell below again").then((result) => {
+			void outcome(reply, "The kernel did not answer. Try again when it is idle.").then((result) => {
 				if (result.done) picked = number;
 				context.announce(result.done ? `option ${number + 1} picked` : result.why);
 				context.redraw();
