@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml
 	touch $@
 
 js/node_modules/.installed: js/package.json js/package-lock.json
-	cd js && npm ci --no-audit --no-fund --loglevel=error
+	cd js && npm install --no-save --no-audit --no-fund --loglevel=error
 	touch $@
 
 build: $(BUNDLE) ## build the widget's page

@@ -12,7 +12,11 @@ BUNDLE = ("widget.js",)
 
 
 class BundleHook(BuildHookInterface):
-    """Runs `npm ci` and `npm run build` in `js/`, unless the bundle is newer than its sources."""
+    """Installs and builds in `js/`, unless the bundle is newer than its sources.
+
+    `npm install` and not `npm ci`: the latter refuses a lock file made where a registry lacks the optional
+    packages of other platforms.
+    """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
@@ -28,7 +32,7 @@ class BundleHook(BuildHookInterface):
                 "Node 20+ needed to build the widget's page (found none, or an older one). "
                 "Install Node.js 20 or later and try again."
             )
-        subprocess.run([npm, "ci", "--no-audit", "--no-fund"], cwd=sources, check=True)
+        subprocess.run([npm, "install", "--no-save", "--no-audit", "--no-fund"], cwd=sources, check=True)
         subprocess.run([npm, "run", "build"], cwd=sources, check=True)
 
 
