@@ -7,6 +7,7 @@ are re-encoded where a vendor would stumble (CMYK, palettes, animation, rotation
 import base64
 import binascii
 import io
+import struct
 import sys
 import urllib.parse
 import warnings
@@ -23,6 +24,8 @@ MAX_BYTES = 20_000_000
 MAX_PIXELS = 80_000_000
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "TGA")
 _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
+"""What Pillow raises for files that are cut short or wrong inside."""
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
 
 
@@ -146,15 +149,22 @@ def _read(data: bytes, name: str) -> Image:
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{_called(name)} is larger than {MAX_BYTES // 1_000_000} MB.")
     picture = _open(data, name)
-    plain = (
-        picture.mode in ("RGB", "RGBA", "L")
-        and not picture.getexif()
-        and getattr(picture, "n_frames", 1) == 1
-    )
-    if plain and picture.format in _AS_THEY_ARE and max(picture.size) <= MAX_EDGE:
-        _load(picture, name)
+    _load(picture, name)
+    if picture.format in _AS_THEY_ARE and max(picture.size) <= MAX_EDGE and _is_plain(picture):
         return Image(data, _AS_THEY_ARE[picture.format], name)
     return _encode(_upright(picture, name), name, MAX_EDGE, MAX_BYTES)
+
+
+def _is_plain(picture: Any) -> bool:
+    """One frame of grey or colours, with nothing about the camera or the place it was taken."""
+    try:
+        return picture.mode in ("L", "RGB", "RGBA") and not picture.getexif() and _frames(picture) == 1
+    except _DAMAGE:
+        return False
+
+
+def _frames(picture: Any) -> int:
+    return getattr(picture, "n_frames", 1)
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -168,7 +178,7 @@ def _open(data: bytes, name: str) -> Any:
             picture = PIL.Image.open(io.BytesIO(data), formats=_FORMATS)
     except PIL.Image.DecompressionBombError:
         raise ConfigError(f"{_called(name)} has too many pixels; scale it down first.") from None
-    except (PIL.UnidentifiedImageError, OSError, ValueError, SyntaxError):
+    except (PIL.UnidentifiedImageError, *_DAMAGE):
         raise ConfigError(
             f"{_called(name)} is not a picture we can read: give a PNG, JPEG, WebP or GIF."
         ) from None
@@ -201,7 +211,7 @@ def _not_a_picture(data: bytes) -> str:
 def _load(picture: Any, name: str) -> None:
     try:
         picture.load()
-    except (OSError, ValueError, SyntaxError, EOFError):
+    except _DAMAGE:
         raise ConfigError(f"{_called(name)} is damaged or cut short.") from None
 
 
@@ -209,11 +219,14 @@ def _upright(picture: Any, name: str) -> Any:
     """The first frame, turned as its camera meant it, in grey, RGB or RGBA."""
     from PIL import ImageOps
 
-    if getattr(picture, "n_frames", 1) > 1:
-        picture.seek(0)
     _load(picture, name)
     jpeg = picture.format == "JPEG"
-    upright: Any = ImageOps.exif_transpose(picture)
+    try:
+        if _frames(picture) > 1:
+            picture.seek(0)
+        upright: Any = ImageOps.exif_transpose(picture)
+    except _DAMAGE:
+        upright = picture.copy()
     if upright.mode.startswith("I") or upright.mode == "F":
         low, high = upright.getextrema()
         scale = 255.0 / (high - low) if high > low else 1.0

@@ -1,17 +1,24 @@
 """The five providers under test, made ready to talk to the loopback server."""
 
+import base64
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agent_nb.messages import Message, ToolResult, ToolSpec, user
+from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Request, Turn
 from agent_nb.providers.streaming import StreamingProvider
 from tests.wire.server import WireServer
 
 KEY = "k3y-0f-the-tests-7f3a9c"
+RED_PNG = Image(
+    base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMDAwMDAAAANHQEDasKb6QAAAABJRU5ErkJggg=="
+    )
+)
+"""Two by two red pixels."""
 SEARCH = ToolSpec(
     name="search",
     description="Finds things.",

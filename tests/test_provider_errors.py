@@ -1,0 +1,155 @@
+"""Every exception class of every SDK ends as a `ProviderError`: none is left unmapped."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+from typing import Any
+
+import anthropic
+import httpx2
+import openai
+import pytest
+from google.genai import errors as genai_errors
+from google.genai._gaos.lib import compat_errors
+
+from agent_nb.errors import ProviderError
+from agent_nb.providers import anthropic as our_anthropic
+from agent_nb.providers import failure, gemini, gemini_generate, model
+from agent_nb.providers import openai as our_openai
+
+KEY = "sk-test-0123456789abcdef0123"
+REQUEST = httpx2.Request("POST", "https://example.org/v1", headers={"authorization": f"Bearer {KEY}"})
+
+
+def classes_of(module: Any) -> list[type[Exception]]:
+    return [value for _, value in inspect.getmembers(module, inspect.isclass) if issubclass(value, Exception)]
+
+
+def instance_of(kind: type[Exception]) -> Exception:
+    """An exception of that class, made without its constructor, with what the SDK would have put on it."""
+    status = getattr(kind, "status_code", None)
+    status = status if isinstance(status, int) else 500
+    response = httpx2.Response(status, request=REQUEST, headers={"retry-after": "3"})
+    made = kind.__new__(kind, "it failed")
+    body = {"error": {"message": f"it failed with {KEY}"}}
+    made.__dict__.update(message=f"it failed with {KEY}", body=body, response=response, request=REQUEST)
+    made.__dict__.update(status_code=status, code=status, type="x", error_code=None, status="X", details=body)
+    return made
+
+
+SDKS = [
+    ("openai:m", our_openai._error, import_module("openai._exceptions")),
+    ("anthropic:m", our_anthropic._error, import_module("anthropic._exceptions")),
+    ("gemini:m", gemini._error, compat_errors),
+    ("gemini:m", gemini_generate._error, genai_errors),
+    *(
+        (name, mapping, httpx2)
+        for name, mapping in (
+            ("openai:m", our_openai._error),
+            ("anthropic:m", our_anthropic._error),
+            ("gemini:m", gemini._error),
+            ("gemini:m", gemini_generate._error),
+        )
+    ),
+]
+EVERY = [
+    pytest.param(
+        name, mapping, kind, id=f"{mapping.__module__.rpartition('.')[2]}-{kind.__module__}-{kind.__name__}"
+    )
+    for name, mapping, module in SDKS
+    for kind in classes_of(module)
+]
+
+
+@pytest.mark.parametrize(("name", "mapping", "kind"), EVERY)
+def test_every_sdk_exception_is_mapped(name, mapping, kind):
+    settings = model(name, api_key=KEY).settings
+    error = mapping(settings, instance_of(kind))
+    assert isinstance(error, ProviderError)
+    assert str(error)
+    assert KEY not in str(error)
+    assert "\n" not in str(error)
+    expected = kind.__name__ in UNREAD and kind is not genai_errors.APIError
+    assert ("could not be read" in str(error)) == expected, f"{kind.__name__}: {error}"
+
+
+UNREAD = {
+    # Never raised by a streamed request: base classes, web sockets, web hooks, workload identity,
+    # helpers we do not use, and misuse of the client.
+    *("OpenAIError", "AnthropicError", "GeminiNextGenAPIClientError", "GenAiError"),
+    *("APIError", "APIResponseValidationError", "APIWebhookValidationError", "ResponseValidationError"),
+    *("RetryableError", "LengthFinishReasonError", "ContentFilterFinishReasonError"),
+    *("InvalidWebhookSignatureError", "SubjectTokenProviderError", "WebSocketConnectionClosedError"),
+    *("WebSocketQueueFullError", "NoResponseError", "UnknownFunctionCallArgumentError"),
+    *("UnsupportedFunctionError", "FunctionInvocationError", "ExperimentalWarning"),
+    *("ContinuationInterruptedError", "CookieConflict"),
+}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "kind", "retryable"),
+    [
+        (our_openai._error, openai.RateLimitError, True),
+        (our_openai._error, openai.InternalServerError, True),
+        (our_openai._error, openai.AuthenticationError, False),
+        (our_anthropic._error, anthropic._exceptions.OverloadedError, True),
+        (our_anthropic._error, anthropic.NotFoundError, False),
+        (gemini._error, compat_errors.RateLimitError, True),
+        (gemini._error, compat_errors.PermissionDeniedError, False),
+        (gemini_generate._error, genai_errors.ServerError, True),
+        (our_openai._error, httpx2.ReadTimeout, True),
+        (our_anthropic._error, httpx2.RemoteProtocolError, True),
+        (our_openai._error, httpx2.UnsupportedProtocol, False),
+    ],
+)
+def test_only_passing_trouble_is_retryable(mapping, kind, retryable):
+    error = mapping(model("openai:m", api_key=KEY).settings, instance_of(kind))
+    assert error.retryable == retryable
+
+
+def test_a_wrapped_network_error_shows_its_cause():
+    exc = openai.APIConnectionError(request=REQUEST)
+    exc.__cause__ = httpx2.ConnectError("Name or service not known")
+    error = our_openai._error(
+        model("openai:m", api_key=KEY, base_url="https://nowhere.example").settings, exc
+    )
+    assert "https://nowhere.example" in str(error)
+    assert "Name or service not known" in str(error)
+
+
+def test_a_local_server_that_is_off_is_not_retried():
+    error = failure.from_network(model("ollama:m").settings, httpx2.ConnectError("refused"))
+    assert not error.retryable
+    assert "Start Ollama" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "12"}, 12.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-4"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after-ms": "250"}, 0.25),
+        ({}, None),
+    ],
+)
+def test_the_wait_is_read_in_every_form(headers, seconds):
+    assert failure.retry_after(headers) == seconds
+
+
+def test_googles_delay_is_read_from_the_body():
+    body = {
+        "error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17s"}]}
+    }
+    assert gemini.retry_delay(body) == 17.0
+    assert gemini.retry_delay({"error": {}}) is None
+
+
+def test_the_sdk_error_modules_are_where_we_look():
+    names = {
+        module.name for module in pkgutil.iter_modules(import_module("google.genai._gaos.errors").__path__)
+    }
+    assert "genaierror" in names

@@ -1,0 +1,135 @@
+"""`vendor:model`, and what each wrong name is told."""
+
+import subprocess
+import sys
+
+import pytest
+
+from agent_nb.errors import ConfigError, InstallError, UnknownModelError
+from agent_nb.providers import model
+from agent_nb.providers.settings import EFFORTS
+from agent_nb.providers.vendors import VENDORS
+
+
+def made(name: str, **settings):
+    return model(name, **{"api_key": "some-key-of-mine", **settings})
+
+
+@pytest.mark.parametrize("vendor", [name for name in VENDORS if name not in ("demo", "chat")])
+def test_every_vendor_makes_a_provider(vendor: str):
+    provider = made(f"{vendor}:some-model")
+    assert provider.name == f"{vendor}:some-model"
+    assert "some-key-of-mine" not in repr(provider)
+
+
+def test_an_empty_model_is_the_recommended_one():
+    assert made("anthropic:").name == f"anthropic:{VENDORS['anthropic'].recommended}"
+    assert made(" OpenAI: ").name == f"openai:{VENDORS['openai'].recommended}"
+
+
+def test_a_colon_in_the_model_stays():
+    assert made("ollama:qwen3:8b").settings.model == "qwen3:8b"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("antropic:claude", "`anthropic:`"),
+        ("open-ai:gpt", "`openai:`"),
+        ("claude-opus-5-5", "`anthropic:claude-opus-5-5`"),
+        ("gpt-6.1-sol", "`openai:gpt-6.1-sol`"),
+        ("gemini-4-argon", "`gemini:gemini-4-argon`"),
+        ("zzz:model", "Known vendors"),
+        ("", "Known vendors"),
+    ],
+)
+def test_an_unknown_vendor_gets_the_nearest_name(name: str, hint: str):
+    with pytest.raises(UnknownModelError) as caught:
+        made(name)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["lmstudio:", "vllm:", "chat:"])
+def test_a_server_without_a_model_asks_for_its_name(name: str):
+    with pytest.raises(ConfigError, match="Name the model"):
+        made(name)
+
+
+def test_chat_needs_an_address():
+    with pytest.raises(ConfigError, match="`base_url`"):
+        made("chat:some-model")
+    assert made("chat:m", base_url="http://localhost:9/v1/").settings.base_url == "http://localhost:9/v1"
+
+
+def test_an_address_needs_a_scheme():
+    with pytest.raises(ConfigError, match="http://"):
+        made("openai:m", base_url="localhost:9000")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "variable"),
+    [
+        ("openai", "OPENAI_BASE_URL"),
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("gemini", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
+def test_the_sdks_own_variables_set_the_address(vendor: str, variable: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(variable, "https://gateway.example/v1")
+    assert made(f"{vendor}:m").settings.base_url == "https://gateway.example/v1"
+    assert made(f"{vendor}:m", base_url="https://other.example").settings.base_url == "https://other.example"
+
+
+def test_openais_address_is_not_for_others(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example/v1")
+    assert made("openrouter:m").settings.base_url == VENDORS["openrouter"].base_url
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize(
+    "vendor", ["openai", "anthropic", "gemini", "openrouter", "deepseek", "ollama", "vllm"]
+)
+def test_every_effort_is_understood(vendor: str, effort: str):
+    from tests.wire.cases import ask
+
+    provider = made(f"{vendor}:m", effort=effort)
+    plain = made(f"{vendor}:m")
+    assert provider.body(ask()) != plain.body(ask())
+
+
+@pytest.mark.parametrize(
+    "settings", [{"effort": "heroic"}, {"max_tokens": 0}, {"max_tokens": "many"}, {"api": "soap"}]
+)
+def test_a_wrong_setting_is_named(settings):
+    with pytest.raises(ConfigError, match=str(next(iter(settings.values())))):
+        made("openai:m", **settings)
+
+
+def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(InstallError, match="%pip install anthropic"):
+        made("anthropic:")
+
+
+async def test_a_broken_package_says_how_to_repair(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    from tests.wire.cases import collect
+
+    (tmp_path / "google_broken.py").write_text("from nowhere_at_all import nothing\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    provider = made("gemini:")
+    monkeypatch.setattr(provider, "sdk", "google_broken", raising=False)
+    with pytest.raises(InstallError, match="--force-reinstall google-genai"):
+        await collect(provider)
+
+
+def test_making_a_provider_imports_no_sdk():
+    code = (
+        "import sys; from agent_nb.providers import catalog, default_model_name, model\n"
+        "catalog(); default_model_name()\n"
+        "heavy = ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'PIL', 'genai_prices')\n"
+        "print([name for name in (*heavy, 'agent_nb.events') if name in sys.modules])\n"
+        "for vendor in ('openai', 'anthropic', 'gemini', 'openrouter'): model(vendor + ':m', api_key='k')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "[]"]
