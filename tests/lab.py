@@ -71,7 +71,7 @@ class Lab(NamedTuple):
     home: Path
 
     def trust(self, path: str) -> None:
-        """As "Trust Notebook" does: saved outputs are shown unsanitised. By content: an equal notebook is trusted too."""
+        """As "Trust Notebook" does: saved outputs are shown unsanitised. An equal notebook is then trusted too."""
         notebook = nbformat.read(self.root / path, as_version=4)
         NotebookNotary(data_dir=str(self.home / "data")).sign(notebook)
 
@@ -139,6 +139,11 @@ def run_all(page: Page) -> None:
     """Starts every cell of the notebook in front; it does not wait for them."""
     wait_for_kernel(page)
     page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+
+
+def keep_screenshot(page: Page, name: str) -> None:
+    """For people to look at, below `test-results/`."""
+    page.screenshot(path=Path(__file__).parent.parent / "test-results" / f"{name}.png")
 
 
 def write_notebook(path: Path, *cells: tuple[str, list[dict[str, Any]]] | str) -> None:

@@ -3,16 +3,16 @@
 import re
 
 from agent_nb.files import human_size
-from agent_nb.render.prose import is_safe_link, without_tags
+from agent_nb.render.prose import is_safe_link, tamed
 from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words, transcript
 from agent_nb.render.words import Finished, ending, facts, model_words, plural, result_words
 
 
 def markdown(run: Finished) -> str:
     entries = transcript(run.events)
-    blocks = [f"**{run.name}**: {', '.join(facts(run))}"]
+    blocks = [tamed(_one_line(f"**{run.name}**: {', '.join(facts(run))}"))]
     if run.error:
-        blocks.append("> " + without_tags(_one_line(run.error)))
+        blocks.append("> " + tamed(_one_line(run.error)))
     blocks += [block for entry in entries if (block := _markdown_of(entry))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
@@ -24,12 +24,12 @@ def markdown(run: Finished) -> str:
 def _markdown_of(entry: Entry) -> str:
     match entry:
         case Words(text):
-            return without_tags(text)
+            return tamed(text)
         case Step() as step:
             outcome = "" if step.ok else "failed: "
-            return f"- {_code(step.title)}: {outcome}{without_tags(_one_line(step.summary)) or 'done'}"
+            return f"- {_code(step.title)}: {outcome}{tamed(_one_line(step.summary)) or 'done'}"
         case Retry(why):
-            return f"- tried again: {without_tags(_one_line(why))}"
+            return f"- tried again: {tamed(_one_line(why))}"
         case Cited(sources):
             return "\n".join(
                 f"- <{source.url}>" if is_safe_link(source.url) and not re.search(r"[\s<>]", source.url)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_LIVE = re.compile(r"<(?=[A-Za-z/!?])|(?<!\\)!(?=\[)")
 
 
 def to_html(markdown: str) -> str:
@@ -39,24 +39,28 @@ def is_safe_link(url: str) -> bool:
     return _SAFE_LINK.match(url) is not None
 
 
-def without_tags(markdown: str) -> str:
-    """The same Markdown with its raw HTML made visible instead of live."""
+def tamed(markdown: str) -> str:
+    """The same Markdown with its raw HTML made visible and its images made links."""
     lines = markdown.split("\n")
     for token in _parser().parse(markdown):
         if (
             token.type in ("inline", "tr_open") and token.map
         ):  # the cells of a table do not say where they are
             start, end = token.map
-            lines[start:end] = _escape_tags("\n".join(lines[start:end])).split("\n")
+            lines[start:end] = _tame("\n".join(lines[start:end])).split("\n")
     return "\n".join(lines)
 
 
-def _escape_tags(text: str) -> str:
+def _tame(text: str) -> str:
     pieces, done = [], 0
     for span in _CODE_SPAN.finditer(text):
-        pieces += [_TAG.sub("&lt;", text[done : span.start()]), span[0]]
+        pieces += [_LIVE.sub(_escape, text[done : span.start()]), span[0]]
         done = span.end()
-    return "".join([*pieces, _TAG.sub("&lt;", text[done:])])
+    return "".join([*pieces, _LIVE.sub(_escape, text[done:])])
+
+
+def _escape(found: re.Match[str]) -> str:
+    return "&lt;" if found[0] == "<" else "\\!"
 
 
 @cache
