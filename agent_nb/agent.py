@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -17,7 +18,7 @@ from agent_nb.pictures import to_image
 from agent_nb.prompts import prompt_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
-from agent_nb.providers.prices import has_price
+from agent_nb.providers.prices import has_price, price_of
 from agent_nb.run import Run
 from agent_nb.setup import Limits, Setup
 from agent_nb.tools import Tool, Toolbox
@@ -151,6 +152,7 @@ class Agent:
             limits=self.limits,
             policy=self.approve,
             hooks=self._hooks,
+            price=partial(price_of, self.provider.name),
             settings={
                 **asdict(self.limits),
                 "tools": [tool.name for tool in self.toolbox],

@@ -101,17 +101,12 @@ class ToolRunner:
         except ToolError as failure:
             error = failure
         except asyncio.CancelledError:
-            self._finished(event_id, started, output, ToolError("Stopped before it ended."))
+            self._finished(
+                event_id, self.clock.now() - started, output, ToolError("Stopped before it ended.")
+            )
             raise
-        result = ToolResult(
-            call_id=call.id,
-            name=call.name,
-            text=_for_the_model(error) if error else output.text,
-            images=output.images,
-            code=error.code if error else None,
-        )
-        result = await self._after(call, result)
-        self._finished(event_id, started, output, error)
+        result = await self._after(call, result_of(call, output, error))
+        self._finished(event_id, self.clock.now() - started, output, error)
         return result
 
     async def _run(self, event_id: str, call: ToolCall) -> ToolOutput:
@@ -177,7 +172,7 @@ class ToolRunner:
             result = changed if isinstance(changed, ToolResult) else result
         return result
 
-    def _finished(self, event_id: str, started: float, output: ToolOutput, error: ToolError | None) -> None:
+    def _finished(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
         summary = error.message if error else output.summary or output.text
         self.emit(
             ToolFinished,
@@ -185,7 +180,7 @@ class ToolRunner:
             ok=error is None,
             summary=one_line(summary),
             outputs=output.outputs,
-            seconds=round(self.clock.now() - started, 3),
+            seconds=round(seconds, 3),
             code=error.code if error else None,
             hint=error.hint if error else "",
         )
@@ -197,6 +192,17 @@ def title_of(tool: Tool, args: Json) -> str:
         return tool.title(args) or tool.name
     except Exception:  # a title is the tool author's code, and never worth a run
         return tool.name
+
+
+def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:
+    """What the model is told."""
+    return ToolResult(
+        call_id=call.id,
+        name=call.name,
+        text=_for_the_model(error) if error else output.text,
+        images=output.images,
+        code=error.code if error else None,
+    )
 
 
 async def _guarded(hook: Callable[..., Any], *args: Any) -> Any:

@@ -49,25 +49,17 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
-from agent_nb.providers.prices import price_of
 from agent_nb.retry import wait_before
 from agent_nb.run import Run, unique_call_id
 from agent_nb.scrub import scrub
-from agent_nb.setup import Setup
+from agent_nb.setup import Ended, Setup
 from agent_nb.spend import Spend, estimate_tokens
 from agent_nb.tools import ToolContext
 
 log = logging.getLogger("agent_nb")
 
 NOT_RUN = "Not run: the run ended first."
-
-
-class Ended(Exception):  # noqa: N818 - an ending, not an error
-    """The run ends here, in the middle of whatever it was doing."""
-
-    def __init__(self, reason: Reason, words: str | None = None) -> None:
-        super().__init__(reason)
-        self.reason, self.words = reason, words
+CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 
 
 class RunHandle:
@@ -82,13 +74,17 @@ class RunHandle:
         """How to reach the person for approvals; whoever shows the run sets it."""
         self.follower: asyncio.Task[None] | None = None
         """Kept by whoever waits for the end in the background."""
+        self.recorded = ""
+        """Where the cassette of this run is, or why there is none; empty when none was asked for."""
         self._setup, self._opening = setup, opening
         self._on_loop = from_any_thread()
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._clock = setup.provider.new_clock()
         self._started = self._clock.now()
-        self._spend = Spend(functools.partial(price_of, setup.provider.name))
+        self._at = 0.0
+        """When the run was last woken. Its own work takes no time, so a replay has the same times."""
+        self._spend = Spend(setup.price)
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls that have begun and have no result yet, by the id they have in events."""
@@ -131,6 +127,7 @@ class RunHandle:
             except ProviderError as error:
                 wait = wait_before(attempt, error)
                 self._withdraw()
+                self._tick()
                 self._emit(TurnRetrying, attempt=attempt, wait=wait, why=scrub(str(error)))
                 await self._clock.sleep(wait)
         self._spend.end_turn(turn.usage)
@@ -145,6 +142,7 @@ class RunHandle:
         turn: Turn | None = None
         async with contextlib.aclosing(self._setup.provider.stream(request)) as pieces:
             async for piece in pieces:
+                self._tick()
                 match piece:
                     case CallPiece(call_id, text):
                         event_id, reader = readers[call_id]
@@ -152,11 +150,8 @@ class RunHandle:
                             self._show_file(event_id, reader.feed(text))
                         self._emit(ToolArgsDelta, call_id=event_id, text=text)
                         self._received(len(text))
-                    case TextPiece(text):
-                        self._emit(TextDelta, text=text)
-                        self._received(len(text))
-                    case ThinkingPiece(text):
-                        self._emit(ThinkingDelta, text=text)
+                    case TextPiece(text) | ThinkingPiece(text):
+                        self._emit(TextDelta if isinstance(piece, TextPiece) else ThinkingDelta, text=text)
                         self._received(len(text))
                     case CallStarted(call_id, name):
                         readers[call_id] = self._start_call(call_id, name)
@@ -185,13 +180,8 @@ class RunHandle:
         if limit is not None and isinstance(self._clock, RealClock):
             timer = self._loop.call_later(limit, self.stop, "max_seconds")
         try:
-            self._emit(
-                RunStarted,
-                prompt=opening.prompt,
-                model=setup.provider.name,
-                base=opening.base,
-                settings=setup.settings,
-            )
+            told = {"prompt": opening.prompt, "model": setup.provider.name, "settings": setup.settings}
+            self._emit(RunStarted, base=opening.base, **told)
             if opening.files is None:
                 found = await files_in(opening.history, setup.toolbox)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
@@ -215,11 +205,12 @@ class RunHandle:
         """Puts everything in order, once: no call without a result, no text lost, `RunFinished` last."""
         if self.result is not None:
             return
+        if reason in CUT_SHORT:
+            self._tick()
         self._spend.begin_turn(0)
         self._close_calls()
         self._keep_files()
-        seconds = round(self._clock.now() - self._started, 3)
-        usage, cost, words = self._spend.total, self._spend.cost, scrub(error) if error else None
+        usage, cost, seconds, words = self._spend.total, self._spend.cost, self._at, error and scrub(error)
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
         self.result = Run(
             id=self.id,
@@ -329,10 +320,10 @@ class RunHandle:
         context = ToolContext(
             files=self._workspace, progress=print, images=self._opening.images, variant=self.variant
         )
-        return ToolRunner(
+        return self._setup.runner(
             toolbox=self._setup.toolbox,
             context=context,
-            emit=self._emit,
+            emit=self._emit_now,
             on_loop=self._on_loop,
             clock=self._clock,
             policy=self._setup.policy,
@@ -341,13 +332,20 @@ class RunHandle:
         )
 
     def _emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
-        at = round(self._clock.now() - self._started, 3)
-        event: Any = kind(run_id=self.id, seq=len(self.events) + 1, at=at, variant=self.variant, **fields)
+        seq = len(self.events) + 1
+        event: Any = kind(run_id=self.id, seq=seq, at=self._at, variant=self.variant, **fields)
         self.events.append(event)
         for subscriber in self._subscribers:
             self._tell(subscriber, event)
         self._news.set()
         return event
+
+    def _emit_now(self, kind: type[BaseEvent], **fields: Any) -> Any:
+        self._tick()
+        return self._emit(kind, **fields)
+
+    def _tick(self) -> None:
+        self._at = round(self._clock.now() - self._started, 3)
 
     def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
@@ -394,4 +392,6 @@ class RunHandle:
             raise Ended("max_seconds")
 
     def _file_changed(self, change: Change) -> None:
+        if change.call_id is not None:
+            self._tick()
         self._emit(FileChanged, **{name: getattr(change, name) for name in Change.__slots__})

@@ -1,10 +1,13 @@
 """What runs share: the model, its tools, its limits, the caller's rules."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from agent_nb.calls import Hooks, Policy
+from agent_nb.calls import Hooks, Policy, ToolRunner
 from agent_nb.errors import ConfigError
+from agent_nb.events import Reason
+from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox
 
@@ -35,3 +38,15 @@ class Setup:
     policy: Policy
     hooks: Hooks
     settings: dict[str, Any]
+    price: Callable[[Usage], float | None]
+    """Dollars for these tokens; None where the price is not known."""
+    runner: type[ToolRunner] = ToolRunner
+    """What runs the tools."""
+
+
+class Ended(Exception):  # noqa: N818 - an ending, not an error
+    """The run ends here, in the middle of whatever it was doing."""
+
+    def __init__(self, reason: Reason, words: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.words = reason, words
