@@ -16,6 +16,10 @@ class Kernel {
 		this.silent = query.has("silent");
 	}
 
+	get() {
+		return "dev";
+	}
+
 	on(_name, callback) {
 		this.receive = callback;
 	}

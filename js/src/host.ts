@@ -3,6 +3,7 @@
 // An output is plain HTML whose outer element carries `data-anb-run`. Its children are the frozen form: a shadow
 // root hides them without touching them, and gives them back when the interface goes.
 
+import { claim, release } from "./claims.ts";
 import type { RunEntry, Store } from "./store.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, newChoices } from "./ui.ts";
@@ -12,11 +13,21 @@ const MARK = "data-anb-run";
 /** Lumino would take keys typed here for the notebook's shortcuts. */
 const KEEP_KEYS = "data-lm-suppress-shortcuts";
 
+interface Mount {
+	run: RunEntry;
+	abort: AbortController;
+}
+
 export class Host {
 	readonly #store: Store;
-	readonly #mounts = new Map<Element, AbortController>();
+	readonly #mounts = new Map<Element, Mount>();
+	/** Outputs whose run has not been heard of. */
 	readonly #waiting = new Set<Element>();
+	/** Sessions that have, or had, a place on the page. */
+	readonly #placed = new Set<string>();
 	readonly #choices = new Map<string, Choices>();
+	/** True once the kernel is gone: outputs that come now are another's. */
+	gone = false;
 
 	constructor(store: Store) {
 		this.#store = store;
@@ -30,15 +41,14 @@ export class Host {
 		for (const element of document.querySelectorAll(`[${MARK}]`)) this.#found(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
-			for (const element of [...this.#mounts.keys()]) this.#unmount(element);
+			for (const element of [...this.#mounts.keys()]) this.unmount(element);
 		});
 	}
 
-	/** Mounts a run into an element of our own, as front ends that load widgets through a view do. */
 	mount(element: Element, run: RunEntry): void {
-		if (this.#mounts.has(element)) this.#unmount(element);
+		this.unmount(element);
 		const abort = new AbortController();
-		this.#mounts.set(element, abort);
+		this.#mounts.set(element, { run, abort });
 		const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
 		adoptStyles(root);
 		root.replaceChildren(createApp(run, this.#choicesOf(run.key), abort.signal));
@@ -46,7 +56,23 @@ export class Host {
 	}
 
 	unmount(element: Element): void {
-		this.#unmount(element);
+		const mount = this.#mounts.get(element);
+		if (!mount) return;
+		mount.abort.abort();
+		this.#mounts.delete(element);
+		release(element, this);
+		element.shadowRoot?.replaceChildren(document.createElement("slot"));
+		element.removeAttribute(KEEP_KEYS);
+	}
+
+	/** The kernel is gone: runs it was busy with show their frozen form, unless they are heard of again. */
+	suspend(): void {
+		this.gone = true;
+		for (const [element, { run }] of [...this.#mounts]) {
+			if (!run.busy) continue;
+			this.unmount(element);
+			this.#waiting.add(element);
+		}
 	}
 
 	#choicesOf(key: string): Choices {
@@ -66,7 +92,7 @@ export class Host {
 			}
 		}
 		if (!removed) return;
-		for (const element of [...this.#mounts.keys()]) if (!element.isConnected) this.#unmount(element);
+		for (const element of [...this.#mounts.keys()]) if (!element.isConnected) this.unmount(element);
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}
 
@@ -74,22 +100,22 @@ export class Host {
 		if (!element.isConnected || this.#mounts.has(element)) return;
 		const run = this.#store.run(element.getAttribute(MARK) ?? "");
 		run.hello();
-		if (run.state) this.mount(element, run);
-		else this.#waiting.add(element);
+		if (!run.state || !this.#offer(element, run, !this.#placed.has(run.state.session)))
+			this.#waiting.add(element);
 	}
 
 	#onRun(run: RunEntry): void {
+		this.gone = false;
 		for (const element of this.#waiting) {
-			if (element.getAttribute(MARK) !== run.key) continue;
-			this.#waiting.delete(element);
-			if (element.isConnected) this.mount(element, run);
+			if (element.getAttribute(MARK) === run.key && element.isConnected) this.#offer(element, run, false);
 		}
 	}
 
-	#unmount(element: Element): void {
-		this.#mounts.get(element)?.abort();
-		this.#mounts.delete(element);
-		element.shadowRoot?.replaceChildren(document.createElement("slot"));
-		element.removeAttribute(KEEP_KEYS);
+	#offer(element: Element, run: RunEntry, takeOver: boolean): boolean {
+		if (this.gone || !claim(element, this, run.since, takeOver)) return false;
+		this.#placed.add(run.state?.session ?? "");
+		this.#waiting.delete(element);
+		this.mount(element, run);
+		return true;
 	}
 }

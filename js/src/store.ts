@@ -30,6 +30,8 @@ export interface RunState {
 export class RunEntry {
 	readonly key: string;
 	state: RunState | null = null;
+	/** When its session was first heard of here. */
+	since = 0;
 	readonly #link: Link;
 	readonly #listeners = new Set<() => void>();
 	readonly #contents = new Map<string, Promise<Answer | Refusal>>();
@@ -40,6 +42,10 @@ export class RunEntry {
 	constructor(key: string, link: Link) {
 		this.key = key;
 		this.#link = link;
+	}
+
+	get busy(): boolean {
+		return [...(this.state?.variants.values() ?? [])].some((variant) => variant.busy);
 	}
 
 	subscribe(listener: () => void, signal: AbortSignal): void {
@@ -91,6 +97,7 @@ export class RunEntry {
 			return;
 		}
 		this.#resyncing = false;
+		if (!same) this.since = performance.timeOrigin + performance.now();
 		const base = batch.first === 1 ? null : same;
 		this.state = {
 			session: batch.session,

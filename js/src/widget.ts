@@ -5,11 +5,18 @@ import { Host } from "./host.ts";
 import type { FromKernel } from "./protocol.ts";
 import { Store } from "./store.ts";
 
-/** What we use of anywidget's model. */
+type Status = (sender: unknown, status: string) => void;
+
+/** What we use of anywidget's model. Each hook gets a proxy of its own, so the hub is found by its kernel. */
 interface Model {
+	get(name: "kernel"): string;
 	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	send(content: Record<string, unknown>): void;
+	/** JupyterLab's manager knows its kernel; others may not. */
+	widget_manager?: {
+		kernel?: { statusChanged?: { connect(slot: Status): void; disconnect(slot: Status): void } } | null;
+	};
 }
 
 interface Hub {
@@ -17,29 +24,34 @@ interface Hub {
 	host: Host;
 }
 
-const hubs = new WeakMap<Model, Hub>();
-let newest: Hub | null = null;
+const GONE = ["restarting", "autorestarting", "terminating", "dead"];
+const hubs = new Map<string, Hub>();
 
 function initialize({ model }: { model: Model }): () => void {
+	const kernel = model.get("kernel");
 	const store = new Store((message) => model.send(message));
 	const host = new Host(store);
 	const hub = { store, host };
-	const receive = (content: FromKernel): void => store.receive(content);
 	const abort = new AbortController();
-	hubs.set(model, hub);
-	newest = hub;
+	const receive = (content: FromKernel): void => store.receive(content);
+	const status: Status = (_sender, name) => {
+		if (GONE.includes(name)) host.suspend();
+	};
+	const signal = model.widget_manager?.kernel?.statusChanged;
+	hubs.set(kernel, hub);
 	model.on("msg:custom", receive);
+	signal?.connect(status);
 	host.watch(abort.signal);
 	return () => {
 		abort.abort();
 		model.off("msg:custom", receive);
-		if (newest === hub) newest = null;
+		signal?.disconnect(status);
+		if (hubs.get(kernel) === hub) hubs.delete(kernel);
 	};
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): (() => void) | undefined {
-	// anywidget may hand each hook its own proxy of the model.
-	const hub = hubs.get(model) ?? newest;
+	const hub = hubs.get(model.get("kernel"));
 	const run = hub?.store.latest;
 	if (!hub || !run) return undefined;
 	hub.host.mount(el, run);

@@ -27,6 +27,10 @@ const EVENTS = script(
 class Model {
 	readonly sent: Record<string, unknown>[] = [];
 	receive: (content: never) => void = () => {};
+	constructor(readonly kernel = "1") {}
+	get(): string {
+		return this.kernel;
+	}
 	on(_name: string, callback: (content: never) => void): void {
 		this.receive = callback;
 	}
@@ -169,6 +173,72 @@ describe("mounting", () => {
 		expect([...added]).toEqual([]);
 		add.mockRestore();
 		vi.unstubAllGlobals();
+	});
+});
+
+describe("several kernels", () => {
+	const phase = (): string | null | undefined => shadow().querySelector(".phase")?.textContent;
+
+	test("a re-run after a restart belongs to the new kernel", async () => {
+		await show();
+		model.batch(1, 9);
+		const second = new Model("2");
+		const stopSecond = widget.initialize({ model: second as never });
+		await soon();
+		second.batch(1, 3, "s2");
+		document.querySelector(".cell")!.innerHTML = '<div data-anb-run="k"></div>';
+		await soon();
+		expect(phase()).toBe("thinking");
+		model.batch(1, 9);
+		await soon();
+		expect(phase()).toBe("thinking");
+		stopSecond();
+	});
+
+	test("an output drawn again stays with its kernel", async () => {
+		document.body.innerHTML = '<div class="jp-Cell" id="a"></div><div class="jp-Cell" id="b"></div>';
+		const second = new Model("2");
+		const stopSecond = widget.initialize({ model: second as never });
+		const draw = async (id: string): Promise<Element> => {
+			document.querySelector(`#${id}`)!.innerHTML = '<div data-anb-run="k"></div>';
+			await soon();
+			return document.querySelector(`#${id} [data-anb-run]`)!;
+		};
+		const words = (element: Element): string =>
+			element.shadowRoot?.querySelector(".phase")?.textContent ?? "";
+		model.batch(1, 9);
+		await draw("a");
+		await soon();
+		second.batch(1, 3, "s2");
+		expect(words(await draw("b"))).toBe("thinking");
+		expect(words(await draw("a"))).toBe("done");
+		expect(words(await draw("b"))).toBe("thinking");
+		stopSecond();
+	});
+
+	test("a run whose kernel is gone shows its frozen form", async () => {
+		let say: (sender: unknown, status: string) => void = () => {};
+		const connect = (slot: typeof say): void => {
+			say = slot;
+		};
+		const statusChanged = { connect, disconnect: () => {} };
+		const third = Object.assign(new Model("3"), { widget_manager: { kernel: { statusChanged } } });
+		const stopThird = widget.initialize({ model: third as never });
+		await show();
+		third.batch(1, 4);
+		expect(shadow().querySelector(".anb")).not.toBeNull();
+		say(null, "autorestarting");
+		expect(shadow().querySelector("slot")).not.toBeNull();
+		third.batch(5, 9);
+		expect(shadow().querySelector(".phase")?.textContent).toBe("done");
+		say(null, "restarting");
+		expect(shadow().querySelector(".anb")).not.toBeNull();
+		document.querySelector(".cell")!.innerHTML = '<div data-anb-run="k"></div>';
+		await soon();
+		expect(output().shadowRoot).toBeNull();
+		model.batch(1, 3, "s2");
+		expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
+		stopThird();
 	});
 });
 

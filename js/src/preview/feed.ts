@@ -28,6 +28,8 @@ export interface FeedEvents {
 	onConsole(entry: ConsoleEntry): void;
 	/** A page begins: what was told of the one before is no longer true. */
 	onRestart(): void;
+	/** There is something to see. */
+	onShown(): void;
 	onLink(href: string): void;
 	onLost(why: "hung" | "left"): void;
 }
@@ -120,6 +122,7 @@ export class Feed {
 	#uncover(frame: Frame): void {
 		if (frame !== this.#frame) return;
 		frame.element.style.visibility = "";
+		this.#events.onShown();
 		this.#old?.dispose();
 		this.#old = null;
 	}

@@ -11,7 +11,7 @@ const PATIENCE = 4;
 export interface FrameEvents {
 	/** The frame is empty and wants its page: at first, and whenever the browser has loaded it again. */
 	onReady(): void;
-	/** The first piece of the page is in. */
+	/** There is something to see. */
 	onShown(): void;
 	/** `script` is the inline script that `entry.line` counts from. */
 	onConsole(entry: ConsoleEntry, script?: string): void;
@@ -94,7 +94,7 @@ export class Frame {
 		switch (message.is) {
 			case "wrote":
 				this.#writing = false;
-				this.#events.onShown();
+				if (message.body) this.#events.onShown();
 				this.#flush();
 				break;
 			case "alive":

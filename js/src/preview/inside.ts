@@ -140,10 +140,11 @@ function obey(message: ToFrame): void {
 			break;
 		case "write":
 			document.write(message.text);
-			say({ is: "wrote" });
+			say({ is: "wrote", body: Boolean(document.body?.childNodes.length) });
 			break;
 		case "close":
 			document.close();
+			say({ is: "wrote", body: true });
 			break;
 		case "morph":
 			morph(message.from, message.to);

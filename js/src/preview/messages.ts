@@ -17,7 +17,8 @@ export interface ConsoleEntry {
 }
 
 export type FromFrame =
-	| { is: "wrote" }
+	/** A piece is in; `body` once there is something to see. */
+	| { is: "wrote"; body: boolean }
 	| { is: "alive"; x: number; y: number }
 	| { is: "console"; entry: ConsoleEntry; script?: string }
 	| { is: "leaving" }

@@ -179,7 +179,7 @@ function createStop(context: Context) {
 	return {
 		element,
 		update({ run }: Moment) {
-			const busy = [...run.variants.values()].some((variant) => variant.busy);
+			const { busy } = context.run;
 			element.hidden = !busy;
 			button.hidden = !run.owner;
 			if (!run.owner) setText(hint, "open in another window");

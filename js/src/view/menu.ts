@@ -72,8 +72,8 @@ export function createMenu(context: Context) {
 
 	return {
 		element,
-		update({ run, state }: Moment) {
-			const busy = [...run.variants.values()].some((variant) => variant.busy);
+		update({ state }: Moment) {
+			const { busy } = context.run;
 			const file = shownFile(state, context.choices);
 			element.hidden = busy || state.files.size === 0;
 			setText(size, file ? bytes(file.version?.size ?? 0) : "");

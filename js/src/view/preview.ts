@@ -32,12 +32,17 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 			console.clear();
 			stopped.hide();
 		},
+		onShown: () => {
+			seen = true;
+			empty.element.hidden = true;
+		},
 		onLink: (href) => follow(href),
 		onLost: (why) => stopped.show(why),
 	});
 	let size = { width: 0, height: 0 };
 	let scaled = "";
 	let path: string | null = null;
+	let seen = false;
 
 	function reload(): void {
 		stopped.hide();
@@ -90,7 +95,7 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 		update({ state }) {
 			const shown = shownPage(state, context.choices);
 			path = shown?.file.path ?? null;
-			empty.update(state.busy, shown !== null);
+			empty.update(state.busy, seen && shown !== null);
 			stream.hidden = !shown?.live;
 			if (shown) feed.show(toPage(context, shown));
 			else if (state.busy) feed.warm();
