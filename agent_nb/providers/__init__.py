@@ -4,7 +4,6 @@ An unknown vendor, a missing key and a missing package are three errors, each na
 three come before anything is sent.
 """
 
-import difflib
 import importlib
 import importlib.util
 import os
@@ -13,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError
 from agent_nb.providers.keys import find_key
-from agent_nb.providers.settings import Settings, check_base_url, check_effort, check_max_tokens
 from agent_nb.providers.vendors import PREFERRED, VENDORS, Vendor
-from agent_nb.scrub import register
 
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider
@@ -51,6 +48,8 @@ def model(
     **options: Any,
 ) -> "Provider":
     """The provider for `vendor:model`; `options` such as `max_tokens` go into the request."""
+    from agent_nb.providers.settings import Settings, check_effort, check_max_tokens
+
     vendor, model_name = _parse(name)
     if vendor.name == "demo":
         return _load(vendor.target)(model_name, **options)  # type: ignore[no-any-return]
@@ -115,6 +114,8 @@ def _unknown(name: str, vendor_name: str, has_colon: bool) -> str:
     family = next((vendor for start, vendor in _FAMILIES.items() if name.lower().startswith(start)), None)
     if family and not has_colon:
         return f"{name!r} names no vendor. Write `{family}:{name}`."
+    import difflib
+
     near = difflib.get_close_matches(vendor_name.lower(), VENDORS, n=1)
     hint = f"Did you mean `{near[0]}:`?" if near else f"Known vendors: {', '.join(VENDORS)}."
     return f"No vendor {vendor_name!r} in {name!r}. {hint}"
@@ -129,11 +130,15 @@ def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
         raise MissingKeyError(
             f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `demo:` needs none."
         )
+    from agent_nb.scrub import register
+
     register(key)
     return variable, key
 
 
 def _base_url(vendor: Vendor, base_url: str | None) -> str | None:
+    from agent_nb.providers.settings import check_base_url
+
     from_variable = os.environ.get(vendor.base_url_variable, "") if vendor.base_url_variable else ""
     url = check_base_url(base_url or from_variable or vendor.base_url)
     if url is None and vendor.name == "chat":

@@ -60,6 +60,10 @@ class WireServer:
         """The next answers, in order."""
         self._plans.extend(replies)
 
+    def forget(self) -> None:
+        """Drops the answers that nobody asked for."""
+        self._plans.clear()
+
     @property
     def unused(self) -> int:
         return len(self._plans)
