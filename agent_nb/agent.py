@@ -1,16 +1,20 @@
 """Agent: a model, its tools and its limits, ready to be asked."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from copy import copy
+from dataclasses import asdict, replace
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from agent_nb.bridge import run_blocking
 from agent_nb.calls import AfterTool, BeforeTool, Hooks, Policy
+from agent_nb.cassette import Recorder, ReplayProvider, Target, as_recorded, differences, ours_of, yours_of
 from agent_nb.conversation import Opening, describe_edits, describe_files, to_message
 from agent_nb.engine import RunHandle
-from agent_nb.errors import ConfigError
+from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
 from agent_nb.files import Files
 from agent_nb.messages import Image, Message, Part, Text
@@ -50,6 +54,7 @@ class Agent:
         self.approve = approve
         self._hooks = Hooks()
         self._subscribers: list[Callable[[Event], None]] = []
+        self._target: Target | None = None
 
     def start(
         self,
@@ -63,16 +68,20 @@ class Agent:
         """Starts a run in the running loop and gives its handle at once."""
         pictures = tuple(to_image(image) for image in images)
         opening = _open(prompt, files, pictures, base, messages)
-        handle = RunHandle(self._setup(opening), opening)
+        setup = self._setup(opening)
+        if told := self._differences(opening, setup):
+            raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
+        recorder = self._recorder(opening, setup)
+        handle = RunHandle(replace(setup, provider=recorder.tap()) if recorder else setup, opening)
+        if recorder:
+            handle.subscribe(lambda event: recorder.hear(event, handle))
         for subscriber in self._subscribers:
             handle.subscribe(subscriber)
         return handle
 
     def preview(self, prompt: str, **material: Any) -> tuple[str, tuple[Message, ...]]:
         """The system text and the messages that a run would begin with; nothing is sent."""
-        opening = _open(
-            prompt, material.get("files"), tuple(material.get("images", ())), material.get("base"), None
-        )
+        opening = self._open(prompt, material)
         return self._setup(opening).system, (*opening.history, opening.question)
 
     async def run(self, prompt: str, **material: Any) -> Run:
@@ -106,6 +115,22 @@ class Agent:
             for pair in translate(event):
                 yield pair
 
+    def recording(
+        self, path: str | PathLike[str], *, force: bool = False, folder: Path | None = None
+    ) -> Self:
+        """This agent, writing its runs to a cassette that `agent_nb.replay` plays.
+
+        A cassette of another prompt is only replaced with `force`; relative paths are in `folder`.
+        """
+        recording = copy(self)
+        recording._target = Target(path=Path(path), folder=folder or Path(), force=force)
+        return recording
+
+    def differences(self, prompt: str, *, model: str | None = None, **material: Any) -> list[str]:
+        """Why this agent's cassette was not recorded for this; empty when it plays."""
+        opening = self._open(prompt, material)
+        return self._differences(opening, self._setup(opening), model)
+
     def on_event(self, subscriber: Subscriber) -> Subscriber:
         """Calls `subscriber(event)` for every event of later runs. What it raises never breaks a run."""
         self._subscribers.append(subscriber)
@@ -138,14 +163,38 @@ class Agent:
             f"<Agent {self.provider.name} with {', '.join(tool.name for tool in self.toolbox) or 'no tools'}>"
         )
 
+    def _open(self, prompt: str, material: Mapping[str, Any]) -> Opening:
+        images = tuple(to_image(image) for image in material.get("images", ()))
+        files, base, messages = (material.get(name) for name in ("files", "base", "messages"))
+        return _open(prompt, files, images, base, messages)
+
+    def _recorder(self, opening: Opening, setup: Setup) -> Recorder | None:
+        if self._target is None:
+            return None
+        return Recorder(self._target, setup, yours=self._yours(opening, setup), ours=ours_of(setup))
+
+    def _differences(self, opening: Opening, setup: Setup, model: str | None = None) -> list[str]:
+        if not isinstance(self.provider, ReplayProvider):
+            return []
+        yours = {**self._yours(opening, setup), "model": model}
+        return differences(self.provider.cassette.yours, yours)
+
+    def _yours(self, opening: Opening, setup: Setup) -> dict[str, Any]:
+        own = "\n\n".join(text for text in (opening.system, self.instructions) if text)
+        return yours_of(opening, setup, own)
+
     def _setup(self, opening: Opening) -> Setup:
-        if self.limits.usd is not None and not has_price(self.provider.name):
+        if (
+            self.limits.usd is not None
+            and not isinstance(self.provider, ReplayProvider)
+            and not has_price(self.provider.name)
+        ):
             raise ConfigError(
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
                 "or limit `steps` and `seconds` instead."
             )
         default = prompt_text("system") if opening.system is None else opening.system
-        return Setup(
+        setup = Setup(
             provider=self.provider,
             toolbox=self.toolbox,
             system="\n\n".join(text for text in (default, self.instructions) if text),
@@ -160,6 +209,7 @@ class Agent:
                 "approve": self.approve if isinstance(self.approve, str) else "function",
             },
         )
+        return as_recorded(setup, self.provider) if isinstance(self.provider, ReplayProvider) else setup
 
 
 def _toolbox(tools: Iterable[Tool | Callable[..., Any]]) -> Toolbox:

@@ -9,6 +9,7 @@ AgentError
 ├── ToolError                 written for the model: code, message, hint
 ├── ProviderError             a vendor or the network failed; says whether to try again
 ├── SavedRunError             a saved run that cannot be read
+├── CassetteError             a recording that cannot be played or written
 └── RunFailedError            raised only by `run.raise_for_failure()`
 """
 
@@ -65,6 +66,10 @@ class ProviderError(AgentError):
 
 class SavedRunError(AgentError):
     """A saved run that cannot be read."""
+
+
+class CassetteError(AgentError):
+    """A recording that cannot be read, does not belong to this request, or cannot be written."""
 
 
 class RunFailedError(AgentError):

@@ -26,7 +26,7 @@ def manifest_of(run: Run) -> Json:
         "usage": to_wire(run.usage),
         "cost": run.cost,
         "seconds": run.seconds,
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": package_versions(),
     }
 
 
@@ -39,8 +39,9 @@ def _hash(value: Any) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def package_versions() -> dict[str, str]:
+    """Python and the packages whose version may matter."""
+    found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
             found[package] = version(package)

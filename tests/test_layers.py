@@ -18,8 +18,10 @@ FLOORS = [
     {"files", "fetch", "pictures"},
     {"tools", "providers", "render"},
     {"conversation", "spend", "retry"},
-    {"run", "manifest", "cassette"},
-    {"bridge", "calls", "setup", "engine", "vocabulary", "agent"},
+    {"run", "manifest", "compare"},
+    {"bridge", "calls", "setup", "vocabulary"},
+    {"cassette"},
+    {"engine", "agent"},
     {"notebook"},
 ]
 """From the ground up. A room may use its own floor and those below; tools and providers do not know each other."""

@@ -1,0 +1,97 @@
+"""Takes secrets and half characters out of a cassette before it is written, across the cuts of its texts."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from agent_nb.cassette.tape import Attempt, Cassette, Gap, Mark, Take, TapedTurn
+from agent_nb.files import whole_text
+from agent_nb.messages import Message, Part
+from agent_nb.providers.base import CallPiece, Piece, TextPiece, ThinkingPiece, Turn
+from agent_nb.scrub import scrub, scrub_json
+from agent_nb.wire import from_wire, to_wire
+
+
+def clean(cassette: Cassette) -> Cassette:
+    return Cassette(
+        yours=_plain(cassette.yours),
+        ours=cassette.ours,
+        takes=tuple(_take(take) for take in cassette.takes),
+    )
+
+
+def _take(take: Take) -> Take:
+    return replace(take, settings=_plain(take.settings), turns=tuple(_turn(turn) for turn in take.turns))
+
+
+def _turn(turn: TapedTurn) -> TapedTurn:
+    return TapedTurn(
+        attempts=tuple(_attempt(attempt) for attempt in turn.attempts),
+        marks=tuple(_mark(mark) for mark in turn.marks),
+    )
+
+
+def _mark(mark: Mark) -> Mark:
+    return replace(mark, data=_plain(dict(mark.data)))
+
+
+def _attempt(attempt: Attempt) -> Attempt:
+    pieces: list[tuple[Gap, Piece]] = []
+    for (kind, _), group in itertools.groupby(attempt.pieces, key=_stream_of):
+        alike = list(group)
+        pieces += alike if kind is None else _texts(alike)
+    retry = attempt.retry and replace(attempt.retry, why=_clean_text(attempt.retry.why))
+    return replace(attempt, pieces=tuple(pieces), retry=retry)
+
+
+def _stream_of(entry: tuple[Gap, Piece]) -> tuple[type | None, str]:
+    match entry[1]:
+        case CallPiece(call_id):
+            return CallPiece, call_id
+        case TextPiece() | ThinkingPiece() as piece:
+            return type(piece), ""
+        case Turn():
+            return Turn, ""
+        case _:
+            return None, ""
+
+
+def _texts(group: list[tuple[Gap, Any]]) -> Iterator[tuple[Gap, Piece]]:
+    """The same pieces over the clean text; where a secret went, the cuts after it move up."""
+    if isinstance(group[0][1], Turn):
+        yield from ((gap, _clean_turn(turn)) for gap, turn in group)
+        return
+    joined = "".join(piece.text for _, piece in group)
+    text = _clean_text(joined)
+    start = 0
+    for place, (gap, piece) in enumerate(group):
+        end = len(text) if place == len(group) - 1 else start + len(piece.text)
+        yield gap, replace(piece, text=text[start:end])
+        start = min(end, len(text))
+
+
+def _clean_turn(turn: Turn) -> Turn:
+    parts: tuple[Part, ...] = from_wire(tuple[Part, ...], _plain(to_wire(turn.message.parts)))
+    message = Message(role=turn.message.role, parts=parts, vendor=_plain(to_wire(turn.message.vendor)))
+    return replace(turn, message=message, detail=_clean_text(turn.detail))
+
+
+def _clean_text(text: str) -> str:
+    return scrub(whole_text(text))
+
+
+def _plain(value: Any) -> Any:
+    return _whole(scrub_json(value))
+
+
+def _whole(value: Any) -> Any:
+    match value:
+        case str():
+            return whole_text(value)
+        case dict():
+            return {whole_text(key): _whole(item) for key, item in value.items()}
+        case list():
+            return [_whole(item) for item in value]
+        case _:
+            return value

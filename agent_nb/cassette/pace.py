@@ -1,0 +1,61 @@
+"""How a text was cut into fragments, and when each came: `20+312 20*5 17+4`.
+
+Each word is a fragment's length, `+` the milliseconds since the moment before, `*` how many follow like it.
+Where that would outweigh the text (a slow model, a few characters at a time) it is packed, after a `z`.
+"""
+
+import base64
+import binascii
+import itertools
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+
+from agent_nb.cassette.tape import Gap
+
+_WEIGHT = 5
+"""Packed when longer than this part of the text."""
+_WORD = re.compile(r"(\d+)([+-][\d.]+)?(?:\*(\d{1,7}))?")
+
+
+def write_pace(cuts: Iterable[tuple[int, Gap]], chars: int) -> str:
+    words = []
+    for (length, gap), alike in itertools.groupby(cuts):
+        word = f"{length}{gap:+}" if gap else str(length)
+        count = len(list(alike))
+        words.append(word if count == 1 else f"{word}*{count}")
+    pace = " ".join(words)
+    if len(pace) > max(40, chars // _WEIGHT):
+        packed = "z" + base64.b64encode(zlib.compress(pace.encode(), 9)).decode()
+        return min(pace, packed, key=len)
+    return pace
+
+
+def read_pace(pace: str, text: str) -> Iterator[tuple[str, Gap]]:
+    """The fragments and their gaps; ValueError when the pace is not one of this text."""
+    if pace.startswith("z"):
+        try:
+            pace = zlib.decompress(base64.b64decode(pace[1:], validate=True)).decode()
+        except (binascii.Error, zlib.error, UnicodeDecodeError):
+            raise ValueError("its pace cannot be unpacked") from None
+    start = 0
+    for length, gap in _cuts(pace):
+        if start > len(text):
+            break
+        yield text[start : start + length], gap
+        start += length
+    if start != len(text):
+        raise ValueError(
+            f"its pace is for {start:,} characters and its text has {len(text):,}; "
+            "a text changed by hand plays without its `pace` line"
+        )
+
+
+def _cuts(pace: str) -> Iterator[tuple[int, Gap]]:
+    for word in pace.split(" "):
+        found = _WORD.fullmatch(word)
+        if found is None:
+            raise ValueError(f"{word[:20]!r} is no pace")
+        length, gap, count = found.groups()
+        cut = int(length), (float(gap) if "." in gap else int(gap)) if gap else 0
+        yield from itertools.repeat(cut, int(count or 1))

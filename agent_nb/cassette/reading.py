@@ -1,0 +1,262 @@
+"""A cassette from its lines. Whatever is wrong with the file is one sentence that names the file and the line."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agent_nb.cassette.pace import read_pace
+from agent_nb.cassette.tape import FORMAT, RECORDED, VERSION, Attempt, Cassette, Mark, Retry, Take, TapedTurn
+from agent_nb.cassette.texts import natural_parts, unpacked_parts, unpacked_vendor
+from agent_nb.errors import CassetteError
+from agent_nb.messages import Message, Usage
+from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
+from agent_nb.wire import Json
+
+_MOMENTS = ("ready", "running", "asking", "answered", "progress", "changed", "finished")
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+AGAIN = "Record it again, or take it back from version control."
+
+
+def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Cassette:
+    """The cassette in this file; a `CassetteError` says why it cannot be played. A relative path is in `folder`."""
+    shown = Path(path).as_posix()
+    rows = _Rows(shown, _text(Path(folder or "") / path, shown))
+    head = rows.take("format")
+    if head["format"] != FORMAT:
+        raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
+    if not isinstance(head.get("version"), int) or head["version"] > VERSION:
+        raise CassetteError(
+            f"{shown!r} was recorded by a newer agent_nb (format {head.get('version')}; this one reads {VERSION}). "
+            "Upgrade: `pip install -U agent-nb`."
+        )
+    yours, ours = rows.take("yours")["yours"], rows.take("ours")["ours"]
+    if not isinstance(yours, dict) or not isinstance(ours, dict):
+        raise rows.damage("it does not say what was asked")
+    takes = [_take(rows)]
+    while rows.more:
+        takes.append(_take(rows))
+    return Cassette(yours=yours, ours=ours, takes=tuple(takes))
+
+
+def _text(path: Path, shown: str) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise CassetteError(f"There is no cassette {shown!r}.") from None
+    except UnicodeDecodeError:
+        raise CassetteError(f"{shown!r} is not a cassette: it is not text.") from None
+    except OSError as error:
+        raise CassetteError(f"{shown!r} cannot be read: {error.strerror}.") from None
+
+
+class _Rows:
+    """The lines one after another; each a JSON object whose first key says what it is."""
+
+    def __init__(self, shown: str, text: str) -> None:
+        self._shown = shown
+        self._lines = text.split("\n")
+        while self._lines and not self._lines[-1].strip():
+            self._lines.pop()
+        self._place = 0
+        self._parsed: tuple[int, Json] = (-1, {})
+        if not self._lines:
+            raise CassetteError(f"{shown!r} is not a cassette: it is empty.")
+
+    @property
+    def more(self) -> bool:
+        return self._place < len(self._lines)
+
+    @property
+    def kind(self) -> str:
+        """What the next line is; empty when there is none."""
+        return next(iter(self._row()), "") if self.more else ""
+
+    def next(self) -> Json:
+        row = self._row()
+        self._place += 1
+        return row
+
+    def take(self, kind: str) -> Json:
+        """The next line, which must be of this kind."""
+        if not self.more:
+            raise self.cut_short()
+        found = self.kind
+        row = self.next()
+        if found != kind:
+            if kind == "format":
+                raise CassetteError(f"{self._shown!r} is not a cassette: it does not say it is one.")
+            raise self.damage(f"{kind!r} is due here, not {found!r}")
+        return row
+
+    def damage(self, why: object) -> CassetteError:
+        """What is wrong with the line just taken."""
+        return CassetteError(f"{self._shown!r} is damaged at line {max(self._place, 1)}: {why}. {AGAIN}")
+
+    def cut_short(self) -> CassetteError:
+        return CassetteError(f"{self._shown!r} is cut short: the end of the run is missing. {AGAIN}")
+
+    def _row(self) -> Json:
+        if self._parsed[0] == self._place:
+            return self._parsed[1]
+        try:
+            row = json.loads(self._lines[self._place])
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict) and row:
+            self._parsed = (self._place, row)
+            return row
+        if self._place == 0:
+            raise CassetteError(f"{self._shown!r} is not a cassette: its first line is not JSON.")
+        if self._place == len(self._lines) - 1:
+            raise self.cut_short()
+        self._place += 1
+        raise self.damage("it is not a JSON object")
+
+
+def _take(rows: _Rows) -> Take:
+    head = rows.take("variant")
+    turns: list[tuple[tuple[Attempt, ...], list[Mark]]] = []
+    pieces: list[tuple[float, Piece]] = []
+    attempts: list[Attempt] = []
+    while (kind := rows.kind) != "end":
+        if not rows.more:
+            raise rows.cut_short()
+        row = rows.next()
+        try:
+            match kind:
+                case "turn":
+                    attempts.append(_finished(row, pieces, len(turns) + 1))
+                    turns.append((tuple(attempts), []))
+                    pieces, attempts = [], []
+                case "retry":
+                    attempts.append(_given_up(row, pieces))
+                    pieces = []
+                case "tool":
+                    if pieces or attempts or not turns:
+                        raise ValueError("a tool line stands inside a turn")
+                    turns[-1][1].append(_mark(row))
+                case _:
+                    pieces += _pieces(kind, row, rows, pieces)
+        except _BROKEN as error:
+            raise rows.damage(_words(error)) from None
+    end = rows.next()
+    try:
+        taped = [TapedTurn(attempts=tried, marks=tuple(marks)) for tried, marks in turns]
+        return _closed(head, taped, end, bool(pieces or attempts))
+    except _BROKEN as error:
+        raise rows.damage(_words(error)) from None
+
+
+def _closed(head: Json, turns: list[TapedTurn], end: Json, unfinished: bool) -> Take:
+    if unfinished or end["turns"] != len(turns) or not turns:
+        raise ValueError(f"the run has {end['turns']} turns and the file {len(turns)}")
+    if end["end"] not in RECORDED:
+        raise ValueError(f"a run does not end {end['end']!r}")
+    for number, turn in enumerate(turns, start=1):
+        ended = [mark.call for mark in turn.marks if mark.what == "finished"]
+        calls = _calls(turn)
+        if len(ended) != len(set(ended)) or (len(ended) != len(calls) and (ended or number < len(turns))):
+            raise ValueError(f"turn {number} has {len(calls)} calls and {len(ended)} results")
+    return Take(
+        variant=int(head["variant"]),
+        model=str(head["model"]),
+        settings=dict(head["settings"]),
+        turns=tuple(turns),
+        reason=end["end"],
+        seconds=float(end["seconds"]),
+    )
+
+
+def _calls(turn: TapedTurn) -> tuple[Any, ...]:
+    _, last = turn.attempts[-1].pieces[-1]
+    return last.message.tool_calls if isinstance(last, Turn) else ()
+
+
+def _pieces(
+    kind: str, row: Json, rows: _Rows, before: list[tuple[float, Piece]]
+) -> Iterator[tuple[float, Piece]]:
+    gap = _gap(row)
+    match kind:
+        case "text" | "thinking" | "args":
+            call_id = _call_id(row, before) if kind == "args" else ""
+            for fragment, after in _fragments(row[kind], rows):
+                yield after, _piece(kind, call_id, fragment)
+        case "call":
+            yield gap, CallStarted(str(row["call"]), str(row["name"]))
+        case "counted":
+            yield gap, UsagePiece(_usage(row["counted"]))
+        case _:
+            raise ValueError(f"{kind!r} is not known here")
+
+
+def _fragments(text: str, rows: _Rows) -> Iterator[tuple[str, float]]:
+    texts = [text]
+    while rows.kind == "more":
+        texts.append(rows.next()["more"])
+    whole = "".join(texts)
+    if rows.kind == "pace":
+        return read_pace(rows.next()["pace"], whole)
+    return iter([(whole, 0)])
+
+
+def _piece(kind: str, call_id: str, text: str) -> Piece:
+    if kind == "args":
+        return CallPiece(call_id, text)
+    return TextPiece(text) if kind == "text" else ThinkingPiece(text)
+
+
+def _call_id(row: Json, before: list[tuple[float, Piece]]) -> str:
+    wanted = row.get("of")
+    for _, piece in reversed(before):
+        if isinstance(piece, CallStarted) and wanted in (None, piece.id):
+            return piece.id
+    raise ValueError("these arguments belong to no call")
+
+
+def _finished(row: Json, pieces: list[tuple[float, Piece]], number: int) -> Attempt:
+    if row["turn"] != number:
+        raise ValueError(f"turn {number} is due here, not {row['turn']}")
+    spoken = [piece for _, piece in pieces]
+    parts = unpacked_parts(row["parts"], spoken) if "parts" in row else natural_parts(spoken)
+    vendor = unpacked_vendor(row.get("vendor", {}), parts)
+    turn = Turn(
+        message=Message(role="assistant", parts=parts, vendor=vendor),
+        stop=row["stop"],
+        usage=_usage(row["usage"]),
+        model=str(row["model"]),
+        detail=str(row.get("detail", "")),
+    )
+    return Attempt(pieces=(*pieces, (_gap(row), turn)), cost=_cost(row))
+
+
+def _given_up(row: Json, pieces: list[tuple[float, Piece]]) -> Attempt:
+    retry = Retry(why=str(row["retry"]), wait=float(row["wait"]), after=_gap(row))
+    return Attempt(pieces=tuple(pieces), retry=retry, cost=_cost(row))
+
+
+def _mark(row: Json) -> Mark:
+    data = {key: value for key, value in row.items() if key not in ("tool", "id", "after")}
+    if row["tool"] not in _MOMENTS:
+        raise ValueError(f"a tool has no moment {row['tool']!r}")
+    return Mark(what=row["tool"], call=str(row["id"]), after=_gap(row), data=data)
+
+
+def _usage(counts: Json) -> Usage:
+    return Usage(**{name: int(count) for name, count in counts.items()})
+
+
+def _cost(row: Json) -> float | None:
+    return None if row.get("cost") is None else float(row["cost"])
+
+
+def _gap(row: Json) -> float:
+    gap: Any = row.get("after", 0)
+    if not isinstance(gap, int | float):
+        raise TypeError(f"`after` is {gap!r}, not milliseconds")
+    return gap
+
+
+def _words(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -1,0 +1,279 @@
+"""Records a run while it happens: the pieces on their way from the model, the moments of its tools from the events.
+
+The run itself is not changed in any way. The file is written when the run has come to its own end, whole or not
+at all.
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from agent_nb.calls import one_line
+from agent_nb.cassette.cleaning import clean
+from agent_nb.cassette.fingerprint import differences
+from agent_nb.cassette.reading import read_cassette
+from agent_nb.cassette.tape import RECORDED, Attempt, Cassette, Gap, Mark, Moment, Retry, Take, TapedTurn
+from agent_nb.cassette.writing import write_cassette
+from agent_nb.errors import CassetteError
+from agent_nb.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    FileChanged,
+    MessageAdded,
+    RunFinished,
+    ToolFinished,
+    ToolProgress,
+    ToolReady,
+    ToolRunning,
+    ToolStarted,
+    TurnFinished,
+    TurnRetrying,
+    TurnStarted,
+)
+from agent_nb.files import Content, Files
+from agent_nb.messages import Message, ToolResult, Usage
+from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
+from agent_nb.run import write_atomically
+from agent_nb.setup import Setup
+from agent_nb.wire import Json, to_wire
+
+log = logging.getLogger("agent_nb")
+
+
+class Recordable(Protocol):
+    """What the recorder needs of a run under way."""
+
+    recorded: str
+
+    @property
+    def files(self) -> Files: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a cassette is to be written."""
+
+    path: Path
+    """As the person gave it, and reads it in messages."""
+    folder: Path
+    """Where it is, if it is relative."""
+    force: bool = False
+
+    @property
+    def file(self) -> Path:
+        return self.folder / self.path
+
+
+class Recorder:
+    """One cassette in the making. `tap` goes between engine and model, `hear` follows the run's events."""
+
+    def __init__(self, target: Target, setup: Setup, *, yours: Json, ours: Json) -> None:
+        check_target(target, yours)
+        self._target, self._setup = target, setup
+        self._yours, self._ours = yours, ours
+        self._turns: list[tuple[list[Attempt], list[Mark]]] = []
+        self._pieces: list[tuple[float | None, Piece]] = []
+        """Pieces of the attempt under way, with the time of the events they became."""
+        self._calls: list[str] = []
+        """The calls of this turn by the ids they have in events."""
+        self._names: dict[str, str] = {}
+        self._now = 0.0
+        """The time a replay's clock will have reached."""
+
+    def tap(self) -> Provider:
+        return _Tap(self._setup.provider, self)
+
+    def receive(self, piece: Piece) -> None:
+        self._pieces.append((None, piece))
+
+    def hear(self, event: Event, run: Recordable) -> None:
+        """Takes down one event."""
+        match event:
+            case TurnStarted():
+                self._turns.append(([], []))
+                self._begin_attempt()
+            case TurnRetrying():
+                pieces = self._timed(event.at)
+                retry = Retry(why=event.why, wait=event.wait, after=self._gap(event.at))
+                self._now = round(self._now + event.wait, 4)
+                self._turns[-1][0].append(self._attempt(pieces, retry))
+                self._begin_attempt()
+            case TurnFinished():
+                self._turns[-1][0].append(self._attempt(self._timed(event.at), None))
+                self._pieces = []
+            case MessageAdded(message=Message(role="tool", parts=parts)):
+                self._keep_results([part for part in parts if isinstance(part, ToolResult)])
+            case RunFinished():
+                run.recorded = self._finish(event)
+            case _:
+                self._hear_tool(event, run)
+                if self._pieces and self._pieces[-1][0] is None:
+                    self._pieces[-1] = (event.at, self._pieces[-1][1])
+
+    def _hear_tool(self, event: Event, run: Recordable) -> None:
+        match event:
+            case ToolStarted(call_id=call_id, name=name):
+                self._calls.append(call_id)
+                self._names[call_id] = name
+            case ToolReady():
+                self._mark("ready", event, {"args": event.args} if self._hooked else {})
+            case ToolRunning():
+                self._mark("running", event, {})
+            case ApprovalRequested():
+                self._mark("asking", event, {})
+            case ApprovalResolved(approved=approved, note=note):
+                self._mark("answered", event, {"approved": approved, "note": note})
+            case ToolProgress(text=text):
+                self._mark("progress", event, {"text": text})
+            case FileChanged(path=path, call_id=str(call_id)):
+                again = self._repeats(call_id)
+                self._mark("changed", event, {} if again else _content(path, run.files.get(path)))
+            case ToolFinished():
+                self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event)})
+            case _:
+                pass
+
+    def _mark(self, what: Moment, event: Any, data: Json) -> None:
+        self._turns[-1][1].append(
+            Mark(what=what, call=event.call_id, after=self._gap(event.at), data=to_wire(data))
+        )
+
+    def _outcome(self, event: ToolFinished) -> Json:
+        """What the person was shown of a call that cannot be run again; its text follows with the message."""
+        if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED"):
+            return {}
+        told: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
+        return {**told, "outputs": list(event.outputs)}
+
+    def _keep_results(self, results: list[ToolResult]) -> None:
+        """Adds to the calls that cannot be run again what the model was told."""
+        told = dict(zip(self._calls, results, strict=False))
+        marks = self._turns[-1][1]
+        for place, mark in enumerate(marks):
+            if mark.what == "finished" and "text" in mark.data and mark.call in told:
+                result = told[mark.call]
+                data = {**mark.data, "text": result.text, "images": to_wire(result.images)}
+                if result.code != mark.data["code"]:
+                    data["told_code"] = result.code
+                if data["summary"] == one_line(result.text):
+                    data["summary"] = ""
+                kept = {key: value for key, value in data.items() if value or key in ("text", "seconds")}
+                marks[place] = Mark(what=mark.what, call=mark.call, after=mark.after, data=kept)
+
+    def _repeats(self, call_id: str) -> bool:
+        tool = self._setup.toolbox.get(self._names.get(call_id, ""))
+        return bool(tool and tool.repeatable and not self._hooked)
+
+    @property
+    def _hooked(self) -> bool:
+        """With the caller's own code around the tools, nothing can be run again."""
+        return bool(self._setup.hooks.before or self._setup.hooks.after)
+
+    def _begin_attempt(self) -> None:
+        self._pieces, self._calls = [], []
+
+    def _timed(self, end: float) -> list[tuple[Gap, Piece]]:
+        """The pieces of the attempt with their gaps; one that became no event has the time of the one before."""
+        timed = []
+        for at, piece in self._pieces:
+            moment = end if isinstance(piece, Turn) else at
+            timed.append((self._gap(moment) if moment is not None else 0, piece))
+        return timed
+
+    def _attempt(self, pieces: list[tuple[Gap, Piece]], retry: Retry | None) -> Attempt:
+        counted = [piece.usage for _, piece in pieces if isinstance(piece, UsagePiece | Turn)]
+        price = self._setup.price(counted[-1] if counted else Usage())
+        return Attempt(pieces=tuple(pieces), retry=retry, cost=price)
+
+    def _gap(self, at: float) -> Gap:
+        """Milliseconds from where a replay's clock stands to `at`, and moves it there."""
+        gap = round((at - self._now) * 1000, 1)
+        self._now = at
+        return int(gap) if gap.is_integer() else gap
+
+    def _finish(self, end: RunFinished) -> str:
+        shown = self._target.path.as_posix()
+        if end.reason not in RECORDED:
+            return (
+                f"Not recorded: the run ended as {end.reason!r}, and only a run that comes to its own end is."
+            )
+        # Calls of the last turn were never run: the engine closes them by itself, in a replay too.
+        turns = [
+            TapedTurn(attempts=tuple(attempts), marks=tuple(marks if turn < len(self._turns) else ()))
+            for turn, (attempts, marks) in enumerate(self._turns, start=1)
+        ]
+        settings = {name: value for name, value in self._setup.settings.items() if name != "replayed"}
+        take = Take(
+            variant=end.variant,
+            model=self._setup.provider.name,
+            settings=settings,
+            turns=tuple(turns),
+            reason=end.reason,
+            seconds=end.seconds,
+        )
+        text = write_cassette(clean(Cassette(yours=self._yours, ours=self._ours, takes=(take,))))
+        try:
+            write_atomically(Path(os.path.realpath(self._target.file)), text.encode())
+        except OSError as error:
+            note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
+            log.warning(note)
+            return note
+        return f"Recorded in {shown}."
+
+
+class _Tap:
+    """The model, overheard."""
+
+    def __init__(self, provider: Provider, recorder: Recorder) -> None:
+        self._provider, self._recorder = provider, recorder
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        async with contextlib.aclosing(self._provider.stream(request)) as pieces:
+            async for piece in pieces:
+                self._recorder.receive(piece)
+                yield piece
+
+    def new_clock(self) -> Clock:
+        return self._provider.new_clock()
+
+    async def close(self) -> None:
+        await self._provider.close()
+
+
+def check_target(target: Target, yours: Json) -> None:
+    """Raises before anything is sent if the cassette could not be written, or would replace another's."""
+    shown, path = target.path.as_posix(), target.file
+    if path.is_file() and not target.force:
+        try:
+            before = read_cassette(target.path, target.folder)
+        except CassetteError as error:
+            raise CassetteError(f"{error} To record over it all the same, use `--force`.") from None
+        prompt = {"prompt": before.yours.get("prompt", "")}
+        if told := differences({**yours, **prompt}, yours):
+            raise CassetteError(
+                f"{shown!r} was recorded with {told[0]}. Give another name, or record over it with `--force`."
+            )
+    folder = next(parent for parent in (path.parent, *path.parent.parents) if parent.exists())
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        why = "it is a folder" if path.is_dir() else f"{folder.as_posix()!r} does not take new files"
+        raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
+
+
+def _content(path: str, content: Content | None) -> Json:
+    """A file as a tool left it that will not be run again."""
+    match content:
+        case str():
+            return {"path": path, "text": content}
+        case bytes():
+            return {"path": path, "data": to_wire(content)}
+        case None:
+            return {"path": path}

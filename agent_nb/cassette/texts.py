@@ -1,0 +1,169 @@
+"""What a turn's message shares with its pieces, so that a cassette holds each text once."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_nb.messages import Message, Part, Text, Thinking, ToolCall
+from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece
+from agent_nb.wire import from_wire, to_wire
+
+_SHORTEST = 24
+"""A shorter text is written out: a reference would be no shorter."""
+
+
+@dataclass(slots=True)
+class _Spoken:
+    """Everything of one kind that came, joined."""
+
+    text: str
+    thinking: str
+    arguments: dict[str, str]
+
+
+def natural_parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
+    """The parts a message has when every change of kind begins a new one."""
+    order: list[tuple[type, str]] = []
+    texts: dict[tuple[type, str, int], list[str]] = {}
+    names: dict[str, str] = {}
+    for piece in pieces:
+        match piece:
+            case TextPiece(text) | ThinkingPiece(text):
+                said = Text if isinstance(piece, TextPiece) else Thinking
+                if not order or order[-1][0] is not said:
+                    order.append((said, ""))
+                texts.setdefault((said, "", len(order)), []).append(text)
+            case CallStarted(call_id, name):
+                names[call_id] = name
+                order.append((ToolCall, call_id))
+            case CallPiece(call_id, text):
+                texts.setdefault((ToolCall, call_id, 0), []).append(text)
+            case _:
+                pass
+    parts: list[Part] = []
+    for place, (kind, call_id) in enumerate(order, start=1):
+        if kind is ToolCall:
+            arguments = "".join(texts.get((ToolCall, call_id, 0), ()))
+            parts.append(ToolCall(call_id, names[call_id], arguments or "{}"))
+        elif words := "".join(texts[(kind, "", place)]):
+            parts.append(Text(words) if kind is Text else Thinking(words))
+    return tuple(parts)
+
+
+def packed_parts(parts: Sequence[Part], pieces: Sequence[Piece]) -> list[Any]:
+    """The parts as `["text", length]` and `["call", id, name]` over what was spoken; others as they are."""
+    spoken = _spoken(pieces)
+    packed: list[Any] = []
+    for part in parts:
+        match part:
+            case Text(text):
+                packed.append(["text", len(text)])
+            case Thinking(text):
+                packed.append(["thinking", len(text)])
+            case ToolCall(call_id, name, arguments) if spoken.arguments.get(call_id) == arguments:
+                packed.append(["call", call_id, name])
+            case _:
+                packed.append(to_wire(part))
+    if _unpacked(packed, spoken) != tuple(parts):
+        return [to_wire(part) for part in parts]
+    return packed
+
+
+def unpacked_parts(packed: Sequence[Any], pieces: Sequence[Piece]) -> tuple[Part, ...]:
+    return _unpacked(packed, _spoken(pieces))
+
+
+def _unpacked(packed: Sequence[Any], spoken: _Spoken) -> tuple[Part, ...]:
+    text, thinking = _taker(spoken.text), _taker(spoken.thinking)
+    parts: list[Part] = []
+    for entry in packed:
+        match entry:
+            case ["text", int(length)]:
+                parts.append(Text(text(length)))
+            case ["thinking", int(length)]:
+                parts.append(Thinking(thinking(length)))
+            case ["call", str(call_id), str(name)]:
+                parts.append(ToolCall(call_id, name, spoken.arguments[call_id]))
+            case _:
+                parts.append(from_wire(Part, entry))
+    return tuple(parts)
+
+
+def _taker(whole: str) -> Callable[[int], str]:
+    start = 0
+
+    def take(length: int) -> str:
+        nonlocal start
+        start += length
+        return whole[start - length : start]
+
+    return take
+
+
+def _spoken(pieces: Sequence[Piece]) -> _Spoken:
+    arguments: dict[str, list[str]] = {}
+    for piece in pieces:
+        if isinstance(piece, CallPiece):
+            arguments.setdefault(piece.id, []).append(piece.text)
+    return _Spoken(
+        text="".join(piece.text for piece in pieces if isinstance(piece, TextPiece)),
+        thinking="".join(piece.text for piece in pieces if isinstance(piece, ThinkingPiece)),
+        arguments={call_id: "".join(texts) for call_id, texts in arguments.items()},
+    )
+
+
+def packed_vendor(message: Message) -> Any:
+    """The echo, with texts and arguments that stand in the parts replaced by their place there."""
+    texts = [_text_of(part) for part in message.parts]
+    places = {text: place for place, text in enumerate(texts) if len(text) >= _SHORTEST}
+    objects = [
+        (place, _parsed(part.arguments))
+        for place, part in enumerate(message.parts)
+        if isinstance(part, ToolCall) and len(part.arguments) >= _SHORTEST
+    ]
+
+    def pack(value: Any) -> Any:
+        if isinstance(value, str):
+            return {"$text": places[value]} if value in places else value
+        if isinstance(value, dict):
+            for place, parsed in objects:
+                if value == parsed:
+                    return {"$args": place}
+            return {key: pack(item) for key, item in value.items()}
+        return [pack(item) for item in value] if isinstance(value, list) else value
+
+    plain = to_wire(message.vendor)
+    packed = pack(plain)
+    return packed if unpacked_vendor(packed, message.parts) == plain else plain
+
+
+def unpacked_vendor(packed: Any, parts: Sequence[Part]) -> Any:
+    match packed:
+        case {"$text": int(place), **rest} if not rest:
+            return _text_of(parts[place])
+        case {"$args": int(place), **rest} if not rest:
+            return _parsed(_text_of(parts[place]))
+        case dict():
+            return {key: unpacked_vendor(item, parts) for key, item in packed.items()}
+        case list():
+            return [unpacked_vendor(item, parts) for item in packed]
+        case _:
+            return packed
+
+
+def _text_of(part: Part) -> str:
+    match part:
+        case Text(text) | Thinking(text):
+            return text
+        case ToolCall(arguments=arguments):
+            return arguments
+        case _:
+            return ""
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None

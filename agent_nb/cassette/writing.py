@@ -1,0 +1,125 @@
+"""A cassette as lines of JSON: the first key says what a line is; long texts go on in `more` lines.
+
+What the pieces already say is not written twice: a turn's parts and the vendor's echo refer to it.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from agent_nb.cassette.pace import write_pace
+from agent_nb.cassette.tape import FORMAT, VERSION, Attempt, Cassette, Gap, Mark, Take
+from agent_nb.cassette.texts import natural_parts, packed_parts, packed_vendor
+from agent_nb.messages import Usage
+from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
+from agent_nb.wire import Json
+
+_BREAK = re.compile(r"\n|\\n")
+"""A new line, also as it stands in a call's JSON."""
+_LINE = 80
+"""Characters before a text goes on in the next line."""
+
+
+def write_cassette(cassette: Cassette) -> str:
+    return "".join(_dump(line) + "\n" for line in _lines(cassette))
+
+
+def _dump(line: Json) -> str:
+    text = json.dumps(line, ensure_ascii=False)
+    # These end a line for some readers, though not in JSON.
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
+
+
+def _lines(cassette: Cassette) -> Iterator[Json]:
+    yield {"format": FORMAT, "version": VERSION}
+    yield {"yours": cassette.yours}
+    yield {"ours": cassette.ours}
+    for take in cassette.takes:
+        yield from _take(take)
+
+
+def _take(take: Take) -> Iterator[Json]:
+    yield {"variant": take.variant, "model": take.model, "settings": take.settings}
+    for number, turn in enumerate(take.turns, start=1):
+        for attempt in turn.attempts:
+            yield from _attempt(number, attempt)
+        yield from (_mark(mark) for mark in turn.marks)
+    yield {"end": take.reason, "turns": len(take.turns), "seconds": take.seconds}
+
+
+def _attempt(number: int, attempt: Attempt) -> Iterator[Json]:
+    last_call = ""
+    for (kind, call), group in itertools.groupby(attempt.pieces, key=_kind):
+        if kind in ("text", "thinking", "args"):
+            yield from _text(kind, "" if call == last_call else call, list(group))
+            continue
+        for gap, piece in group:
+            match piece:
+                case CallStarted(call_id, name):
+                    last_call = call_id
+                    yield {"call": call_id, "name": name, **_after(gap)}
+                case UsagePiece(usage):
+                    yield {"counted": _counts(usage), **_after(gap)}
+                case Turn():
+                    yield _turn(number, attempt, piece, gap)
+                case _:
+                    raise AssertionError(piece)
+    if retry := attempt.retry:
+        yield {"retry": retry.why, "wait": retry.wait, "cost": attempt.cost, **_after(retry.after)}
+
+
+def _kind(entry: tuple[Gap, Piece]) -> tuple[str, str]:
+    match entry[1]:
+        case TextPiece():
+            return "text", ""
+        case ThinkingPiece():
+            return "thinking", ""
+        case CallPiece(call_id):
+            return "args", call_id
+        case _:
+            return "", ""
+
+
+def _text(kind: str, call: str, group: list[tuple[Gap, Any]]) -> Iterator[Json]:
+    text = "".join(piece.text for _, piece in group)
+    first, *more = _broken(text)
+    yield {kind: first, **({"of": call} if call else {})}
+    yield from ({"more": line} for line in more)
+    cuts = [(len(piece.text), gap) for gap, piece in group]
+    if cuts != [(len(text), 0)]:
+        yield {"pace": write_pace(cuts, len(text))}
+
+
+def _broken(text: str) -> Iterator[str]:
+    start = 0
+    for found in _BREAK.finditer(text):
+        if found.end() - start >= _LINE and found.end() < len(text):
+            yield text[start : found.end()]
+            start = found.end()
+    yield text[start:]
+
+
+def _turn(number: int, attempt: Attempt, turn: Turn, gap: Gap) -> Json:
+    pieces = [piece for _, piece in attempt.pieces]
+    line: Json = {"turn": number, "stop": turn.stop, "model": turn.model, "usage": _counts(turn.usage)}
+    line |= {"cost": attempt.cost, **({"detail": turn.detail} if turn.detail else {})}
+    if turn.message.parts != natural_parts(pieces):
+        line["parts"] = packed_parts(turn.message.parts, pieces)
+    if turn.message.vendor:
+        line["vendor"] = packed_vendor(turn.message)
+    return {**line, **_after(gap)}
+
+
+def _mark(mark: Mark) -> Json:
+    return {"tool": mark.what, "id": mark.call, **mark.data, **_after(mark.after)}
+
+
+def _counts(usage: Usage) -> Json:
+    return {name: count for name, count in asdict(usage).items() if count}
+
+
+def _after(gap: Gap) -> Json:
+    return {"after": gap} if gap else {}
