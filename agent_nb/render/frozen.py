@@ -89,14 +89,14 @@ def _foot(run: Finished) -> str:
 
 def _tabs(labels: list[str], chosen: int) -> str:
     """Hidden, with its words in attributes: a sanitised reading shows nothing of it. The style sheet brings it back."""
+    # JupyterLab would take the arrow keys for its own; it asks the focused element first.
+    keys = 'data-lm-suppress-shortcuts="true"'
     radios = "".join(
-        f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}"'
+        f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}" {keys}'
         f"{' checked' if index == chosen else ''}></label>"
         for index, label in enumerate(labels)
     )
-    # Lumino would take the arrow keys for the notebook's own.
-    keys = 'data-lm-suppress-shortcuts="true"'
-    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" {keys} hidden="hidden">{radios}</div>'
+    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>'
 
 
 def _panel(number: int, inside: str) -> str:

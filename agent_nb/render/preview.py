@@ -29,12 +29,13 @@ STILL_POLICY = "default-src 'none'; img-src https: data:; style-src 'unsafe-inli
 
 # With this base an anchor stays in the frame, and an address that leads nowhere does not ask the notebook's server.
 _BASE = '<base href="about:srcdoc">'
-# An opaque origin has no storage, and pages that look for it would break.
-_STORAGE = (
+# An opaque origin has no storage, and pages that look for it would break; other links would leave an empty frame.
+_SCRIPT = (
     "<script>for(const n of['localStorage','sessionStorage']){const m=new Map;Object.defineProperty(window,n,"
     "{configurable:true,value:{get length(){return m.size},key:i=>[...m.keys()][i]??null,"
     "getItem:k=>m.get(''+k)??null,setItem:(k,v)=>void m.set(''+k,''+v),removeItem:k=>void m.delete(''+k),"
-    "clear:()=>m.clear()}})}</script>"
+    "clear:()=>m.clear()}})}addEventListener('click',e=>{const a=e.target.closest?.('a[href]');"
+    "if(a&&!/^(#|javascript:)/i.test(a.getAttribute('href')))e.preventDefault()})</script>"
 )
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DOTALL)
@@ -56,7 +57,7 @@ class TooLargeError(Exception):
 
 def frame_attributes(page: str) -> str:
     """`sandbox` and `srcdoc` of the frame for a page."""
-    return f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _BASE + _meta(POLICY) + _STORAGE))}'
+    return f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _BASE + _meta(POLICY) + _SCRIPT))}'
 
 
 def still_frame_attributes(markup: str) -> str:
