@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
+    from agent_nb.cassette import replay
+    from agent_nb.compare import assert_same
     from agent_nb.engine import RunHandle
     from agent_nb.errors import AgentError, ToolError
     from agent_nb.files import Files
@@ -32,8 +34,10 @@ _HOMES = {
     "RunHandle": "agent_nb.engine",
     "Tool": "agent_nb.tools",
     "ToolError": "agent_nb.errors",
+    "assert_same": "agent_nb.compare",
     "load": "agent_nb.run",
     "model": "agent_nb.providers",
+    "replay": "agent_nb.cassette",
     "tool": "agent_nb.tools",
 }
 
@@ -48,10 +52,12 @@ __all__ = [
     "RunHandle",
     "Tool",
     "ToolError",
+    "assert_same",
     "events",
     "load",
     "load_ipython_extension",
     "model",
+    "replay",
     "tool",
     "unload_ipython_extension",
 ]

@@ -122,6 +122,18 @@ class Run:
             raise RunFailedError(self.error or "The run failed.")
         return self
 
+    def to_markdown(self) -> str:
+        """The run as a Markdown document: how it ended, what was said and done, the files."""
+        from agent_nb.render import to_markdown
+
+        return to_markdown(self)
+
+    def to_html(self) -> str:
+        """The run as one self-contained page, with the transcript and the result."""
+        from agent_nb.render import to_html_page
+
+        return to_html_page(self)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the run as one JSON file, whole or not at all; `agent_nb.load` reads it back."""
         target = Path(path)

@@ -218,7 +218,9 @@ class Recorder:
         )
         text = write_cassette(clean(Cassette(yours=self._yours, ours=self._ours, takes=(take,))))
         try:
-            write_atomically(Path(os.path.realpath(self._target.file)), text.encode())
+            file = Path(os.path.realpath(self._target.file))
+            write_atomically(file, text.encode())
+            file.chmod(0o644)  # a cassette is shared, unlike the temporary file it was
         except OSError as error:
             note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
             log.warning(note)

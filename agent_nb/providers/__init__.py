@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["VendorInfo", "catalog", "default_model_name", "model"]
 
 _SDK_MODULES = {"openai": "openai", "anthropic": "anthropic", "google-genai": "google.genai"}
+_OFFLINE = ("demo", "replay")
+"""No key, no package, no server: made from the name alone."""
 _FAMILIES = {"claude": "anthropic", "gpt": "openai", "o3": "openai", "o4": "openai", "gemini": "gemini"}
 
 
@@ -51,7 +53,7 @@ def model(
     from agent_nb.providers.settings import Settings, check_effort, check_max_tokens
 
     vendor, model_name = _parse(name)
-    if vendor.name == "demo":
+    if vendor.name in _OFFLINE:
         return _load(vendor.target)(model_name, **options)  # type: ignore[no-any-return]
     _check_installed(vendor)
     key_variable, key = _key(vendor, name, api_key)
@@ -105,6 +107,8 @@ def _parse(name: str) -> tuple[Vendor, str]:
     if vendor is None:
         raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))
     model_name = model_name.strip() or vendor.recommended
+    if not model_name and vendor.name == "replay":
+        raise ConfigError("Name the cassette to play: `replay:cassettes/hero.jsonl`.")
     if not model_name and vendor.name != "demo":
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name

@@ -135,6 +135,12 @@ _ROWS = (
         target="agent_nb.providers.demo:DemoProvider",
         note="offline, scripted, needs no key",
     ),
+    Vendor(
+        name="replay",
+        title="The replay",
+        target="agent_nb.cassette:replay",
+        note="a recorded run, by the path of its cassette",
+    ),
 )
 
 VENDORS: dict[str, Vendor] = {row.name: row for row in _ROWS}
