@@ -49,10 +49,21 @@ export type CommandName =
 
 export type Send = (message: Record<string, unknown>) => void;
 
+/** The same for every load of this window, so that a reload keeps its right to stop and approve. */
+function windowId(): string {
+	try {
+		const known = sessionStorage.getItem("anb-window") ?? randomId();
+		sessionStorage.setItem("anb-window", known);
+		return known;
+	} catch {
+		return randomId(); // storage may be forbidden
+	}
+}
+
 /** Sends commands and matches the answers to them. */
 export class Link {
 	readonly #send: Send;
-	readonly #client = randomId();
+	readonly #client = windowId();
 	readonly #waiting = new Map<string, (answer: Answer | Refusal) => void>();
 	#count = 0;
 

@@ -1,0 +1,254 @@
+"""The widget in a real JupyterLab and a real Chromium: a run from start to end, and everything that gets in its way."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.kernels import KEYS
+from tests.lab import Lab, open_browser, open_notebook, run_all, start_lab, wait_for_kernel, write_notebook
+from tests.wire import Call, Hold, Pause, Say, Think, WireServer, reply
+
+pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+
+SHOTS = Path(__file__).parent.parent / "test-results"
+LOAD = "%load_ext agent_nb"
+MODEL = "-m anthropic:claude-opus-5-5"
+PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
+MADE = Call("create_file", {"path": "index.html", "content": PAGE})
+HALF = Call("create_file", json.dumps({"path": "index.html", "content": PAGE})[:400])
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, server):
+    for name in [name for name in os.environ if name.startswith(KEYS)]:
+        del os.environ[name]
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+    with start_lab(tmp_path_factory.mktemp("lab"), environment=environment) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def browser():
+    SHOTS.mkdir(exist_ok=True)
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser, server):
+    server.forget()
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    yield page
+    context.close()
+
+
+def begin(page: Page, lab: Lab, name: str, *cells: str, app: str = "lab") -> None:
+    """Opens a notebook of these cells and starts them all."""
+    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells)
+    open_notebook(page, lab, f"{name}.ipynb", app)  # type: ignore[arg-type]
+    run_all(page)
+
+
+def phase(page: Page, words: str) -> None:
+    expect(page.locator(".anb-status .phase").first).to_contain_text(words, timeout=30_000)
+
+
+def shown_page(page: Page):
+    """The document inside the preview's sandboxed frame."""
+    return page.frame_locator(".anb-page iframe").first
+
+
+def save(page: Page) -> None:
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    time.sleep(0.3)
+
+
+def saved_outputs(lab: Lab, name: str) -> str:
+    return (lab.root / f"{name}.ipynb").read_text(encoding="utf-8")
+
+
+def test_a_run_streams_from_start_to_end(page, lab, server):
+    server.plan(
+        reply(Think("A bakery wants warmth."), Say("I write it."), MADE, Pause(1.5)), reply(Say("**Done.**"))
+    )
+    begin(
+        page, lab, "stream", f"%%agent hero {MODEL}\nA page for a bakery", "print(hero.reason, list(files))"
+    )
+    phase(page, "writing index.html")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    page.screenshot(path=SHOTS / "lab-streaming.png")
+    phase(page, "done")
+    expect(page.locator(".anb-foot .ready")).to_contain_text("hero and files are ready")
+    expect(page.get_by_text("end_turn ['index.html']")).to_be_visible()
+    expect(shown_page(page).locator("p")).to_have_count(40)
+    page.screenshot(path=SHOTS / "lab-done.png")
+
+
+def test_stop_ends_the_run_and_keeps_the_page(page, lab, server):
+    server.plan(reply(HALF, Hold()))
+    begin(page, lab, "stop", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
+    phase(page, "writing index.html")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    phase(page, "stopped")
+    expect(page.get_by_text("stopped", exact=True).last).to_be_visible()
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    page.screenshot(path=SHOTS / "lab-stopped.png")
+
+
+ASKING = (
+    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
+    "    'Runs a command.'\n    return 'ran ' + command"
+)
+
+
+@pytest.mark.parametrize(("button", "outcome"), [("Approve", "ran ls"), ("Deny", "said no")])
+def test_approvals_are_asked_in_the_widget(page, lab, server, button, outcome):
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
+    begin(
+        page,
+        lab,
+        f"approval-{button.lower()}",
+        ASKING,
+        cell,
+        "print('result:', hero.tool_uses[0].result.text)",
+    )
+    phase(page, "waiting for approval")
+    page.screenshot(path=SHOTS / f"lab-approval-{button.lower()}.png")
+    page.locator(".anb-acts").get_by_role("button", name=button).click()
+    phase(page, "done")
+    expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text(outcome)
+
+
+def test_a_reload_in_the_middle_loses_nothing(page, lab, server):
+    server.plan(reply(Think("Hm."), HALF, Hold()))
+    begin(page, lab, "reload", f"%%agent hero {MODEL}\nA page")
+    phase(page, "writing index.html")
+    save(page)
+    page.reload()
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    phase(page, "writing index.html")
+    expect(page.get_by_text("Thought").first).to_be_visible()
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    phase(page, "stopped")
+
+
+def test_a_reload_after_the_end_shows_it_again(page, lab, server):
+    server.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "again", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    save(page)
+    page.reload()
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    phase(page, "done")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+
+
+def test_a_killed_kernel_leaves_what_was_seen(page, lab, server):
+    server.plan(reply(HALF, Hold()))
+    begin(page, lab, "killed", "import os; print('pid', os.getpid())", f"%%agent hero {MODEL}\nA page")
+    phase(page, "writing index.html")
+    pid = int(page.locator(".jp-OutputArea-output", has_text="pid").first.inner_text().split()[1])
+    os.kill(pid, signal.SIGKILL)
+    time.sleep(1.0)
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    save(page)
+    assert "was still running" in saved_outputs(lab, "killed")
+    assert "Error displaying widget" not in page.content()
+
+
+def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, server):
+    server.plan(reply(MADE), reply(Say("All done.")))
+    begin(page, lab, "saved", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    save(page)
+    text = saved_outputs(lab, "saved")
+    assert "application/vnd.jupyter.widget-view" not in text
+    assert "_esm" not in text
+    for name, trusted in (("reopened-trusted", True), ("reopened-untrusted", False)):
+        # A changed source makes it another notebook: its signature is its own.
+        (lab.root / f"{name}.ipynb").write_text(text.replace("A page", name))
+        if trusted:
+            lab.trust(f"{name}.ipynb")
+        open_notebook(page, lab, f"{name}.ipynb")
+        wait_for_kernel(page)
+        expect(page.get_by_text("hero").first).to_be_visible()
+        page.screenshot(path=SHOTS / f"lab-{name}.png")
+        assert "Error displaying widget" not in page.content()
+        assert page.locator("iframe").count() == (1 if trusted else 0)
+
+
+def test_a_second_view_shows_the_same(page, lab, server):
+    server.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "second", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    page.locator(".jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
+    expect(page.locator(".anb-status .phase")).to_have_count(2, timeout=20_000)
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+
+
+def test_two_notebooks_stay_apart(page, lab, server):
+    server.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "left", f"%%agent left {MODEL}\nA page")
+    phase(page, "done")
+    write_notebook(lab.root / "right.ipynb", LOAD, "%%agent right -m demo: --pace 0\nA form")
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:open', {path: 'right.ipynb'})")
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.title.label === 'right.ipynb'")
+    run_all(page)
+    panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    expect(panel.locator(".anb-status .name")).to_have_text("right", timeout=30_000)
+    expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+
+
+def test_a_large_page_is_shown_whole(page, lab, server):
+    big = (
+        "<!doctype html><h1>Big</h1>"
+        + "".join(f"<p>Line {i} of a large page</p>" for i in range(6000))
+        + "<p id=end>end</p>"
+    )
+    server.plan(
+        reply(Call("create_file", {"path": "index.html", "content": big}), fragment=200), reply(Say("Done."))
+    )
+    begin(page, lab, "large", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    expect(shown_page(page).locator("#end")).to_have_text("end")
+
+
+def test_it_reads_well_in_the_dark_and_when_narrow(browser, lab, server):
+    lab.set_theme("dark")
+    try:
+        for name, width in (("dark", 1280), ("narrow", 480)):
+            context = browser.new_context(viewport={"width": width, "height": 900})
+            page = context.new_page()
+            begin(page, lab, name, f"%%agent hero -m demo: --pace 0\nA landing page for a bakery in {name}")
+            phase(page, "done")
+            expect(shown_page(page).locator("h1")).to_be_visible()
+            overflow = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+            assert overflow <= 0
+            page.screenshot(path=SHOTS / f"lab-{name}.png")
+            context.close()
+    finally:
+        lab.set_theme("light")
+
+
+def test_notebook_seven_shows_it_too(page, lab, server):
+    server.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "seven", f"%%agent hero {MODEL}\nA page", app="notebook")
+    phase(page, "done")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    page.screenshot(path=SHOTS / "notebook-done.png")
