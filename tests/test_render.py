@@ -190,7 +190,7 @@ async def test_tools_unfold_to_their_outputs():
 
 async def test_a_failed_tool_says_why():
     run = await play([call("edit_file", {"path": "no.html", "old": "a", "new": "b"})], [text("I see.")])
-    assert "✗ edit no.html: failed, There is no file" in Elements(bundle(run)["text/html"]).text
+    assert "✗ edit no.html: failed: There is no file" in Elements(bundle(run)["text/html"]).text
     assert "edit no.html: failed, There is no file" in to_text(run)
 
 

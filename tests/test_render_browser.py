@@ -213,16 +213,6 @@ def test_a_trusted_notebook_shows_tabs(trusted):
     assert_nothing_ran(trusted)
 
 
-def test_a_dark_theme_makes_it_dark(trusted):
-    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
-    trusted.evaluate(change, "JupyterLab Dark")
-    look_at_tabs(trusted, "lab-dark")
-    colour = trusted.locator("[data-anb-run^=hero] .anb-frozen").evaluate(
-        "e => getComputedStyle(e).backgroundColor"
-    )
-    assert colour == "rgb(17, 17, 17)"
-
-
 def test_keys_choose_tabs_and_stay(trusted):
     address = trusted.url
     run = trusted.locator("[data-anb-run^=hero]")
@@ -273,6 +263,16 @@ def test_a_trusted_neighbour_does_not_dress_it(untrusted):
     assert untrusted.locator(".jp-Cell").first.get_by_text("Transcript:").is_visible()
 
 
+def test_a_dark_theme_makes_it_dark(trusted):
+    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+    trusted.evaluate(change, "JupyterLab Dark")
+    look_at_tabs(trusted, "lab-dark")
+    colour = trusted.locator("[data-anb-run^=hero] .anb-frozen").evaluate(
+        "e => getComputedStyle(e).backgroundColor"
+    )
+    assert colour == "rgb(17, 17, 17)"
+
+
 def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
     body, _ = HTMLExporter().from_filename(str(notebooks / "trusted.ipynb"))
     (tmp_path / "page.html").write_text(body, encoding="utf-8")
@@ -293,3 +293,12 @@ def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
     look_at_tabs(page, f"page-{scheme}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert_nothing_ran(page)
+
+
+def test_a_first_frame_left_alone_shrinks(page):
+    page.set_content(first_frame("next-1", "next", "anthropic:claude-opus-5-5")["text/html"])
+    height = "() => document.querySelector('.anb-first').getBoundingClientRect().height"
+    assert page.evaluate(height) >= 520
+    assert not page.get_by_text("was still running").is_visible()
+    page.get_by_text("was still running").wait_for()
+    assert page.evaluate(height) < 120

@@ -5,6 +5,7 @@ It knows a run by what it shows (`Finished`), not by its class; nothing here wai
 
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
 from agent_nb.render.plain import markdown, plain_text
+from agent_nb.render.transcript import transcript
 from agent_nb.render.words import Finished, clean, model_words, ready_line
 
 __all__ = ["Finished", "bundle", "first_frame", "ready_line", "to_html_page", "to_markdown", "to_text"]
@@ -12,10 +13,11 @@ __all__ = ["Finished", "bundle", "first_frame", "ready_line", "to_html_page", "t
 
 def bundle(run: Finished) -> dict[str, str]:
     """What a cell shows and saves."""
+    entries = transcript(run.events)
     return {
-        "text/html": clean(frozen_html(run)),
-        "text/markdown": to_markdown(run),
-        "text/plain": to_text(run),
+        "text/html": clean(frozen_html(run, entries)),
+        "text/markdown": clean(markdown(run, entries)),
+        "text/plain": clean(plain_text(run, entries)),
     }
 
 
@@ -31,14 +33,14 @@ def first_frame(key: str, name: str, model: str) -> dict[str, str]:
 
 def to_markdown(run: Finished) -> str:
     """The run as a Markdown document: how it ended, what was said and done, the files."""
-    return clean(markdown(run))
+    return clean(markdown(run, transcript(run.events)))
 
 
 def to_text(run: Finished) -> str:
     """The run as lines that stay the same from run to run: no times, tokens or costs."""
-    return clean(plain_text(run))
+    return clean(plain_text(run, transcript(run.events)))
 
 
 def to_html_page(run: Finished) -> str:
     """The run as one page that needs nothing else."""
-    return clean(html_page(run))
+    return clean(html_page(run, transcript(run.events)))

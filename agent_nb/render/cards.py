@@ -23,7 +23,11 @@ MAX_ARGUMENT = 2_000
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
-_DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim"}
+_DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim", "\\": "anb-dim"}
+_FRAME_STYLE = (
+    "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
+    "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
+)
 
 
 def entry_html(entry: Entry) -> str:
@@ -46,9 +50,8 @@ def entry_html(entry: Entry) -> str:
 
 def _step(step: Step) -> str:
     mark = '<span class="anb-ok">✓</span>' if step.ok else '<span class="anb-err">✗</span>'
-    facts = [] if step.ok else ["failed"]
-    facts += [step.summary] if step.summary else []
-    facts += [duration(step.seconds)] if step.seconds >= 0.05 else []
+    outcome = step.summary if step.ok else ": ".join(filter(None, ("failed", step.summary)))
+    facts = list(filter(None, (outcome, duration(step.seconds) if step.seconds >= 0.05 else "")))
     told = (
         f'<span class="anb-c">: </span><span class="anb-dim">{with_code(", ".join(facts))}</span>'
         if facts
@@ -97,12 +100,19 @@ def _output(bundle: MimeBundle) -> str:
     if "text/x-diff" in texts:
         return _diff(texts["text/x-diff"])
     if "text/html" in texts and len(texts["text/html"]) <= MAX_OUTPUT:
-        frame = still_frame_attributes(texts["text/html"])
-        unframed = f'<div class="anb-untrusted">{_block(plain)}</div>' if plain else ""
-        return f'<iframe class="anb-html" title="Tool output" loading="lazy" {frame}></iframe>{unframed}'
+        return _framed(texts["text/html"], plain)
     if "text/markdown" in texts:
         return f'<div class="anb-said">{to_html(_cut(texts["text/markdown"]))}</div>'
     return _block(plain) if plain else ""
+
+
+def _framed(markup: str, plain: str) -> str:
+    """A frame cannot grow with what is in it: tables say how many rows they have."""
+    rows = markup.lower().count("<tr")
+    height = min(40 + 25 * rows, 320) if rows else 160
+    frame = f'style="height:{height}px" {still_frame_attributes(_FRAME_STYLE + markup)}'
+    unframed = f'<div class="anb-untrusted">{_block(plain)}</div>' if plain else ""
+    return f'<iframe class="anb-html" title="Tool output" loading="lazy" {frame}></iframe>{unframed}'
 
 
 def _image(kind: str, content: str, caption: str) -> str:

@@ -7,6 +7,7 @@ style sheet is below `[data-anb-run]`, so a trusted output beside it cannot dres
 
 import html
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from agent_nb.files import human_size
 from agent_nb.render.cards import entry_html
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.prose import with_code
-from agent_nb.render.transcript import Cited, Step, Thought, Words, transcript
+from agent_nb.render.transcript import Cited, Entry, Step, Thought, Words
 from agent_nb.render.words import Finished, duration, facts, model_words, plural, result_words, subscript
 
 MAX_PAGE = 1_000_000
@@ -27,8 +28,8 @@ _GAP = '<br class="anb-c">'
 _TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
-def frozen_html(run: Finished) -> str:
-    pages, code, log = _pages(run), _code(run), _log(run)
+def frozen_html(run: Finished, entries: Sequence[Entry]) -> str:
+    pages, code, log = _pages(run), _code(run), _log(entries)
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -51,13 +52,13 @@ def first_frame_html(key: str, name: str, model: str, said: str) -> str:
     )
 
 
-def html_page(run: Finished) -> str:
+def html_page(run: Finished, entries: Sequence[Entry]) -> str:
     title = html.escape(f"{run.name}: {' '.join(run.prompt.split())}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>\n"
-        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run)}\n</body></html>\n'
+        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, entries)}\n</body></html>\n'
     )
 
 
@@ -157,9 +158,8 @@ def _code(run: Finished) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(run: Finished) -> str:
+def _log(entries: Sequence[Entry]) -> str:
     """Everything up to the last words is one fold; those stay in sight."""
-    entries = transcript(run.events)
     end = len(entries)
     while end and isinstance(entries[end - 1], Words | Cited):
         end -= 1

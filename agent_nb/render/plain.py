@@ -1,15 +1,15 @@
 """A finished run in Markdown, and in lines of text that stay the same from run to run."""
 
 import re
+from collections.abc import Sequence
 
 from agent_nb.files import human_size
 from agent_nb.render.prose import is_safe_link, tamed
-from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words, transcript
+from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words
 from agent_nb.render.words import Finished, ending, facts, model_words, plural, result_words
 
 
-def markdown(run: Finished) -> str:
-    entries = transcript(run.events)
+def markdown(run: Finished, entries: Sequence[Entry]) -> str:
     blocks = [tamed(_one_line(f"**{run.name}**: {', '.join(facts(run))}"))]
     if run.error:
         blocks.append("> " + tamed(_one_line(run.error)))
@@ -51,11 +51,11 @@ def _joined_lists(blocks: list[str]) -> list[str]:
     return joined
 
 
-def plain_text(run: Finished) -> str:
+def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
     lines = [f"{run.name}: {ending(run)} ({model_words(run.model)})"]
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
-    for entry in transcript(run.events):
+    for entry in entries:
         if isinstance(entry, Step):
             outcome = "ok" if entry.ok else "failed"
             lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")

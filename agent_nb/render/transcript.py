@@ -7,11 +7,13 @@ from typing import Any
 from agent_nb.events import (
     Event,
     FileChanged,
+    FileDelta,
     MessageAdded,
     MimeBundle,
     RunFinished,
     TextDelta,
     ThinkingDelta,
+    ToolArgsDelta,
     ToolFinished,
     ToolReady,
     ToolRunning,
@@ -19,6 +21,7 @@ from agent_nb.events import (
     TurnFinished,
     TurnRetrying,
     TurnStarted,
+    UsageUpdated,
 )
 from agent_nb.messages import Message, Source, ToolResult
 
@@ -63,12 +66,16 @@ class Step:
 
 Entry = Thought | Words | Cited | Retry | Step
 
+_SILENT = (ToolArgsDelta, FileDelta, UsageUpdated)
+"""Most events of a run, and none of them leaves a mark here."""
+
 
 def transcript(events: Iterable[Event]) -> tuple[Entry, ...]:
     """What happened, in order; turns that were withdrawn leave only the reason why."""
     folding = _Folding()
     for event in events:
-        folding.add(event)
+        if type(event) not in _SILENT:
+            folding.add(event)
     return tuple(folding.entries)
 
 
