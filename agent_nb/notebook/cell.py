@@ -71,7 +71,7 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
         _in_background(magics, handle, view, options)
         return
     run = await _wait(handle, in_kernel=hasattr(magics.shell, "kernel"))
-    await _finish(magics, run, view, options)
+    await _finish(magics, handle, view, options)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` has what was done so far.")
     if run.reason == "failed" and not options.no_raise:
@@ -92,7 +92,10 @@ async def _wait(handle: RunHandle, *, in_kernel: bool) -> Run:
                 return await handle
 
 
-async def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, rebind: bool = True) -> None:
+async def _finish(
+    magics: "AgentMagics", handle: RunHandle, view: View, options: Any, *, rebind: bool = True
+) -> None:
+    run = await handle
     files_name = bind(magics, run) if rebind else None
     saved: list[str] = []
     if options.save:
@@ -105,6 +108,8 @@ async def _finish(magics: "AgentMagics", run: Run, view: View, options: Any, *, 
             pass  # a second interrupt: the thread saves the run all the same
         except OSError as error:
             view.warn(f"The run could not be saved: {error}. `{run.name}.save(path)` writes it elsewhere.")
+    if handle.recorded:
+        view.warn(handle.recorded)
     view.finish(run, files_name, saved)
 
 
@@ -125,10 +130,10 @@ def _in_background(magics: "AgentMagics", handle: RunHandle, view: View, options
     magics.background[handle.id] = handle
 
     async def finish() -> None:
-        run = await handle
+        await handle
         magics.background.pop(handle.id, None)
         # A later cell may have used the name for something else; that stays.
-        await _finish(magics, run, view, options, rebind=magics.shell.user_ns.get(handle.name) is handle)
+        await _finish(magics, handle, view, options, rebind=magics.shell.user_ns.get(handle.name) is handle)
 
     task = asyncio.get_running_loop().create_task(finish())
     handle.follower = task

@@ -38,6 +38,9 @@ def _values(shell: Any, destination: str) -> list[str]:
             from agent_nb.tools import Tool
 
             return [name for name in names if isinstance(shell.user_ns[name], Tool)]
+        case "cassette":
+            home = shell.magics_manager.registry["AgentMagics"].home
+            return sorted(path.relative_to(home).as_posix() for path in home.glob("cassettes/*.jsonl"))
         case "variables" | "image" | "system":
             return names
         case _:

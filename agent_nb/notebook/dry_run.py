@@ -3,6 +3,7 @@
 import json
 
 from agent_nb.agent import Agent
+from agent_nb.cassette import ReplayProvider
 from agent_nb.messages import Image, Text
 from agent_nb.notebook.plan import Plan
 from agent_nb.providers.prices import estimate
@@ -21,7 +22,7 @@ def describe(plan: Plan) -> str:
     tokens = estimate_tokens(messages, system) + schemas // CHARS_PER_TOKEN
     cost = estimate(agent.provider.name, tokens, 0)
     lines = [
-        f"Would ask {agent.provider.name}; nothing was sent.",
+        f"Would {_ask_or_play(agent)}; nothing was sent.",
         f"About {tokens:,} tokens in"
         + (f", ${cost:.4f}" if cost is not None else "")
         + " for the first turn.",
@@ -40,6 +41,14 @@ def describe(plan: Plan) -> str:
                 case _:
                     lines.append(f"    ({part.type})")
     return "\n".join(lines)
+
+
+def _ask_or_play(agent: Agent) -> str:
+    match agent.provider:
+        case ReplayProvider(path=path, name=name):
+            return f"play {path}, recorded with {name}"
+        case provider:
+            return f"ask {provider.name}"
 
 
 def _indented(text: str) -> str:

@@ -57,7 +57,6 @@ class AgentMagics(Magics):
     @argument(
         "name",
         nargs="?",
-        default="run",
         metavar="NAME",
         help="Variable that receives the Run (default: run).",
     )
@@ -80,8 +79,13 @@ class AgentMagics(Magics):
     @argument("--steps", type=int, metavar="N", help="End the run after this many turns.")
     @argument("--seconds", type=float, metavar="S", help="End the run after this many seconds.")
     @argument("--approve", choices=("ask", "auto", "deny"), help="What to do about tools that ask first.")
+    @argument("--record", action="store_true", help="Write the run to a cassette, to be played again later.")
+    @argument("--replay", action="store_true", help="Play the cassette; fail if there is none that matches.")
+    @argument("--live", action="store_true", help="Ask the model even if there is a cassette.")
+    @argument("--cassette", metavar="PATH", help="The cassette (default: cassettes/NAME.jsonl).")
+    @argument("--force", action="store_true", help="Let --record replace the cassette of another prompt.")
     @argument(
-        "--pace", type=float, metavar="X", help="Speed of the demo model: 1 as a fast model, 0 at once."
+        "--pace", type=float, metavar="X", help="Time a demo or a replay takes: 1 as it was, 0 at once."
     )
     @argument(
         "--background", action="store_true", help="Do not wait: NAME is a RunHandle until the run ends."
@@ -106,7 +110,8 @@ class AgentMagics(Magics):
             %%agent hero -c
             Make the heading green.
 
-        With no key and no model named, the offline demo model answers.
+        With no key and no model named, the offline demo model answers. A cell whose cassette is there
+        (`--record` wrote it) is replayed, with or without a key.
 
         As a line: `%agent models | tools | runs | cost | config | log | help`.
         """
@@ -142,6 +147,8 @@ class AgentMagics(Magics):
         for key, value in vars(options).items():
             setattr(options, key, _unquoted(value))
         options.check = check.strip() or None
+        options.named = options.name is not None
+        options.name = options.name or "run"
         return options
 
     @observe("magic_name")

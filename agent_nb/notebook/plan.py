@@ -3,7 +3,6 @@
 import asyncio
 import builtins
 import keyword
-import os
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,9 +13,11 @@ from IPython.core.error import UsageError
 from agent_nb.agent import Agent
 from agent_nb.messages import Image
 from agent_nb.notebook.context import describe, expand, lookup, recent_cells
+from agent_nb.notebook.playing import DEMO, Playing, choose_playing
 from agent_nb.notebook.store import RunStore
 from agent_nb.pictures import to_image
 from agent_nb.providers import default_model_name, model
+from agent_nb.providers.base import Provider
 from agent_nb.run import Run, request_key
 from agent_nb.setup import Limits
 from agent_nb.tools import Tool, Toolbox
@@ -24,7 +25,6 @@ from agent_nb.tools import Tool, Toolbox
 if TYPE_CHECKING:
     from agent_nb.notebook.magics import AgentMagics
 
-DEMO = "demo:"
 _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
 
@@ -49,6 +49,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     if not cell.strip():
         raise UsageError("The cell is empty. Below the %%agent line, say what you want made.")
     base = _base(magics, options, name)
+    playing = choose_playing(magics, options, base)
     asked = expand(cell.strip(), namespace)
     texts, images = [asked.text], list(asked.images)
     for variable in options.variables or ():
@@ -59,10 +60,20 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
         texts.append(recent_cells(magics.shell, options.cells))
     for picture in options.image or ():
         found = namespace.get(picture, picture)
+        playing.check_picture(found)
         images.append(await asyncio.to_thread(to_image, found, picture if found is not picture else ""))
-    model_name, note = choose_model(magics, options)
-    agent = await asyncio.to_thread(_agent, magics, options, model_name, attended)
     prompt = "\n\n".join(text for text in texts if text)
+    # With nobody watching there is no point in waiting; the run's own times stay the same.
+    pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
+    note, agent = "", await asyncio.to_thread(_replaying, magics, options, playing, pace)
+    if agent is not None and not playing.matches(agent, prompt, images=images, base=base):
+        agent = None
+    if agent is None:
+        model_name, note = choose_model(playing.named_model)
+        playing.check_network(model_name)
+        agent = await asyncio.to_thread(_live, magics, options, model_name, pace)
+    if playing.mode == "record":
+        agent = agent.recording(playing.path, force=playing.force, folder=playing.folder)
     key = request_key(name, prompt, agent.provider.name, base.key if base else "", agent.instructions or "")
     return Plan(name=name, agent=agent, prompt=prompt, images=tuple(images), base=base, key=key, note=note)
 
@@ -78,9 +89,8 @@ def check_name(name: str, namespace: dict[str, Any]) -> str:
     return name
 
 
-def choose_model(magics: "AgentMagics", options: Any) -> tuple[str, str]:
-    """The model and a line about it: the cell's, else configured, else the first vendor with a key, else the demo."""
-    named = options.model or magics.model or os.environ.get("AGENT_NB_MODEL")
+def choose_model(named: str | None) -> tuple[str, str]:
+    """The model and a line about it: the one named, else of the first vendor with a key, else the demo."""
     if named:
         return named, ""
     found = default_model_name()
@@ -114,13 +124,19 @@ def _base(magics: "AgentMagics", options: Any, name: str) -> Run | None:
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
 
-def _agent(magics: "AgentMagics", options: Any, model_name: str, attended: bool) -> Agent:
+def _replaying(magics: "AgentMagics", options: Any, playing: Playing, pace: float) -> Agent | None:
+    """The agent of the cassette, if there is one: no key is looked for, no client is made."""
+    provider = playing.provider(pace)
+    return _agent(magics, options, provider) if provider else None
+
+
+def _live(magics: "AgentMagics", options: Any, model_name: str, pace: float) -> Agent:
+    extra: dict[str, Any] = {"pace": pace} if model_name.startswith(DEMO) else {}
     effort = options.effort or magics.effort or None
-    extra: dict[str, Any] = {}
-    if model_name.startswith(DEMO):
-        # With nobody watching there is no point in waiting; the run's own times stay the same.
-        extra["pace"] = options.pace if options.pace is not None else (1.0 if attended else 0.0)
-    provider = model(model_name, effort=effort, **extra)
+    return _agent(magics, options, model(model_name, effort=effort, **extra))
+
+
+def _agent(magics: "AgentMagics", options: Any, provider: Provider) -> Agent:
     limits = Limits(
         steps=_either(options.steps, magics.steps),
         seconds=_either(options.seconds, magics.seconds),

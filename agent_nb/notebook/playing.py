@@ -1,0 +1,129 @@
+"""Whether a cell asks the model, records it, or plays a cassette: the options, the environment, what is on disk."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from IPython.core.error import UsageError
+
+from agent_nb.agent import Agent
+from agent_nb.cassette import ReplayProvider, replay
+from agent_nb.errors import CassetteError
+from agent_nb.prompts import prompt_text
+from agent_nb.run import Run
+
+if TYPE_CHECKING:
+    from agent_nb.notebook.magics import AgentMagics
+
+Mode = Literal["auto", "record", "replay", "live"]
+MODES: tuple[Mode, ...] = ("record", "replay", "live")
+VARIABLE = "AGENT_NB_MODE"
+DEMO, REPLAY = "demo:", "replay:"
+INSTEAD = (
+    "Use `--live` to ask the model, `--record --force` to record again, or `-m demo:` for the offline demo."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Playing:
+    """What a cell is to do about cassettes."""
+
+    mode: Mode
+    path: str
+    """As the person reads it; relative to `folder`."""
+    folder: Path
+    named_model: str | None
+    """The model the person named; a cassette of another does not play."""
+    offline: bool
+    """`AGENT_NB_MODE=replay`: nothing may touch the network."""
+    force: bool = False
+
+    @property
+    def is_demo_anyway(self) -> bool:
+        """The demo was asked for by name, so a cassette that does not fit is no trouble."""
+        return self.mode == "auto" and (self.named_model or "").startswith(DEMO)
+
+    def provider(self, pace: float) -> ReplayProvider | None:
+        """The recorded model, if there is one to play."""
+        there = (self.folder / self.path).exists()
+        if self.mode in ("record", "live") or (self.mode == "auto" and not there):
+            return None
+        try:
+            return replay(self.path, pace=pace, folder=self.folder)
+        except CassetteError as error:
+            if self.is_demo_anyway:
+                return None
+            raise UsageError(f"{error} {INSTEAD if there else '`--record` writes one.'}") from None
+
+    def matches(self, agent: Agent, prompt: str, **material: Any) -> bool:
+        """Whether the cassette was recorded for this very request; where it must be, raises what differs."""
+        told = agent.differences(prompt, model=self.named_model, **material)
+        if told and not self.is_demo_anyway:
+            raise UsageError(f"{self.path!r} was recorded with {' and '.join(told)}. {INSTEAD}")
+        return not told
+
+    def check_network(self, model_name: str) -> None:
+        if self.offline and not model_name.startswith(DEMO):
+            raise UsageError(
+                f"{VARIABLE}=replay, and there is no cassette {self.path!r} for {model_name!r}. "
+                "Record one with `--record`, or use `-m demo:`."
+            )
+
+    def check_picture(self, picture: Any) -> None:
+        if self.offline and isinstance(picture, str) and picture.startswith(("https:", "http:")):
+            raise UsageError(
+                f"{VARIABLE}=replay, so {picture!r} is not fetched. Use a file beside the notebook."
+            )
+
+
+def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Playing:
+    """Reads the options and the environment; a contradiction is a `UsageError`."""
+    named = options.model or magics.model or os.environ.get("AGENT_NB_MODEL") or None
+    mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
+    path = options.cassette or _default_path(options, base)
+    if named and named.startswith(REPLAY):
+        if mode in ("record", "live"):
+            raise UsageError(f"`-m {named}` plays a cassette; leave out --{mode}.")
+        mode, path, named = "replay", named.removeprefix(REPLAY).strip(), None
+    if mode == "record" and not (options.named or options.cassette):
+        raise UsageError(
+            "--record needs a name, such as `%%agent hero --record`: the cassette is called like it."
+        )
+    playing = Playing(
+        mode=mode,
+        path=Path(path).as_posix(),
+        folder=magics.home,
+        named_model=named,
+        offline=offline,
+        force=options.force,
+    )
+    if offline and mode in ("record", "live") and not (named or "").startswith(DEMO):
+        raise UsageError(f"{VARIABLE}=replay keeps every cell off the network; leave out --{mode}.")
+    return playing
+
+
+def _mode(options: Any, *, recordable: bool) -> tuple[Mode, bool]:
+    """The mode, and whether the environment forbids the network."""
+    chosen = [mode for mode in MODES if getattr(options, mode)]
+    if len(chosen) > 1:
+        raise UsageError(f"Use one of --{' and --'.join(chosen)}: they contradict each other.")
+    default = os.environ.get(VARIABLE, "").strip().lower()
+    if default and default not in MODES:
+        raise UsageError(f"{VARIABLE} is {default!r}; it can be {', '.join(MODES[:-1])} or {MODES[-1]}.")
+    if options.force and "record" not in (*chosen, default):
+        raise UsageError("--force goes with --record: it lets it replace another cassette.")
+    if chosen:
+        return chosen[0], default == "replay"
+    if default == "record":
+        return ("record" if recordable else "live"), False
+    return ("live" if default == "live" else "auto"), default == "replay"
+
+
+def _default_path(options: Any, base: Run | None) -> str:
+    """`cassettes/NAME.jsonl`; a cell that goes on from NAME itself has its own, by the number of the prompt."""
+    number = 1
+    if base is not None and options.name == base.name:
+        ours = prompt_text("sum_up")
+        number += sum(1 for message in base.messages if message.role == "user" and message.text != ours)
+    return f"cassettes/{options.name}.jsonl" if number == 1 else f"cassettes/{options.name}-{number}.jsonl"
