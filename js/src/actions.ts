@@ -58,13 +58,13 @@ export async function downloadAll(context: Context): Promise<void> {
 }
 
 async function contentOf(context: Context, file: FileState): Promise<Uint8Array | null> {
-	const text = textOf(file);
-	if (text !== null) return new TextEncoder().encode(text);
 	const version = file.versions.at(-1);
-	const answer = version ? await context.run.file(file.path, version.number) : null;
-	if (!answer?.ok) return null;
-	if (typeof answer.text === "string") return new TextEncoder().encode(answer.text);
-	return Uint8Array.from(atob(String(answer.base64 ?? "")), (char) => char.charCodeAt(0));
+	const text = textOf(file);
+	const content =
+		text === null && version ? await context.run.file(file.path, version.number) : { text: text ?? "" };
+	if (!content) return null;
+	if ("text" in content) return new TextEncoder().encode(content.text);
+	return Uint8Array.from(atob(content.base64), (char) => char.charCodeAt(0));
 }
 
 function save(name: string, data: Uint8Array): void {
@@ -81,7 +81,6 @@ function save(name: string, data: Uint8Array): void {
 
 /** What the preview needs of a shown file. */
 export function pageOf(context: Context, shown: ShownFile): Page {
-	const state = currentState(context);
 	return {
 		key: `${context.choices.variant} ${shown.file.path}`,
 		path: shown.file.path,
@@ -89,39 +88,41 @@ export function pageOf(context: Context, shown: ShownFile): Page {
 		epoch: shown.epoch,
 		live: shown.live,
 		source: sourceOf(context),
-		stamp: stampOf(state, shown),
+		stamp: stampOf(context, shown),
 	};
 }
 
-function stampOf(state: VariantState, shown: ShownFile): string {
-	const versions = [...state.files.values()].map((file) => `${file.path}@${file.versions.length}`);
-	return `${shown.version?.number} ${loadedCount} ${versions.join(" ")}`;
+function stampOf(context: Context, shown: ShownFile): string {
+	const versions = [...currentState(context).files.values()].map(
+		(file) => `${file.path}@${file.versions.length}`,
+	);
+	return `${shown.version?.number} ${context.run.loads} ${versions.join(" ")}`;
 }
-
-/** Files the page had to ask for, by run, path and version. */
-const loaded = new Map<string, ReturnType<Source["read"]>>();
-let loadedCount = 0;
 
 function sourceOf(context: Context): Source {
 	return {
 		read(path) {
 			const file = currentState(context).files.get(path);
-			const version = file?.versions.at(-1);
-			if (!file || file.deleted) return null;
-			const text = textOf(file);
-			if (text !== null) return { media_type: file.media_type || guessType(path), text };
-			return version ? asked(context, file, version.number) : null;
+			return file && !file.deleted ? readFile(context, file) : null;
 		},
 	};
+}
+
+/** What this page has of a file; what it has not, it asks for. */
+function readFile(context: Context, file: FileState): ReturnType<Source["read"]> {
+	const text = textOf(file);
+	const media_type = file.media_type || guessType(file.path);
+	if (text !== null) return { media_type, text };
+	const version = file.versions.at(-1);
+	const content = version ? context.run.content(file.path, version.number) : null;
+	return content && { ...content, media_type: content.media_type ?? media_type };
 }
 
 /** Asks for the pictures as soon as they are there: a page that uses them need not wait. */
 export function prefetch(context: Context): void {
 	for (const file of currentState(context).files.values()) {
-		const version = file.versions.at(-1);
-		if (version && !file.deleted && version.text === null && version.size < MOST_PREFETCHED) {
-			asked(context, file, version.number);
-		}
+		const small = (file.versions.at(-1)?.size ?? 0) < MOST_PREFETCHED;
+		if (small && !file.deleted) readFile(context, file);
 	}
 }
 
@@ -129,20 +130,4 @@ export function prefetch(context: Context): void {
 function guessType(path: string): string {
 	if (path.endsWith(".css")) return "text/css";
 	return /\.m?js$/.test(path) ? "text/javascript" : "text/plain";
-}
-
-function asked(context: Context, file: FileState, version: number): ReturnType<Source["read"]> {
-	const key = `${context.run.key} ${context.run.state?.session} ${file.path} ${version}`;
-	const known = loaded.get(key);
-	if (known !== undefined) return known;
-	loaded.set(key, null);
-	void context.run.file(file.path, version).then((answer) => {
-		if (!answer.ok) return;
-		const media_type = String(answer.media_type ?? file.media_type);
-		if (typeof answer.text === "string") loaded.set(key, { media_type, text: answer.text });
-		else loaded.set(key, { media_type, base64: String(answer.base64 ?? "") });
-		loadedCount++;
-		context.redraw();
-	});
-	return null;
 }

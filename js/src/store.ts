@@ -1,6 +1,6 @@
 // Every run this page has heard of, independent of what is on screen: batches in, states out.
 
-import type { Answer, Batch, FromKernel, Meta, Ready, Refusal } from "./protocol.ts";
+import type { Batch, FromKernel, Meta, Ready } from "./protocol.ts";
 import { Link, type Send } from "./protocol.ts";
 import { EMPTY, reduce, type VariantState } from "./state.ts";
 
@@ -26,15 +26,22 @@ export interface RunState {
 	readonly owner: boolean;
 }
 
+/** A file as the kernel gives it: text, or bytes in base64. */
+export type Content = { media_type: string | null } & ({ text: string } | { base64: string });
+
 /** A run's key, its newest state, and those who want to know of changes. */
 export class RunEntry {
 	readonly key: string;
 	state: RunState | null = null;
 	/** When its session was first heard of here. */
 	since = 0;
+	/** How many files have come: a page that uses them is drawn again. */
+	loads = 0;
+	/** The one view that reports what the page logs, where there are several. */
+	reporter: object | null = null;
 	readonly #link: Link;
 	readonly #listeners = new Set<() => void>();
-	readonly #contents = new Map<string, Promise<Answer | Refusal>>();
+	readonly #contents = new Map<string, Content | null>();
 	#asked = false;
 	#resyncing = false;
 	#owner = true;
@@ -75,12 +82,27 @@ export class RunEntry {
 		return this.#link.command(name, this.key, fields);
 	}
 
-	/** A file's content from the kernel: asked for once per version. */
-	file(path: string, version: number): Promise<Answer | Refusal> {
+	/** A file's content, as the kernel tells it. */
+	async file(path: string, version: number): Promise<Content | null> {
+		const answer = await this.#link.command("file", this.key, { path, version });
+		if (!answer.ok) return null;
+		const media_type = typeof answer.media_type === "string" ? answer.media_type : null;
+		if (typeof answer.text === "string") return { media_type, text: answer.text };
+		return { media_type, base64: String(answer.base64 ?? "") };
+	}
+
+	/** The same, at once: null until it has come. It is asked for once per version, and listeners are told. */
+	content(path: string, version: number): Content | null {
 		const key = `${this.state?.session} ${version} ${path}`;
-		const known = this.#contents.get(key) ?? this.#link.command("file", this.key, { path, version });
-		this.#contents.set(key, known);
-		return known;
+		const known = this.#contents.get(key);
+		if (known !== undefined) return known;
+		this.#contents.set(key, null);
+		void this.file(path, version).then((content) => {
+			this.#contents.set(key, content);
+			this.loads++;
+			this.#notify();
+		});
+		return null;
 	}
 
 	/** Takes what is new; a batch that starts over replaces, one that leaves a gap is asked for again. */
@@ -97,6 +119,7 @@ export class RunEntry {
 			return;
 		}
 		this.#resyncing = false;
+		if (!same) this.#contents.clear();
 		if (!same) this.since = performance.timeOrigin + performance.now();
 		const base = batch.first === 1 ? null : same;
 		this.state = {

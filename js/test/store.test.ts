@@ -139,12 +139,15 @@ describe("commands", () => {
 	test("a file is asked for once per version", async () => {
 		store.receive(batch(1, 1));
 		const run = store.run("k");
-		const first = run.file("a.png", 1);
-		void run.file("a.png", 1);
-		void run.file("a.png", 2);
+		const told = vi.fn();
+		run.subscribe(told, new AbortController().signal);
+		expect(run.content("a.png", 1)).toBeNull();
+		expect(run.content("a.png", 1)).toBeNull();
+		run.content("a.png", 2);
 		expect(sent.filter((message) => message.command === "file")).toHaveLength(2);
 		store.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, base64: "AA==" });
-		expect(await first).toMatchObject({ base64: "AA==" });
+		await vi.waitFor(() => expect(told).toHaveBeenCalled());
+		expect(run.content("a.png", 1)).toMatchObject({ base64: "AA==" });
 	});
 
 	test("an answer in time is the outcome", async () => {

@@ -183,13 +183,11 @@ function createGrip(): SVGSVGElement {
 function rememberHeight(frame: HTMLElement, signal: AbortSignal): void {
 	const { height } = loadLayout();
 	if (height) frame.style.setProperty("--anb-height", `${height}px`);
-	frame.addEventListener(
-		"pointerup",
-		() => {
-			// The browser writes the dragged height into the style; nobody else does.
-			const dragged = Number.parseInt(frame.style.height, 10);
-			if (dragged) saveLayout({ height: dragged });
-		},
-		{ signal },
-	);
+	const observer = new ResizeObserver(() => {
+		// The browser writes the dragged height into the style; nobody else does.
+		const dragged = Number.parseInt(frame.style.height, 10);
+		if (dragged) saveLayout({ height: dragged });
+	});
+	observer.observe(frame);
+	signal.addEventListener("abort", () => observer.disconnect());
 }

@@ -30,12 +30,16 @@ export function createConsole(context: Context): ConsoleView {
 	let errors = 0;
 	let pending: ConsoleEntry[] = [];
 	let timer: ReturnType<typeof setTimeout> | undefined;
-	context.signal.addEventListener("abort", () => clearTimeout(timer));
+	context.run.reporter ??= element;
+	context.signal.addEventListener("abort", () => {
+		clearTimeout(timer);
+		if (context.run.reporter === element) context.run.reporter = null;
+	});
 
 	function report(): void {
 		timer = undefined;
-		if (pending.length && context.run.state?.owner)
-			void context.run.command("preview_report", { entries: pending });
+		const mine = context.run.reporter === element && context.run.state?.owner;
+		if (pending.length && mine) void context.run.command("preview_report", { entries: pending });
 		pending = [];
 	}
 
