@@ -5,7 +5,7 @@ import { type IconName, paths } from "./icons.ts";
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-/** An element. `on…` props are listeners (with `signal`), `class` and the rest are attributes. */
+/** An element. Functions among the props (`onclick`) listen; the rest are attributes. */
 export function h<K extends keyof HTMLElementTagNameMap>(
 	tag: K,
 	props: Props | null = null,

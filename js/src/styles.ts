@@ -1,8 +1,11 @@
 // The styles, shared by every mount.
 
 import base from "./styles/base.css";
+import cards from "./styles/cards.css";
 import frame from "./styles/frame.css";
+import header from "./styles/header.css";
 import motion from "./styles/motion.css";
+import narrow from "./styles/narrow.css";
 import result from "./styles/result.css";
 import timeline from "./styles/timeline.css";
 
@@ -11,7 +14,7 @@ let sheet: CSSStyleSheet | null = null;
 export function adoptStyles(root: ShadowRoot): void {
 	if (!sheet) {
 		sheet = new CSSStyleSheet();
-		sheet.replaceSync([base, frame, timeline, result, motion].join("\n"));
+		sheet.replaceSync([base, frame, header, timeline, cards, result, narrow, motion].join("\n"));
 	}
 	root.adoptedStyleSheets = [sheet];
 }

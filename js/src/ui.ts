@@ -16,6 +16,8 @@ export interface Choices {
 	rows: Map<string, boolean>;
 	/** In a narrow frame the transcript of a finished run folds to one line. */
 	unfolded: boolean;
+	/** What the last command came to, when it did not go well. */
+	note: string;
 }
 
 export function newChoices(): Choices {
@@ -27,6 +29,7 @@ export function newChoices(): Choices {
 		variant: 0,
 		rows: new Map(),
 		unfolded: false,
+		note: "",
 	};
 }
 

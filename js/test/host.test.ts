@@ -259,9 +259,10 @@ describe("buttons", () => {
 		model.batch(1, 4);
 		vi.useFakeTimers();
 		stopButton().click();
-		await vi.advanceTimersByTimeAsync(1001);
+		await vi.advanceTimersByTimeAsync(1100);
 		vi.useRealTimers();
-		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("press stop");
+		expect(shadow().querySelector(".anb-foot")?.textContent).toBe("press stop");
+		expect(stopButton().textContent).toBe("Stop");
 	});
 
 	test("a second page has no buttons", async () => {

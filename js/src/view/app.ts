@@ -40,7 +40,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	function rebuild(key: string): FrameView {
 		if (shown && !shown.startsWith(`${run.state?.session} `))
 			Object.assign(choices, { variant: 0, unfolded: false });
-		if (shown) Object.assign(choices, { file: null, version: null, rows: new Map() });
+		if (shown) Object.assign(choices, { file: null, version: null, rows: new Map(), note: "" });
 		life.abort();
 		life = new AbortController();
 		const announce = (text: string): void => setText(alerts, text);

@@ -1,4 +1,5 @@
-// The last line: which variables are ready. It is there only when it has something to say.
+// The last line: which variables are ready, or what to do when the kernel does not answer. It is there only when
+// it has something to say.
 
 import { copyText } from "../actions.ts";
 import { h, icon, withCode } from "../dom.ts";
@@ -20,23 +21,24 @@ export function createFooter(context: Context) {
 		h("span", { class: "sp" }),
 		paths,
 	);
-	let shown: unknown = null;
+	let shown = "";
 	let code = "";
 	copy.addEventListener("click", () => copyText(context, code), { signal: context.signal });
 
 	return {
 		element,
 		update({ run }: Moment) {
-			if (shown === run.ready) return;
-			shown = run.ready;
-			element.hidden = run.ready === null;
-			if (!run.ready) return;
-			const text = run.ready.error ?? run.ready.line;
-			code = /`([^`]+)`/.exec(text)?.[1] ?? "";
+			const note = context.run.busy ? context.choices.note : (run.ready?.error ?? "");
+			const text = note || (run.ready?.line ?? "");
+			if (shown === text) return;
+			shown = text;
+			code = note ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
+			element.hidden = text === "";
 			copy.hidden = code === "";
 			line.replaceChildren(...withCode(text));
-			line.classList.toggle("bad", Boolean(run.ready.error));
-			paths.replaceChildren(...withCode((run.ready.paths ?? []).map((path) => `\`${path}\``).join(" ")));
+			line.classList.toggle("warn", note !== "");
+			line.setAttribute("role", note ? "alert" : "none");
+			paths.replaceChildren(...withCode((run.ready?.paths ?? []).map((path) => `\`${path}\``).join(" ")));
 		},
 	};
 }

@@ -156,7 +156,7 @@ function createStop(context: Context) {
 		h("span", { class: "stop" }),
 		label,
 	);
-	const hint = h("span", { class: "anb-hint", role: "alert" });
+	const hint = h("span", { class: "anb-hint" });
 	const element = h("span", { class: "anb-stop" }, hint, button);
 	let asked = false;
 
@@ -171,7 +171,7 @@ function createStop(context: Context) {
 		asked = false;
 		setText(label, "Stop");
 		button.removeAttribute("aria-disabled");
-		setText(hint, result.why);
+		context.choices.note = result.why;
 		context.redraw();
 	}
 	button.addEventListener("click", () => void press(), { signal: context.signal });

@@ -4,18 +4,17 @@ import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
 import { Markdown } from "../markdown.ts";
 import { POLICY } from "../preview/shell.ts";
-import type { Context } from "./context.ts";
 import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
 
 const LONGEST = 20_000;
 
-export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
+export function createOutputs(outputs: readonly MimeBundle[]): Node[] {
 	const pictures: Node[] = [];
 	const rest: Node[] = [];
 	for (const bundle of outputs) {
 		const picture = createPicture(bundle);
 		if (picture) pictures.push(picture);
-		else rest.push(...createOutput(context, bundle));
+		else rest.push(...createOutput(bundle));
 	}
 	return pictures.length
 		? [h("div", { class: "anb-thumbs" }, ...(pictures as HTMLElement[])), ...rest]
@@ -42,7 +41,7 @@ function createPicture(bundle: MimeBundle): HTMLElement | null {
 	return null;
 }
 
-function createOutput(_context: Context, bundle: MimeBundle): Node[] {
+function createOutput(bundle: MimeBundle): Node[] {
 	if (typeof bundle["text/x-diff"] === "string")
 		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
 	if (typeof bundle["text/html"] === "string") return [createHtml(bundle["text/html"])];

@@ -33,10 +33,8 @@ export function createTimeline(context: Context): TimelineView {
 		element: scroll,
 		update(moment) {
 			list.update(moment.state.rows);
-			const failed = end.update(moment);
-			if (failed && end.element.parentNode !== log) log.append(end.element);
-			else if (failed) log.append(end.element);
-			else end.element.remove();
+			if (!end.update(moment)) end.element.remove();
+			else if (log.lastChild !== end.element) log.append(end.element);
 			for (const move of ticking) move(moment);
 		},
 		tick(moment) {

@@ -138,7 +138,7 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 			drawn = kind;
 		} else if (drawn !== row.status) {
 			drawn = row.status;
-			detail.replaceChildren(...resultOf(context, row));
+			detail.replaceChildren(...resultOf(row));
 		}
 	};
 }
@@ -148,7 +148,7 @@ function writtenText(context: Context, row: ToolRow): string {
 	return file?.draft?.call_id === row.call_id ? (textOf(file) ?? "") : "";
 }
 
-function resultOf(context: Context, row: ToolRow): Node[] {
+function resultOf(row: ToolRow): Node[] {
 	const nodes: Node[] = [];
 	if (row.answer?.note) nodes.push(h("p", { class: "anb-cap" }, `You said: ${row.answer.note}`));
 	if (row.status === "failed") {
@@ -159,7 +159,7 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
-	nodes.push(...createOutputs(context, row.outputs));
+	nodes.push(...createOutputs(row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;
 }
