@@ -15,7 +15,7 @@ def made(name: str, **settings):
     return model(name, **{"api_key": "some-key-of-mine", **settings})
 
 
-@pytest.mark.parametrize("vendor", [name for name in VENDORS if name not in ("demo", "chat")])
+@pytest.mark.parametrize("vendor", [name for name in VENDORS if name not in ("demo", "replay", "chat")])
 def test_every_vendor_makes_a_provider(vendor: str):
     provider = made(f"{vendor}:some-model")
     assert provider.name == f"{vendor}:some-model"

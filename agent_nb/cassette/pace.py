@@ -46,7 +46,7 @@ def read_pace(pace: str, text: str) -> Iterator[tuple[str, Gap]]:
         start += length
     if start != len(text):
         raise ValueError(
-            f"its pace is for {start:,} characters and its text has {len(text):,}; "
+            f"its pace does not fit its text of {len(text):,} characters; "
             "a text changed by hand plays without its `pace` line"
         )
 
