@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
+from agent_nb.events import Event, FileDelta, MessageAdded, TurnRetrying, TurnStarted
 from agent_nb.files import Files, Workspace, unified_diff
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.tools import Toolbox, ToolContext
@@ -71,7 +72,7 @@ def to_message(given: Message | Mapping[str, Any]) -> Message:
                 arguments if isinstance(arguments, str) else json.dumps(arguments),
             )
         )
-    return Message(role=cast(Role, role), parts=tuple(parts))
+    return Message(role=cast("Role", role), parts=tuple(parts))
 
 
 def _texts(content: Any) -> Iterable[str]:
@@ -110,6 +111,24 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
         if pages:
             space.write(ENTRY, pages[-1])
     return space.files
+
+
+def drafts(events: Sequence[Event]) -> dict[str, str]:
+    """The files that the last turn was writing and did not finish, as far as it came."""
+    pieces: dict[str, list[str]] = {}
+    for event in events:
+        match event:
+            case TurnStarted() | TurnRetrying():
+                pieces = {}
+            case MessageAdded(message=message) if message.role == "tool":
+                pieces = {}
+            case FileDelta(path=path, offset=offset, text=text):
+                if offset == 0:
+                    pieces[path] = []
+                pieces[path].append(text)
+            case _:
+                pass
+    return {path: "".join(texts) for path, texts in pieces.items()}
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -10,12 +10,12 @@ import functools
 import itertools
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from agent_nb.bridge import from_any_thread
 from agent_nb.calls import Ask, ToolRunner, title_of
-from agent_nb.conversation import ENTRY, Opening, files_in, page_in
+from agent_nb.conversation import ENTRY, Opening, drafts, files_in, page_in
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
     BaseEvent,
@@ -88,8 +88,6 @@ class RunHandle:
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls that have begun and have no result yet, by the id they have in events."""
-        self._unsaved: dict[str, list[str]] = {}
-        """Text of files that are being written, by path."""
         self._subscribers: list[Callable[[Event], None]] = []
         self._news = asyncio.Event()
         self._stop_reason: Reason | None = None
@@ -143,22 +141,28 @@ class RunHandle:
         async with contextlib.aclosing(self._setup.provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._tick()
-                match piece:
-                    case CallPiece(call_id, text):
-                        event_id, reader = readers[call_id]
-                        if reader is not None:
-                            self._show_file(event_id, reader.feed(text))
-                        self._emit(ToolArgsDelta, call_id=event_id, text=text)
-                        self._received(len(text))
-                    case TextPiece(text) | ThinkingPiece(text):
-                        self._emit(TextDelta if isinstance(piece, TextPiece) else ThinkingDelta, text=text)
-                        self._received(len(text))
-                    case CallStarted(call_id, name):
-                        readers[call_id] = self._start_call(call_id, name)
-                    case UsagePiece(usage):
-                        self._spend.counted(usage)
-                    case Turn():
-                        turn = piece
+                # This runs for every token: a type test costs a ninth of a class pattern.
+                if type(piece) is CallPiece:
+                    event_id, reader = readers[piece.id]
+                    # A fragment is told once: as file text where the tool's reader finds some, else as it is.
+                    shown = reader.feed(piece.text) if reader else ()
+                    for path, offset, text in shown:
+                        self._emit(FileDelta, call_id=event_id, path=path, offset=offset, text=text)
+                    if not shown:
+                        self._emit(ToolArgsDelta, call_id=event_id, text=piece.text)
+                    self._received(len(piece.text))
+                elif type(piece) is TextPiece:
+                    self._emit(TextDelta, text=piece.text)
+                    self._received(len(piece.text))
+                elif type(piece) is ThinkingPiece:
+                    self._emit(ThinkingDelta, text=piece.text)
+                    self._received(len(piece.text))
+                elif type(piece) is CallStarted:
+                    readers[piece.id] = self._start_call(piece.id, piece.name)
+                elif type(piece) is UsagePiece:
+                    self._spend.counted(piece.usage)
+                elif type(piece) is Turn:
+                    turn = piece
         if turn is None:
             raise ProviderError("The answer broke off before it was finished.", retryable=True)
         return turn
@@ -169,7 +173,6 @@ class RunHandle:
         self._open_calls = dict(named)
         results = await self._runner.run(named)
         self._open_calls.clear()
-        self._unsaved.clear()
         return Message(role="tool", parts=results)
 
     # beginning and end
@@ -208,8 +211,8 @@ class RunHandle:
         if reason in CUT_SHORT:
             self._tick()
         self._spend.begin_turn(0)
-        self._close_calls()
         self._keep_files()
+        self._close_calls()
         usage, cost, seconds, words = self._spend.total, self._spend.cost, self._at, error and scrub(error)
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
         self.result = Run(
@@ -245,10 +248,12 @@ class RunHandle:
     def _keep_files(self) -> None:
         """What was being written stays, unless it would replace a finished file; else the page in the answer."""
         found = {
-            path: "".join(text) for path, text in self._unsaved.items() if path not in self._workspace.files
+            path: text for path, text in drafts(self.events).items() if path not in self._workspace.files
         }
-        if not self._workspace.files and not found and (page := page_in(self._messages[-1].text)):
-            found = {ENTRY: page}
+        could_write = any(tool.stream for tool in self._setup.toolbox)
+        if not found and not (self._workspace.files and could_write):
+            page = page_in(self._messages[-1].text)
+            found = {ENTRY: page} if page else {}
         for path, text in found.items():
             with contextlib.suppress(FileError):
                 self._workspace.write(path, text)
@@ -345,7 +350,7 @@ class RunHandle:
         return self._emit(kind, **fields)
 
     def _tick(self) -> None:
-        self._at = round(self._clock.now() - self._started, 3)
+        self._at = int((self._clock.now() - self._started) * 1000 + 0.5) / 1000
 
     def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
@@ -364,18 +369,10 @@ class RunHandle:
         self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
         return event_id, tool.stream() if tool and tool.stream else None
 
-    def _show_file(self, event_id: str, pieces: Sequence[tuple[str, int, str]]) -> None:
-        for path, offset, text in pieces:
-            if offset == 0:
-                self._unsaved[path] = []
-            self._unsaved[path].append(text)
-            self._emit(FileDelta, call_id=event_id, path=path, offset=offset, text=text)
-
     def _withdraw(self) -> None:
         for call in self._open_calls.values():
             self._call_counts[call.id] -= 1
         self._open_calls.clear()
-        self._unsaved.clear()
 
     def _received(self, chars: int) -> None:
         if self._spend.received(chars):

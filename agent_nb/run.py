@@ -145,8 +145,8 @@ class Run:
 
     def __await__(self) -> Generator[None, None, "Run"]:
         """So that `await hero` works before and after a background run has ended."""
+        yield from ()
         return self
-        yield
 
     def __repr__(self) -> str:
         files = ", ".join(self.files) or "no files"

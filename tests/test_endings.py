@@ -223,3 +223,15 @@ async def test_cancelling_the_caller_ends_the_run():
         await task
     await asyncio.sleep(0)
     assert (events[-1].type, events[-1].reason) == ("run_finished", "interrupted")
+
+
+async def test_a_page_beyond_the_step_limit_is_kept_as_a_draft():
+    run = await run_script([write()], limits=Limits(steps=1))
+    assert (run.reason, run.html) == ("max_steps", PAGE)
+
+
+async def test_with_no_tool_to_write_the_answer_replaces_the_page():
+    first = await run_script([write()], [text("ok")])
+    with ScriptedProvider([[text("```html\n<p>New</p>\n```")]]) as provider:
+        second = await Agent(provider, tools=[]).run("Again", base=first)
+    assert second.html == "<p>New</p>"

@@ -226,6 +226,15 @@ async def test_each_turn_is_logged_once(caplog):
 
 
 async def test_arguments_stream_to_whole_json():
-    run = await run_script([write(fragment=3)], [text("ok")])
-    arguments = "".join(event.text for event in of(run, ToolArgsDelta))
-    assert json.loads(arguments) == {"path": "index.html", "content": PAGE}
+    wanted = {"path": "index.html", "old": "Bread", "new": "Cake"}
+    run = await run_script([write()], [call("edit_file", wanted, fragment=3)], [text("ok")])
+    edit = of(run, ToolStarted)[1].call_id
+    told = [event.text for event in of(run, ToolArgsDelta) if event.call_id == edit]
+    assert len(told) > 10
+    assert json.loads("".join(told)) == wanted
+
+
+async def test_a_fragment_is_told_once():
+    run = await run_script([write(fragment=5)], [text("ok")])
+    assert PAGE not in "".join(event.text for event in of(run, ToolArgsDelta))
+    assert "".join(event.text for event in of(run, FileDelta)) == PAGE

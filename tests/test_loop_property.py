@@ -44,8 +44,9 @@ def test_any_arguments_in_any_fragments_end_well(calls, name):
     assert run.reason == "end_turn"
     assert [event.seq for event in run.events] == list(range(1, len(run.events) + 1))
     assert isinstance(run.events[-1], RunFinished)
-    shown = "".join(event.text for event in run.events if isinstance(event, ToolArgsDelta))
-    assert shown == "".join(raw for raw, _ in calls)
+    if name != "create_file":
+        shown = "".join(event.text for event in run.events if isinstance(event, ToolArgsDelta))
+        assert shown == "".join(raw for raw, _ in calls)
     started = [event.call_id for event in run.events if isinstance(event, ToolStarted)]
     for call_id, use in zip(started, run.tool_uses, strict=True):
         if use.ok and name == "create_file":
