@@ -64,6 +64,8 @@ function windowId(): string {
 export class Link {
 	readonly #send: Send;
 	readonly #client = windowId();
+	/** Of this load alone: an answer to the load before must not match. */
+	readonly #load = randomId();
 	readonly #waiting = new Map<string, (answer: Answer | Refusal) => void>();
 	#count = 0;
 
@@ -77,7 +79,7 @@ export class Link {
 		run: string,
 		fields: Record<string, unknown> = {},
 	): Promise<Answer | Refusal> {
-		const id = `${this.#client}-${++this.#count}`;
+		const id = `${this.#load}-${++this.#count}`;
 		return new Promise((resolve) => {
 			this.#waiting.set(id, resolve);
 			this.#send({ kind: "command", id, client: this.#client, command, run, ...fields });
