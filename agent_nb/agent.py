@@ -74,6 +74,7 @@ class Agent:
         recorder = self._recorder(opening, setup)
         handle = RunHandle(replace(setup, provider=recorder.tap()) if recorder else setup, opening)
         if recorder:
+            handle.recorded = "Not recorded: the recorder failed; `%agent log on` tells more."
             handle.subscribe(lambda event: recorder.hear(event, handle))
         for subscriber in self._subscribers:
             handle.subscribe(subscriber)
@@ -176,8 +177,12 @@ class Agent:
     def _differences(self, opening: Opening, setup: Setup, model: str | None = None) -> list[str]:
         if not isinstance(self.provider, ReplayProvider):
             return []
+        missing = [name for name in self.provider.repeats if name not in self.toolbox]
         yours = {**self._yours(opening, setup), "model": model}
-        return differences(self.provider.cassette.yours, yours)
+        return [
+            *differences(self.provider.cassette.yours, yours),
+            *(f"the tool `{name}`" for name in missing),
+        ]
 
     def _yours(self, opening: Opening, setup: Setup) -> dict[str, Any]:
         own = "\n\n".join(text for text in (opening.system, self.instructions) if text)

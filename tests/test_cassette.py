@@ -357,10 +357,11 @@ async def test_our_own_half_is_only_noted(tape, caplog):
         ({"material": {"messages": [assistant("Hello")]}}, "another conversation before it"),
         ({"system": "In French."}, "another system text of yours"),
         ({"tools": [*Toolbox.default(), counting()[0]]}, "another tool `count_guests`"),
+        ({"tools": []}, "the tool `create_file`"),
     ],
 )
 async def test_another_request_says_what_differs(tape, change, says):
-    await record(tape, [text("ok")])
+    await record(tape, [write()], [text("ok")])
     with pytest.raises(CassetteError) as raised:
         await play(tape, **change)
     assert says in str(raised.value)

@@ -2,10 +2,11 @@
 
 from agent_nb.cassette.fingerprint import differences, ours_of, same_model, yours_of
 from agent_nb.cassette.player import ReplayProvider, as_recorded, replay
-from agent_nb.cassette.reading import read_cassette
+from agent_nb.cassette.reading import AGAIN, read_cassette
 from agent_nb.cassette.recorder import Recorder, Target
 
 __all__ = [
+    "AGAIN",
     "Recorder",
     "ReplayProvider",
     "Target",

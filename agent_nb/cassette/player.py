@@ -7,18 +7,18 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_nb.calls import ToolRunner, result_of, title_of
 from agent_nb.cassette.fingerprint import ours_of
 from agent_nb.cassette.reading import read_cassette
-from agent_nb.cassette.tape import Cassette, Mark, Take
+from agent_nb.cassette.tape import Cassette, Mark, Take, TapedTurn
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
-from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
+from agent_nb.providers.base import Clock, Piece, Request, Turn, VirtualClock
 from agent_nb.providers.prices import price_of
 from agent_nb.setup import Limits, Setup
 from agent_nb.tools import Tool, ToolOutput
@@ -61,6 +61,12 @@ class ReplayProvider:
     @property
     def name(self) -> str:
         return self.cassette.takes[0].model
+
+    @property
+    def repeats(self) -> list[str]:
+        """The tools that will be run again, and so must be there."""
+        turns = [turn for take in self.cassette.takes for turn in take.turns]
+        return sorted({name for turn in turns for name in _repeated(turn)})
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         deck, take = request.clock, self._take(request.variant)
@@ -123,6 +129,15 @@ def as_recorded(setup: Setup, provider: ReplayProvider) -> Setup:
 
 def _changed(before: Json, now: Json) -> list[str]:
     return [name for name in now if before.get(name) != now[name]]
+
+
+def _repeated(turn: TapedTurn) -> Iterator[str]:
+    _, last = turn.attempts[-1].pieces[-1]
+    assert isinstance(last, Turn)
+    names = {call.id: call.name for call in last.message.tool_calls}
+    for mark in turn.marks:
+        if mark.what == "finished" and "text" not in mark.data:
+            yield names.get(mark.call, names.get(mark.call.rpartition("#")[0], mark.call))
 
 
 def _prices(cassette: Cassette) -> dict[Usage, float] | None:

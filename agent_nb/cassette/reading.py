@@ -22,7 +22,12 @@ AGAIN = "Record it again, or take it back from version control."
 def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Cassette:
     """The cassette in this file; a `CassetteError` says why it cannot be played. A relative path is in `folder`."""
     shown = Path(path).as_posix()
-    rows = _Rows(shown, _text(Path(folder or "") / path, shown))
+    return parse_cassette(_text(Path(folder or "") / path, shown), shown)
+
+
+def parse_cassette(text: str, shown: str) -> Cassette:
+    """The cassette that these lines are; `shown` names their file in messages."""
+    rows = _Rows(shown, text)
     head = rows.take("format")
     if head["format"] != FORMAT:
         raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
@@ -159,6 +164,10 @@ def _closed(head: Json, turns: list[TapedTurn], end: Json, unfinished: bool) -> 
         calls = _calls(turn)
         if len(ended) != len(set(ended)) or (len(ended) != len(calls) and (ended or number < len(turns))):
             raise ValueError(f"turn {number} has {len(calls)} calls and {len(ended)} results")
+        ids = {call.id for call in calls}
+        for call in (mark.call for mark in turn.marks):
+            if not {call, call.rpartition("#")[0]} & ids:
+                raise ValueError(f"turn {number} has a result for {call!r}, which was not called")
     return Take(
         variant=int(head["variant"]),
         model=str(head["model"]),

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from agent_nb.calls import one_line
 from agent_nb.cassette.cleaning import clean
 from agent_nb.cassette.fingerprint import differences
-from agent_nb.cassette.reading import read_cassette
+from agent_nb.cassette.reading import parse_cassette, read_cassette
 from agent_nb.cassette.tape import RECORDED, Attempt, Cassette, Gap, Mark, Moment, Retry, Take, TapedTurn
 from agent_nb.cassette.writing import write_cassette
 from agent_nb.errors import CassetteError
@@ -216,16 +216,22 @@ class Recorder:
             reason=end.reason,
             seconds=end.seconds,
         )
-        text = write_cassette(clean(Cassette(yours=self._yours, ours=self._ours, takes=(take,))))
+        cassette = clean(Cassette(yours=self._yours, ours=self._ours, takes=(take,)))
+        text = write_cassette(cassette)
         try:
+            if parse_cassette(text, shown) != cassette:
+                raise CassetteError(f"{shown!r} would not play as it was recorded.")
             file = Path(os.path.realpath(self._target.file))
             write_atomically(file, text.encode())
             file.chmod(0o644)  # a cassette is shared, unlike the temporary file it was
+        except CassetteError as error:
+            note = f"Not recorded: {error}"
         except OSError as error:
             note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
-            log.warning(note)
-            return note
-        return f"Recorded in {shown}."
+        else:
+            return f"Recorded in {shown}."
+        log.warning(note)
+        return note
 
 
 class _Tap:

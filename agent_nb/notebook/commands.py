@@ -66,7 +66,7 @@ def _models(magics: "AgentMagics", rest: str) -> None:
     rows = [
         (
             f"{row.vendor}:{row.recommended}",
-            "ready" if row.key_present else f"set {row.key_variable}",
+            "ready" if row.key_present else f"set {row.key_variable}" if row.needs_key else "needs none",
             _marks(row),
             row.note,
         )

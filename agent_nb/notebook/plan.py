@@ -66,7 +66,9 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     # With nobody watching there is no point in waiting; the run's own times stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
     note, agent = "", await asyncio.to_thread(_replaying, magics, options, playing, pace)
-    if agent is not None and not playing.matches(agent, prompt, images=images, base=base):
+    if agent is not None and not await asyncio.to_thread(
+        playing.matches, agent, prompt, images=images, base=base
+    ):
         agent = None
     if agent is None:
         model_name, note = choose_model(playing.named_model)

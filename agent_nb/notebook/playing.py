@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from IPython.core.error import UsageError
 
 from agent_nb.agent import Agent
-from agent_nb.cassette import ReplayProvider, replay
+from agent_nb.cassette import AGAIN, ReplayProvider, replay
 from agent_nb.errors import CassetteError
 from agent_nb.prompts import prompt_text
 from agent_nb.run import Run
@@ -54,7 +54,8 @@ class Playing:
         except CassetteError as error:
             if self.is_demo_anyway:
                 return None
-            raise UsageError(f"{error} {INSTEAD if there else '`--record` writes one.'}") from None
+            told = str(error).removesuffix(AGAIN).strip()
+            raise UsageError(f"{told} {INSTEAD if there else '`--record` writes one.'}") from None
 
     def matches(self, agent: Agent, prompt: str, **material: Any) -> bool:
         """Whether the cassette was recorded for this very request; where it must be, raises what differs."""
@@ -86,6 +87,8 @@ def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Pla
         if mode in ("record", "live"):
             raise UsageError(f"`-m {named}` plays a cassette; leave out --{mode}.")
         mode, path, named = "replay", named.removeprefix(REPLAY).strip(), None
+        if not path:
+            raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}cassettes/hero.jsonl`.")
     if mode == "record" and not (options.named or options.cassette):
         raise UsageError(
             "--record needs a name, such as `%%agent hero --record`: the cassette is called like it."
