@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from agent_nb.cassette.tape import Gap
 
-_WEIGHT = 5
+_WEIGHT = 10
 """Packed when longer than this part of the text."""
 _WORD = re.compile(r"(\d+)([+-][\d.]+)?(?:\*(\d{1,7}))?")
 

@@ -161,6 +161,7 @@ class ReplayedTools(ToolRunner):
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         assert isinstance(self.clock, Deck)
         named, results = dict(calls), {}
+        self._ended.clear()
         for mark in self.clock.marks:
             if mark.call not in named:
                 raise CassetteError(f"The cassette has a result for {mark.call!r}, which was not called.")
