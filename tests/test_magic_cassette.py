@@ -78,6 +78,13 @@ def test_a_cassette_replays_with_no_key(recorded, keyless):
     assert keyless.value("hero.settings['replayed'], files is hero.files") == "('cassettes/hero.jsonl', True)"
 
 
+def test_a_watched_replay_is_the_same_run(recorded, keyless):
+    cell = keyless.run(CELL, stdin=True)
+    assert cell.status == "ok", cell.errors
+    assert keyless.value(SHOWN) == recorded[1]
+    assert cell.updates
+
+
 @pytest.mark.parametrize("line", ["hero", "hero -m anthropic:", "hero --replay", "hero --pace 0.01"])
 def test_a_model_left_open_fits_the_cassette(keyless, line):
     cell = keyless.run(f"%%agent {line}\nA page for a bakery")
