@@ -101,8 +101,9 @@ class Agent:
         """The events of a run as they happen; the last is always `RunFinished`."""
         handle = self.start(prompt, **material)
         try:
-            async for event in handle:
-                yield event
+            async for batch in handle.batches():
+                for event in batch:
+                    yield event
         finally:
             handle.stop()
             await handle

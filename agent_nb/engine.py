@@ -18,10 +18,8 @@ from agent_nb.calls import Ask, ToolRunner, title_of
 from agent_nb.conversation import ENTRY, Opening, drafts, files_in, page_in
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
-    BaseEvent,
     Event,
     FileChanged,
-    FileDelta,
     MessageAdded,
     Reason,
     RunFinished,
@@ -37,6 +35,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
+from agent_nb.journal import Journal
 from agent_nb.messages import Message, ToolCall, ToolResult, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
@@ -53,7 +52,7 @@ from agent_nb.retry import wait_before
 from agent_nb.run import Run, unique_call_id
 from agent_nb.scrub import scrub
 from agent_nb.setup import Ended, Setup
-from agent_nb.spend import Spend, estimate_tokens
+from agent_nb.spend import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.tools import ToolContext
 
 log = logging.getLogger("agent_nb")
@@ -68,7 +67,6 @@ class RunHandle:
     def __init__(self, setup: Setup, opening: Opening, *, name: str = "run", variant: int = 0) -> None:
         self.id = uuid.uuid4().hex[:12]
         self.name, self.key, self.variant = name, name, variant
-        self.events: list[Event] = []
         self.result: Run | None = None
         self.ask: Ask | None = None
         """How to reach the person for approvals; whoever shows the run sets it."""
@@ -81,15 +79,12 @@ class RunHandle:
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._clock = setup.provider.new_clock()
-        self._started = self._clock.now()
-        self._at = 0.0
-        """When the run was last woken. Its own work takes no time, so a replay has the same times."""
+        self._journal = Journal(self.id, variant, self._clock)
+        self._emit = self._journal.emit
         self._spend = Spend(setup.price)
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls that have begun and have no result yet, by the id they have in events."""
-        self._subscribers: list[Callable[[Event], None]] = []
-        self._news = asyncio.Event()
         self._stop_reason: Reason | None = None
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
@@ -125,7 +120,7 @@ class RunHandle:
             except ProviderError as error:
                 wait = wait_before(attempt, error)
                 self._withdraw()
-                self._tick()
+                self._journal.tick()
                 self._emit(TurnRetrying, attempt=attempt, wait=wait, why=scrub(str(error)))
                 await self._clock.sleep(wait)
         self._spend.end_turn(turn.usage)
@@ -138,31 +133,35 @@ class RunHandle:
         """Shows the pieces of a turn as they arrive; gives the finished turn."""
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
+        chars, estimate_at = 0, UPDATE_EVERY
         async with contextlib.aclosing(self._setup.provider.stream(request)) as pieces:
             async for piece in pieces:
-                self._tick()
+                self._journal.tick()
                 # This runs for every token: a type test costs a ninth of a class pattern.
                 if type(piece) is CallPiece:
                     event_id, reader = readers[piece.id]
                     # A fragment is told once: as file text where the tool's reader finds some, else as it is.
                     shown = reader.feed(piece.text) if reader else ()
                     for path, offset, text in shown:
-                        self._emit(FileDelta, call_id=event_id, path=path, offset=offset, text=text)
+                        self._journal.emit_file(event_id, path, offset, text)
                     if not shown:
                         self._emit(ToolArgsDelta, call_id=event_id, text=piece.text)
-                    self._received(len(piece.text))
+                    chars += len(piece.text)
                 elif type(piece) is TextPiece:
                     self._emit(TextDelta, text=piece.text)
-                    self._received(len(piece.text))
+                    chars += len(piece.text)
                 elif type(piece) is ThinkingPiece:
                     self._emit(ThinkingDelta, text=piece.text)
-                    self._received(len(piece.text))
+                    chars += len(piece.text)
                 elif type(piece) is CallStarted:
                     readers[piece.id] = self._start_call(piece.id, piece.name)
                 elif type(piece) is UsagePiece:
                     self._spend.counted(piece.usage)
                 elif type(piece) is Turn:
                     turn = piece
+                if chars >= estimate_at:
+                    estimate_at = chars + UPDATE_EVERY
+                    self._estimate(chars)
         if turn is None:
             raise ProviderError("The answer broke off before it was finished.", retryable=True)
         return turn
@@ -209,11 +208,16 @@ class RunHandle:
         if self.result is not None:
             return
         if reason in CUT_SHORT:
-            self._tick()
+            self._journal.tick()
         self._spend.begin_turn(0)
         self._keep_files()
         self._close_calls()
-        usage, cost, seconds, words = self._spend.total, self._spend.cost, self._at, error and scrub(error)
+        usage, cost, seconds, words = (
+            self._spend.total,
+            self._spend.cost,
+            self._journal.at,
+            error and scrub(error),
+        )
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
         self.result = Run(
             id=self.id,
@@ -233,7 +237,7 @@ class RunHandle:
             settings=self._setup.settings,
             system=self._setup.system,
         )
-        self._news.set()
+        self._journal.close()
 
     def _close_calls(self) -> None:
         finished = {event.call_id for event in self.events if isinstance(event, ToolFinished)}
@@ -268,9 +272,12 @@ class RunHandle:
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
-        for event in self.events:
-            self._tell(subscriber, event)
-        self._subscribers.append(subscriber)
+        self._journal.subscribe(subscriber)
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything that has happened so far."""
+        return self._journal.events
 
     @property
     def done(self) -> bool:
@@ -294,16 +301,14 @@ class RunHandle:
         assert self.result is not None
         return self.result
 
+    def batches(self) -> AsyncIterator[list[Event]]:
+        """The events as they happen, those of one moment together."""
+        return self._journal.batches()
+
     async def __aiter__(self) -> AsyncIterator[Event]:
-        position = 0
-        while True:
-            while position < len(self.events):
-                yield self.events[position]
-                position += 1
-            if self.result is not None:
-                return
-            self._news.clear()
-            await self._news.wait()
+        async for batch in self.batches():
+            for event in batch:
+                yield event
 
     def __repr__(self) -> str:
         state = self.result.reason if self.result else "running"
@@ -328,35 +333,13 @@ class RunHandle:
         return self._setup.runner(
             toolbox=self._setup.toolbox,
             context=context,
-            emit=self._emit_now,
+            emit=self._journal.emit_now,
             on_loop=self._on_loop,
             clock=self._clock,
             policy=self._setup.policy,
             hooks=self._setup.hooks,
             ask=self.ask,
         )
-
-    def _emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
-        seq = len(self.events) + 1
-        event: Any = kind(run_id=self.id, seq=seq, at=self._at, variant=self.variant, **fields)
-        self.events.append(event)
-        for subscriber in self._subscribers:
-            self._tell(subscriber, event)
-        self._news.set()
-        return event
-
-    def _emit_now(self, kind: type[BaseEvent], **fields: Any) -> Any:
-        self._tick()
-        return self._emit(kind, **fields)
-
-    def _tick(self) -> None:
-        self._at = int((self._clock.now() - self._started) * 1000 + 0.5) / 1000
-
-    def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
-        try:
-            subscriber(event)
-        except Exception:
-            log.exception("a subscriber failed on %s; the run goes on", event.type)
 
     def _add(self, message: Message) -> None:
         self._messages.append(message)
@@ -374,21 +357,21 @@ class RunHandle:
             self._call_counts[call.id] -= 1
         self._open_calls.clear()
 
-    def _received(self, chars: int) -> None:
-        if self._spend.received(chars):
-            usage, cost = self._spend.estimate()
-            self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
-            self._check_limits(cost)
+    def _estimate(self, chars: int) -> None:
+        """Reckons what the turn has cost so far, before the vendor has counted."""
+        usage, cost = self._spend.estimate(chars)
+        self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
+        self._check_limits(cost)
 
     def _check_limits(self, cost: float | None = None) -> None:
         limits = self._setup.limits
         spent = self._spend.cost if cost is None else cost
         if limits.usd is not None and spent is not None and spent >= limits.usd:
             raise Ended("budget")
-        if limits.seconds is not None and self._clock.now() - self._started >= limits.seconds:
+        if limits.seconds is not None and self._journal.elapsed() >= limits.seconds:
             raise Ended("max_seconds")
 
     def _file_changed(self, change: Change) -> None:
         if change.call_id is not None:
-            self._tick()
+            self._journal.tick()
         self._emit(FileChanged, **{name: getattr(change, name) for name in Change.__slots__})

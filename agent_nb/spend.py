@@ -39,22 +39,11 @@ class Spend:
         self.cost = price(self.total)
         self._turn = Usage()
         self._input_estimate = 0
-        self._chars = 0
-        self._next_update = UPDATE_EVERY
 
     def begin_turn(self, input_estimate: int) -> None:
         """A new request: until the vendor counts, its input is this many tokens."""
         self._keep_turn()
         self._input_estimate = input_estimate
-        self._chars, self._next_update = 0, UPDATE_EVERY
-
-    def received(self, chars: int) -> bool:
-        """Counts characters that came in; True when an estimate is due."""
-        self._chars += chars
-        if self._chars < self._next_update:
-            return False
-        self._next_update = self._chars + UPDATE_EVERY
-        return True
 
     def counted(self, usage: Usage) -> None:
         """The vendor's own count of this turn so far."""
@@ -64,13 +53,13 @@ class Spend:
         self._turn = usage
         self._keep_turn()
 
-    def estimate(self) -> tuple[Usage, float | None]:
-        """Totals with the running turn reckoned in."""
+    def estimate(self, chars: int) -> tuple[Usage, float | None]:
+        """Totals with the running turn reckoned in, of which so many characters have come."""
         turn = Usage(
             input=self._turn.input or self._input_estimate,
             cached_read=self._turn.cached_read,
             cached_write=self._turn.cached_write,
-            output=max(self._turn.output, self._chars // CHARS_PER_TOKEN),
+            output=max(self._turn.output, chars // CHARS_PER_TOKEN),
             reasoning=self._turn.reasoning,
         )
         price = self._price(turn)

@@ -19,7 +19,7 @@ FLOORS = [
     {"tools", "providers", "render"},
     {"conversation", "spend", "retry"},
     {"run", "manifest", "compare"},
-    {"bridge", "calls", "setup", "vocabulary"},
+    {"bridge", "journal", "calls", "setup", "vocabulary"},
     {"cassette"},
     {"engine", "agent"},
     {"notebook"},

@@ -70,7 +70,7 @@ def test_an_unknown_price_stays_unknown():
     spend = Spend(lambda usage: None)
     spend.end_turn(Usage(input=7))
     assert spend.cost is None
-    assert spend.estimate()[1] is None
+    assert spend.estimate(100)[1] is None
 
 
 def test_waits_grow_and_end():

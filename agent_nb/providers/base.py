@@ -25,8 +25,7 @@ class Clock(Protocol):
 class RealClock:
     """The wall clock."""
 
-    def now(self) -> float:
-        return time.monotonic()
+    now = staticmethod(time.monotonic)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -119,12 +119,12 @@ async def our_provider(protocol: str, base_url: str, size: int) -> int:
 
 async def our_engine(protocol: str, base_url: str, size: int) -> int:
     from agent_nb import Agent
-    from agent_nb.events import ToolArgsDelta
+    from agent_nb.events import FileDelta
 
     provider = model(NAMES[protocol].format(size), base_url=base_url, api_key=KEY)
     total = 0
     async for event in Agent(provider).stream("A page."):
-        if type(event) is ToolArgsDelta:
+        if type(event) is FileDelta:
             total += len(event.text)
     await provider.close()
     return total
