@@ -41,6 +41,9 @@ test: env build chromium ## run every test: Python, page, notebooks
 	$(PY) -m pytest tests
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
 
+notebooks: env build ## run every lesson again and save it with its outputs
+	$(PY) -m tests.execute_notebooks
+
 KERNELS := 6.31.0 7.2.0
 
 test-kernels: env build ## the magic on older kernels, each in an environment of its own
@@ -69,4 +72,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-kernels bench check format clean
+.PHONY: help env build lab chromium test notebooks test-kernels bench check format clean
