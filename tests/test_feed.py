@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent_nb import Agent
 from agent_nb.diffs import apply_patch
 from agent_nb.notebook.feed import Feed
-from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
 
@@ -101,3 +101,25 @@ async def test_secrets_do_not_reach_the_page():
     with ScriptedProvider([[text("The key is sk-ant-api03-abcdefghijklmnopqrstuvwx.")]]) as provider:
         run = await Agent(provider).run("go")
     assert "abcdefghijkl" not in json.dumps(Feed().project(run.events))
+
+
+async def test_what_a_stopped_run_kept_is_sent_once():
+    arguments = json.dumps({"path": "index.html", "content": PAGE})[:-40]
+    provider = ScriptedProvider([[call("create_file", arguments, fragment=20), stall()]])
+    handle = Agent(provider).start("go")
+    async for event in handle:
+        if event.type == "file_delta" and event.offset > 1000:
+            handle.stop()
+    run = await handle
+    wire = Feed().project(run.events)
+    assert len(run.html) > 1000
+    assert rebuild(wire) == dict(run.files)
+    assert len(json.dumps(wire)) < 1.5 * len(json.dumps(run.html))
+
+
+async def test_a_guess_at_the_usage_comes_seldom(run):
+    feed, wire = Feed(), []
+    for event in run.events:
+        wire += feed.project([event])
+    guesses = [event["at"] for event in wire if event["type"] == "usage_updated" and event["estimated"]]
+    assert len(guesses) <= 1 + run.seconds / 0.5

@@ -17,6 +17,7 @@ from agent_nb.events import (
     ThinkingDelta,
     ToolArgsDelta,
     ToolReady,
+    TurnRetrying,
     UsageUpdated,
 )
 from agent_nb.scrub import scrub
@@ -24,6 +25,9 @@ from agent_nb.wire import Json, to_wire
 
 SHORT = 500
 """Characters of a string argument that a card may show; the whole was streamed, or is in the kernel."""
+
+ESTIMATES_EVERY = 0.5
+"""Seconds of the run between two guesses at what it has used: nobody reads them faster."""
 
 _Joinable = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
 
@@ -33,7 +37,8 @@ class Feed:
 
     def __init__(self) -> None:
         self._streamed: dict[str, dict[str, int]] = {}
-        """Bytes streamed of each path, by call."""
+        """Bytes streamed of each path that is not finished, by call."""
+        self._next_estimate = 0.0
 
     def project(self, events: Sequence[Event]) -> list[Json]:
         """The wire events for these events, which follow those given before."""
@@ -43,7 +48,7 @@ class Feed:
 
         def close() -> None:
             if open_delta is not None:
-                wire.append({**to_wire(open_delta), "text": clean("".join(texts))})
+                wire.append({**_wire(open_delta), "text": clean("".join(texts))})
 
         estimate: Event | None = None
         for event in events:
@@ -67,7 +72,8 @@ class Feed:
             if not isinstance(event, MessageAdded):
                 wire.append(self._slim(event))
         close()
-        if estimate is not None:
+        if estimate is not None and estimate.at >= self._next_estimate:
+            self._next_estimate = estimate.at + ESTIMATES_EVERY
             wire.append(self._slim(estimate))
         return wire
 
@@ -80,13 +86,29 @@ class Feed:
         match event:
             case ToolReady(args=args):
                 event = replace(event, args={name: _shortened(value) for name, value in args.items()})
-            case FileChanged(call_id=str(call_id), path=path, size=size):
-                if self._streamed.get(call_id, {}).get(path) == size:
-                    event = replace(event, patch=None)
+            case TurnRetrying():
+                self._streamed.clear()
+            case FileChanged():
+                event = self._without_streamed_text(event)
             case _:
                 pass
-        data: Json = _cleaned(to_wire(event))
+        data: Json = _cleaned(_wire(event))
         return data
+
+    def _without_streamed_text(self, event: FileChanged) -> FileChanged:
+        """A change by no call may be what was streamed, too: a stopped run keeps what was being written."""
+        calls = self._streamed if event.call_id is None else [event.call_id]
+        sizes = [self._streamed.get(call_id, {}).pop(event.path, None) for call_id in calls]
+        return replace(event, patch=None) if event.size in sizes else event
+
+
+def _wire(event: Event) -> Json:
+    """The event's fields but those that the batch tells for all: the run's id and the number."""
+    data: Json = to_wire(event)
+    del data["run_id"], data["seq"]
+    if event.variant == 0:
+        del data["variant"]
+    return data
 
 
 def _joins(first: _Joinable, second: _Joinable) -> bool:
