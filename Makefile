@@ -55,7 +55,7 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	done
 
 bench: env build ## what it costs: timings as ratios in one run
-	@for name in providers magic; do $(PY) -m tests.bench.bench_$$name || exit 1; done
+	@for name in providers magic widget; do $(PY) -m tests.bench.bench_$$name || exit 1; done
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
 	$(VENV)/bin/ruff check agent_nb tests js
