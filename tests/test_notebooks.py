@@ -5,8 +5,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from tests.execute_notebooks import FOLDER, METADATA, tidy
+from tests.kernels import quiet_environment
 
 LESSONS = sorted(FOLDER.glob("*.ipynb"))
 ABSOLUTE = re.compile(r"(?<![\w.:/<])/(?:work|tmp|root|home|Users|usr|var|private|srv|opt)/\w|[A-Z]:\\\\")
@@ -14,6 +16,7 @@ SILENT = re.compile(
     r"\s*(?:%load_ext|%config|from |import |assert |def |class |@|async def |[\w.]+(?:, \w+)* = )|%%agent.*--background"
 )
 """How a cell may begin that shows nothing."""
+SOLUTION = re.compile(r"<details><summary>Solution</summary>\n\n```python\n(.*?)\n```", re.DOTALL)
 
 
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
@@ -71,3 +74,18 @@ def test_each_is_small(path: Path):
 def test_a_path_of_this_machine_is_found():
     assert all(ABSOLUTE.search(text) for text in ("'/tmp/abc'", "in /work/main", "C:\\\\Users"))
     assert not ABSOLUTE.search("https://example.org/home/page and </home>")
+
+
+def test_the_lab_s_solutions_pass_its_checks(tmp_path, monkeypatch):
+    for name, value in quiet_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    book = nbformat.read(FOLDER / "06_how_an_agent_loop_works.ipynb", as_version=4)
+    exercises = [i for i, cell in enumerate(book.cells) if "exercise" in cell.metadata.get("tags", ())]
+    checks = [cell for cell in book.cells if "exercise-check" in cell.metadata.get("tags", ())]
+    assert len(exercises) == len(checks) == 5
+    assert all("waiting for you" in check.outputs[0].text for check in checks)
+    for place in exercises:
+        book.cells[place].source = SOLUTION.search(book.cells[place + 1].source)[1]
+    NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    said = [check.outputs[0].text for check in checks]
+    assert [bool(re.match(rf"Exercise {i}: right", words)) for i, words in enumerate(said, 1)] == [True] * 5
