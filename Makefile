@@ -38,7 +38,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 
 test: env build chromium ## run every test: Python, page, notebooks
 	cd js && npm test --silent
-	$(PY) -m pytest tests
+	$(PY) -m pytest tests -n 2 --dist loadfile
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
 
 notebooks: env build ## run every lesson again and save it with its outputs
@@ -54,8 +54,13 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_subshell.py || exit 1; \
 	done
 
+fuzz: env ## the property tests, for much longer
+	$(PY) -m pytest tests/test_partial.py tests/test_loop_property.py tests/test_diffs.py tests/test_feed.py --hypothesis-profile=fuzz
+
 bench: env build ## what it costs: timings as ratios in one run
-	@for name in providers magic widget; do $(PY) -m tests.bench.bench_$$name || exit 1; done
+	$(PY) -m tests.bench.bench_providers --engine
+	$(PY) -m tests.bench.bench_magic
+	$(PY) -m tests.bench.bench_widget
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
 	$(VENV)/bin/ruff check agent_nb tests js
@@ -72,4 +77,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test notebooks test-kernels bench check format clean
+.PHONY: help env build lab chromium test notebooks test-kernels fuzz bench check format clean

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent
@@ -64,7 +64,6 @@ async def test_the_files_arrive_whole(run):
 
 
 @given(st.lists(st.integers(1, 400), max_size=12))
-@settings(max_examples=30, deadline=None)
 def test_batches_join_to_the_same_anywhere(cuts):
     import asyncio
 

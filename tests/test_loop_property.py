@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent
@@ -33,7 +33,6 @@ arguments = st.one_of(
     st.lists(st.tuples(arguments, st.integers(1, 9)), min_size=1, max_size=3),
     st.sampled_from(["create_file", "edit_file", "nope"]),
 )
-@settings(max_examples=60, deadline=None)
 def test_any_arguments_in_any_fragments_end_well(calls, name):
     async def scenario():
         turn = [call(name, raw, fragment=size) for raw, size in calls]

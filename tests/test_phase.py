@@ -1,0 +1,41 @@
+"""The phase of a run, in words."""
+
+from typing import get_args
+
+import pytest
+
+from agent_nb.events import (
+    FileDelta,
+    Reason,
+    RunFinished,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    TurnRetrying,
+)
+from agent_nb.messages import Usage
+from agent_nb.phase import ENDINGS, phase_after
+
+BASE = {"run_id": "r", "seq": 1, "at": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (ThinkingDelta(**BASE, text="x"), "thinking"),
+        (TextDelta(**BASE, text="x"), "writing"),
+        (FileDelta(**BASE, call_id="c", path="index.html", offset=0, text="<"), "writing index.html"),
+        (TurnRetrying(**BASE, attempt=1, wait=2.6, why="cut"), "retrying in 3 s"),
+        (ToolFinished(**BASE, call_id="c", ok=True, summary=""), "before"),
+        (
+            RunFinished(**BASE, reason="budget", usage=Usage(), cost=None, seconds=1.0),
+            "stopped at the budget",
+        ),
+    ],
+)
+def test_the_phase_is_told_in_words(event, words):
+    assert phase_after("before", event) == words
+
+
+def test_every_reason_has_its_words():
+    assert set(ENDINGS) == set(get_args(Reason))
