@@ -236,6 +236,8 @@ def test_it_reads_well_in_the_dark_and_when_narrow(browser, lab, server):
             context = browser.new_context(viewport={"width": width, "height": 900})
             page = context.new_page()
             begin(page, lab, name, f"%%agent hero -m demo: --pace 0\nA landing page for a bakery in {name}")
+            if width < 600:
+                page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
             phase(page, "done")
             expect(shown_page(page).locator("h1")).to_be_visible()
             overflow = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
