@@ -6,6 +6,9 @@ STAMP := $(VENV)/.installed
 BUNDLE := agent_nb/static/widget.js
 JS_SOURCES := $(shell find js/src js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
+# Jupyter refuses to start as root, as in a container, unless told that it is meant.
+ROOT_FLAG := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
+
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -29,7 +32,7 @@ $(BUNDLE): js/node_modules/.installed $(JS_SOURCES)
 	cd js && npm run --silent build
 
 lab: env build ## open JupyterLab on the first notebook
-	$(VENV)/bin/jupyter lab --ServerApp.root_dir=notebooks notebooks/01_first_run.ipynb
+	$(VENV)/bin/jupyter lab $(ROOT_FLAG) notebooks/01_first_run.ipynb
 
 chromium: ## make sure there is a Chromium for the browser tests
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
