@@ -16,6 +16,8 @@ const KEEP_KEYS = "data-lm-suppress-shortcuts";
 interface Mount {
 	run: RunEntry;
 	abort: AbortController;
+	/** Puts back the frames of the frozen form. */
+	thaw: () => void;
 }
 
 export class Host {
@@ -48,7 +50,7 @@ export class Host {
 	mount(element: Element, run: RunEntry): void {
 		this.unmount(element);
 		const abort = new AbortController();
-		this.#mounts.set(element, { run, abort });
+		this.#mounts.set(element, { run, abort, thaw: takeFrames(element) });
 		const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
 		adoptStyles(root);
 		root.replaceChildren(createApp(run, this.#choicesOf(run.key), abort.signal));
@@ -63,6 +65,7 @@ export class Host {
 		release(element, this);
 		element.shadowRoot?.replaceChildren(document.createElement("slot"));
 		element.removeAttribute(KEEP_KEYS);
+		mount.thaw();
 	}
 
 	/** The kernel is gone: runs it was busy with show their frozen form, unless they are heard of again. */
@@ -118,4 +121,19 @@ export class Host {
 		this.mount(element, run);
 		return true;
 	}
+}
+
+/**
+ * Takes the frozen form's frames off the page, and gives what puts them back. A browser runs the page in them even
+ * where nothing of it is drawn, beside the live preview; and one that hangs there would hang the previews with it.
+ */
+function takeFrames(element: Element): () => void {
+	const taken = [...element.querySelectorAll("iframe")].map((frame) => {
+		const place = document.createComment("");
+		frame.replaceWith(place);
+		return { frame, place };
+	});
+	return () => {
+		for (const { frame, place } of taken) place.replaceWith(frame);
+	};
 }

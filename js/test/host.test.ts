@@ -326,3 +326,13 @@ test("a re-run cell starts fresh", async () => {
 	expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
 	expect(shadow().textContent).not.toContain("Hello.");
 });
+
+test("the frozen form's frames are off the page while covered", async () => {
+	await show();
+	output().innerHTML = "<p>frozen <iframe srcdoc='<h1>Hi</h1>'></iframe> form</p>";
+	model.batch(1, 9);
+	await soon();
+	expect(output().querySelector("iframe")).toBeNull();
+	stop();
+	expect(output().querySelector("p iframe")?.getAttribute("srcdoc")).toBe("<h1>Hi</h1>");
+});
