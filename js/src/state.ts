@@ -48,6 +48,8 @@ export interface ToolRow {
 	written: number;
 	from: number;
 	seconds: number | null;
+	/** When it ended, on the run's clock. */
+	to: number | null;
 	progress: string;
 	summary: string;
 	outputs: readonly MimeBundle[];
@@ -122,6 +124,8 @@ export interface VariantState {
 	epochs: number;
 }
 
+/** Seconds before its end in which a stopped run closes its open calls. */
+const WITH_THE_RUN = 0.1;
 const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 
 export const EMPTY: VariantState = {
@@ -192,6 +196,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 				outputs: event.outputs,
 				// A file's time is the time its writing took, which was before the tool ran.
 				seconds: row.path ? event.at - row.from : event.seconds,
+				to: event.at,
 				code: event.code,
 				hint: event.hint,
 				progress: "",
@@ -261,6 +266,7 @@ function startTool(state: VariantState, call_id: string, name: string, title: st
 		written: 0,
 		from: state.at,
 		seconds: null,
+		to: null,
 		progress: "",
 		summary: "",
 		outputs: [],
@@ -363,9 +369,12 @@ function finish(
 	facts: { usage: Usage; cost: number | null; at: number },
 ): VariantState {
 	const state = close(before);
+	const stopped = reason === "stopped" || reason === "interrupted";
 	const rows = state.rows.map((row): Row => {
-		const open = row.kind === "tool" && row.status !== "ok" && row.status !== "failed";
-		return open ? { ...row, status: "stopped" } : row;
+		if (row.kind !== "tool" || row.status === "ok") return row;
+		// The engine gives every open call a result when it is stopped; that is no failure of the tool.
+		const failed = row.status === "failed" && !(stopped && (row.to ?? 0) > before.at - WITH_THE_RUN);
+		return failed ? row : { ...row, status: "stopped", answer: row.answer?.approved ? row.answer : null };
 	});
 	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
 }

@@ -98,6 +98,17 @@ describe("rows", () => {
 		expect(toolRow(end).status).toBe("stopped");
 		expect(end.at).toBe(9);
 	});
+
+	test("calls that a stop closed are stopped, not failed", () => {
+		const denied = { type: "approval_resolved", call_id: "c1", approved: false, note: "stopped" } as const;
+		const failed = done({ call_id: "c0", ok: false, at: 2 });
+		const events = script(started, turn, tool("c0"), failed, tool("c1"), denied);
+		const closed = done({ ok: false, summary: "Stopped before it ended.", code: "FAILED", at: 9 });
+		const end = play(script(closed, { ...finished("stopped"), at: 9.01 }), play(events));
+		const rows = end.rows.filter((row) => row.kind === "tool");
+		expect(rows.map((row) => row.status)).toEqual(["failed", "stopped"]);
+		expect(rows[1]?.answer).toBeNull();
+	});
 });
 
 describe("files", () => {
