@@ -104,6 +104,7 @@ function createFrame(context: Context): FrameView {
 			element.setAttribute("aria-label", `agent run ${run.meta.name}`);
 			element.classList.toggle("fit", solo);
 			body.classList.toggle("solo", solo);
+			body.hidden = solo && state.rows.length === 0 && !state.error;
 			body.classList.toggle("folded", !state.busy && !context.choices.unfolded && !solo);
 			result.element.hidden = solo;
 			timeline.update(moment);
