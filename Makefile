@@ -32,7 +32,7 @@ $(BUNDLE): js/node_modules/.installed $(JS_SOURCES)
 	cd js && npm run --silent build
 
 lab: env build ## open JupyterLab on the first notebook
-	$(VENV)/bin/jupyter lab $(ROOT_FLAG) notebooks/01_first_run.ipynb
+	$(VENV)/bin/jupyter lab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks/01_first_run.ipynb
 
 chromium: ## make sure there is a Chromium for the browser tests
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
