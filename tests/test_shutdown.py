@@ -20,7 +20,10 @@ def test_a_kernel_ends_quietly_while_runs_go_on(tmp_path, ending):
         kernel = Kernel(manager, client)
         kernel.run("%load_ext agent_nb")
         for name in ("one", "two"):
-            assert kernel.run(f"%%agent {name} -m demo: --background --pace 1\nA form", stdin=True).status == "ok"
+            assert (
+                kernel.run(f"%%agent {name} -m demo: --background --pace 1\nA form", stdin=True).status
+                == "ok"
+            )
         if ending == "restart":
             manager.restart_kernel()
             client.wait_for_ready(timeout=60)
@@ -40,8 +43,7 @@ def test_a_script_that_ends_in_a_run_ends_quietly(tmp_path):
         "async def main():\n    Agent('demo:').start('A form')\n    await asyncio.sleep(0.1)\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60
-    )
+    command = [sys.executable, "-X", "dev", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
     assert "agent_nb" not in done.stderr
     assert "destroyed" not in done.stderr

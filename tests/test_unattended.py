@@ -51,10 +51,14 @@ def test_a_failed_run_stops_the_notebook(quiet):
 
 
 def test_tools_that_ask_are_denied_when_nobody_is_there(quiet):
-    code = "from agent_nb import tool\n@tool(approval='ask')\ndef look_up(word: str) -> str:\n    'Looks up.'\n    return word"
+    code = (
+        "from agent_nb import tool\n@tool(approval='ask')\n"
+        "def look_up(word: str) -> str:\n    'Looks up.'\n    return word"
+    )
     script = (
         "from agent_nb import Agent\nfrom agent_nb.providers.scripted import *\n"
-        "run = await Agent(ScriptedProvider([[call('look_up', {'word': 'x'})], [text('ok')]]), tools=[look_up]).run('go')\n"
+        "model = ScriptedProvider([[call('look_up', {'word': 'x'})], [text('ok')]])\n"
+        "run = await Agent(model, tools=[look_up]).run('go')\n"
         "assert run.tool_uses[0].result.code == 'DENIED'"
     )
     execute(notebook(code, script), quiet)

@@ -4,6 +4,7 @@ A vendor's file says how to connect, what to send, what its events mean and what
 of a stream is kept on the provider.
 """
 
+import abc
 import asyncio
 import contextlib
 import importlib
@@ -43,7 +44,7 @@ class Decoder(Protocol):
         ...
 
 
-class StreamingProvider:
+class StreamingProvider(abc.ABC):
     """A model of a vendor. Each vendor's file has its subclass."""
 
     sdk: str
@@ -70,23 +71,25 @@ class StreamingProvider:
         self._clients.pop(asyncio.get_running_loop(), None)
         await release(self)
 
+    @abc.abstractmethod
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         """The SDK's client. Runs off the loop, because the first one imports for a second."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def body(self, request: Request) -> Json:
         """What to send, as the SDK's arguments."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
         """The SDK's streaming response; it has the HTTP response as `http_response`."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def decoder(self) -> Decoder:
-        raise NotImplementedError
+        """A fresh decoder for one stream."""
 
+    @abc.abstractmethod
     def error(self, exc: Exception) -> ProviderError:
-        raise NotImplementedError
+        """The vendor's failure as ours."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         body = await self.prepared_body(request)

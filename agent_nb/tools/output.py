@@ -74,7 +74,7 @@ def _html(value: Any) -> str | None:
         return None
     try:
         markup = value._repr_html_()
-    except Exception:
+    except Exception:  # the value's own code; its plain text will do
         return None
     return markup if isinstance(markup, str) and len(markup) <= MAX_HTML else None
 
@@ -113,6 +113,6 @@ def _is_record(value: Any) -> bool:
 def _repr(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:
+    except Exception:  # the value's own code
         return f"<{type(value).__name__} whose repr fails>"
     return text if len(text) <= MAX_REPR else f"{text[:MAX_REPR]}… [{len(text):,} characters]"

@@ -135,7 +135,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _described(error: Exception) -> str:
     try:
         return f"{type(error).__name__}: {error}".removesuffix(": ")[:MAX_ERROR]
-    except Exception:
+    except Exception:  # an error whose own text cannot be had
         return type(error).__name__
 
 

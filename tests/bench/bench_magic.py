@@ -1,6 +1,6 @@
 """What the magic costs on a real kernel: loading it, and how long the loop stalls in a run.
 
-    python -m tests.bench.bench_magic
+python -m tests.bench.bench_magic
 """
 
 import tempfile
