@@ -70,8 +70,8 @@ TAKES = (
         "A menu, five teas. Quiet: one typeface, much room, moss and paper. Prices in yen, aligned on the right.",
         {"name": "Shizuka", "line": "Five teas, one garden.", "ink": "#3d4a3a", "paper": "#f7f4ec", "font": "Georgia, serif"},
         "The menu is in `index.html`: five teas with prices in yen, moss green on paper. You may want your own hours.",
-        Tokens(input=1612, cached_write=1540, output=1184, reasoning=96),
-        Tokens(input=2871, cached_read=1540, cached_write=1244, output=61),
+        Tokens(input=1612, cached_write=1540, output=538, reasoning=46),
+        Tokens(input=2214, cached_read=1540, cached_write=610, output=38),
     ),
     Take(
         "by_gpt",
@@ -79,8 +79,8 @@ TAKES = (
         "One page, semantic list of teas, calm palette. A definition list keeps name, price and note together.",
         {"name": "Kamo Tea", "line": "By the river, since this spring.", "ink": "#2f3e46", "paper": "#f3f5f2", "font": "system-ui, sans-serif"},
         "Created `index.html` with five teas, their notes and prices. Change the opening hours at the bottom if needed.",
-        Tokens(input=1498, output=1322, reasoning=256),
-        Tokens(input=2903, cached_read=1408, output=54),
+        Tokens(input=1498, output=702, reasoning=256),
+        Tokens(input=2006, cached_read=1408, output=34),
     ),
     Take(
         "by_gemini",
@@ -88,8 +88,8 @@ TAKES = (
         "A quiet menu: soft stone and ink, a list with prices at the right edge, readable on a phone.",
         {"name": "Ishi no Cha", "line": "Tea, and the sound of water.", "ink": "#3a3733", "paper": "#efece6", "font": "Palatino, serif"},
         "I made a one-page menu in `index.html`. The five teas and prices are samples.",
-        Tokens(input=1557, output=1251, reasoning=188),
-        Tokens(input=2864, output=38),
+        Tokens(input=1557, output=655, reasoning=188),
+        Tokens(input=2231, output=27),
     ),
 )  # fmt: skip
 
