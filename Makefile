@@ -57,6 +57,9 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_subshell.py || exit 1; \
 	done
 
+picture: env build chromium ## make the README's picture from a real run
+	$(PY) -m docs.picture
+
 fuzz: env ## the property tests, for much longer
 	$(PY) -m pytest tests/test_partial.py tests/test_loop_property.py tests/test_diffs.py tests/test_feed.py --hypothesis-profile=fuzz
 
@@ -80,4 +83,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test notebooks test-kernels fuzz bench check format clean
+.PHONY: help env build lab chromium test notebooks test-kernels picture fuzz bench check format clean
