@@ -178,6 +178,13 @@ def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
     assert "no longer open" in page.command(answer, page.key, call_id=request["call_id"])["error"]
 
 
+def test_a_background_run_is_displayed_live(page):
+    page.finish(page.start("%%agent later -m demo: --background --pace 1\nA form"))
+    shown = page.kernel.run("later").result
+    assert f'data-anb-run="{page.kernel.value("later.key")[1:-1]}"' in shown["text/html"]
+    assert "later" in page.kernel.run("later.stop(); await later").result["text/html"]
+
+
 def test_a_binary_file_is_fetched_when_needed(page, server):
     page.kernel.run(
         "from agent_nb import tool\nfrom agent_nb.tools import ToolContext\n@tool\n"

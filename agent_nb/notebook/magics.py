@@ -207,15 +207,16 @@ def unload(shell: Any) -> None:
 
 def _run_formatter(shell: Any, function: Any) -> None:
     formatter = shell.display_formatter.mimebundle_formatter
-    if function is not None:
-        formatter.for_type_by_name("agent_nb.run", "Run", function)
-        return
-    with contextlib.suppress(KeyError):
-        formatter.pop("agent_nb.run.Run")
+    for module, name in (("agent_nb.run", "Run"), ("agent_nb.engine", "RunHandle")):
+        if function is not None:
+            formatter.for_type_by_name(module, name, function)
+            continue
+        with contextlib.suppress(KeyError):
+            formatter.pop(f"{module}.{name}")
 
 
 def _show_run(run: Any, *_: Any, **__: Any) -> Any:
-    """How a Run looks as a cell's result: its frozen form, which the page opens where there is one."""
+    """How a run looks as a cell's result: its frozen form, which the page opens where there is one."""
     from agent_nb.notebook.views import show_run
 
     return show_run(run)

@@ -81,9 +81,16 @@ class LiveView(_Lines):
         self._display.update(bundle(run), raw=True)
 
 
-def show_run(run: Run) -> dict[str, str]:
-    """A finished run as a cell's result; known to the page if there is one."""
+def show_run(run: Run | RunHandle) -> dict[str, str] | None:
+    """A run as a cell's result, known to the page if there is one; one that nobody shows has only its repr."""
     widget = sys.modules.get("agent_nb.notebook.widget")
-    if widget is not None and (hub := widget.existing_hub()) is not None:
+    hub = widget.existing_hub() if widget is not None else None
+    if isinstance(run, RunHandle):
+        if run.result is None:
+            return (
+                first_frame(run.key, run.name, run.model) if hub is not None and hub.knows(run.key) else None
+            )
+        run = run.result
+    if hub is not None:
         hub.adopt(run)
     return bundle(run)

@@ -207,6 +207,9 @@ class Hub:
         channel.follow(handle)
         return channel
 
+    def knows(self, key: str) -> bool:
+        return key in self._channels
+
     def adopt(self, run: Run) -> None:
         """Makes a finished run known, so that the page can open it when it is displayed."""
         if run.key and run.key not in self._channels and run.events:
