@@ -47,6 +47,9 @@ test: env build chromium ## run every test: Python, page, notebooks
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m tests.execute_notebooks
 
+test-binder: env ## build Binder's environment from binder/ and run every lesson in it
+	$(PY) -m tests.binder
+
 KERNELS := 6.31.0 7.2.0
 
 test-kernels: env build ## the magic on older kernels, each in an environment of its own
@@ -83,4 +86,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test notebooks test-kernels picture fuzz bench check format clean
+.PHONY: help env build lab chromium test notebooks test-binder test-kernels picture fuzz bench check format clean

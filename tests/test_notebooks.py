@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.binder import conda_packages
 from tests.execute_notebooks import FOLDER, METADATA, tidy
 from tests.kernels import quiet_environment
 
@@ -84,6 +85,16 @@ def test_a_path_of_this_machine_is_found():
     assert not ABSOLUTE.search("https://example.org/home/page and </home>")
 
 
+def test_binder_opens_the_first_lesson():
+    root = FOLDER.parent
+    (opened,) = re.findall(
+        r"mybinder\.org/v2/\S+\?urlpath=lab/tree/(\S+?)\)", (root / "README.md").read_text()
+    )
+    assert root / opened == LESSONS[0]
+    assert (root / "binder" / "postBuild").stat().st_mode & 0o111
+    assert set(conda_packages(root)) == {"python", "nodejs", "pip"}
+
+
 def test_the_lab_s_solutions_pass_its_checks(tmp_path, monkeypatch):
     for name, value in quiet_environment(tmp_path).items():
         monkeypatch.setenv(name, value)
@@ -97,3 +108,13 @@ def test_the_lab_s_solutions_pass_its_checks(tmp_path, monkeypatch):
     NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
     said = [check.outputs[0].text for check in checks]
     assert [bool(re.match(rf"Exercise {i}: right", words)) for i, words in enumerate(said, 1)] == [True] * 5
+
+
+def test_links_between_lessons_lead_somewhere(lesson):
+    linked = [name for cell in lesson.cells for name in re.findall(r"\]\(([^)]+\.ipynb)\)", cell.source)]
+    assert [name for name in linked if not (FOLDER / name).exists()] == []
+
+
+def test_the_first_lesson_links_to_all_others():
+    book = nbformat.read(LESSONS[0], as_version=4)
+    assert re.findall(r"\]\((\S+\.ipynb)\)", book.cells[-1].source) == [path.name for path in LESSONS[1:]]
