@@ -21,7 +21,7 @@ from agent_nb.providers.gemini import IMAGE_LIMITS, THINKING_LEVELS, make_client
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.providers.streaming import VendorProvider
 from agent_nb.wire import Json
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
 _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
-class GeminiGenerateProvider(StreamingProvider):
+class GeminiGenerateProvider(VendorProvider):
     sdk = "google.genai"
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:

@@ -44,8 +44,8 @@ class Decoder(Protocol):
         ...
 
 
-class StreamingProvider(abc.ABC):
-    """A model of a vendor. Each vendor's file has its subclass."""
+class VendorProvider(abc.ABC):
+    """A model of a vendor: its settings, and the SDK's client for each loop. Each vendor's file has its subclass."""
 
     sdk: str
     """The module to import before `connect`."""
@@ -78,6 +78,36 @@ class StreamingProvider(abc.ABC):
     @abc.abstractmethod
     def body(self, request: Request) -> Json:
         """What to send, as the SDK's arguments."""
+
+    async def prepared_body(self, request: Request) -> Json:
+        """The request's body; pictures are fitted off the loop."""
+        if _has_images(request):
+            return await asyncio.to_thread(self.body, request)
+        return self.body(request)
+
+    async def client(self) -> Any:
+        """The SDK's client for this loop, made on first use."""
+        loop = asyncio.get_running_loop()
+        http = await shared_client(self)
+        known = self._clients.get(loop)
+        if known is None or known[0] is not http:
+            known = self._clients[loop] = (http, await asyncio.to_thread(self._load, http))
+        return known[1]
+
+    def _load(self, http: "httpx2.AsyncClient") -> Any:
+        package = self.settings.vendor.package
+        try:
+            importlib.import_module(self.sdk)
+            return self.connect(http)
+        except (ImportError, AttributeError, TypeError, SyntaxError) as exc:
+            raise InstallError(
+                f"The {package!r} package does not load ({exc}). Repair it: "
+                f"`%pip install --force-reinstall {package}`, then restart the kernel."
+            ) from None
+
+
+class StreamingProvider(VendorProvider):
+    """A vendor whose SDK opens a stream of server-sent events, which we read ourselves."""
 
     @abc.abstractmethod
     def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
@@ -118,32 +148,6 @@ class StreamingProvider(abc.ABC):
         # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
         if failed is not None:
             raise failed
-
-    async def prepared_body(self, request: Request) -> Json:
-        """The request's body; pictures are fitted off the loop."""
-        if _has_images(request):
-            return await asyncio.to_thread(self.body, request)
-        return self.body(request)
-
-    async def client(self) -> Any:
-        """The SDK's client for this loop, made on first use."""
-        loop = asyncio.get_running_loop()
-        http = await shared_client(self)
-        known = self._clients.get(loop)
-        if known is None or known[0] is not http:
-            known = self._clients[loop] = (http, await asyncio.to_thread(self._load, http))
-        return known[1]
-
-    def _load(self, http: "httpx2.AsyncClient") -> Any:
-        package = self.settings.vendor.package
-        try:
-            importlib.import_module(self.sdk)
-            return self.connect(http)
-        except (ImportError, AttributeError, TypeError, SyntaxError) as exc:
-            raise InstallError(
-                f"The {package!r} package does not load ({exc}). Repair it: "
-                f"`%pip install --force-reinstall {package}`, then restart the kernel."
-            ) from None
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """A redirect, a page or a JSON object is a wrong address or an error, not an answer."""
