@@ -9,7 +9,7 @@ from typing import Any
 from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Request, Turn
-from agent_nb.providers.streaming import StreamingProvider
+from agent_nb.providers.streaming import VendorProvider
 from tests.wire.server import WireServer
 
 KEY = "k3y-0f-the-tests-7f3a9c"
@@ -37,12 +37,12 @@ class Case:
     def __str__(self) -> str:
         return self.protocol
 
-    def provider(self, server: WireServer, **settings: Any) -> StreamingProvider:
+    def provider(self, server: WireServer, **settings: Any) -> VendorProvider:
         if self.api:
             settings["api"] = self.api
         settings = {"api_key": KEY, "base_url": server.base_url(self.protocol), **settings}
         made = model(self.name, **settings)
-        assert isinstance(made, StreamingProvider)
+        assert isinstance(made, VendorProvider)
         return made
 
 
@@ -60,13 +60,13 @@ def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (SEARCH,), system: str
     return Request(system=system, messages=messages or (user("Hello?"),), tools=tools)
 
 
-async def collect(provider: StreamingProvider, request: Request | None = None) -> list[Piece]:
+async def collect(provider: VendorProvider, request: Request | None = None) -> list[Piece]:
     """Every piece of one turn, the stream closed as the engine closes it."""
     async with contextlib.aclosing(provider.stream(request or ask())) as pieces:
         return [piece async for piece in pieces]
 
 
-async def turn_of(provider: StreamingProvider, request: Request | None = None) -> Turn:
+async def turn_of(provider: VendorProvider, request: Request | None = None) -> Turn:
     last = (await collect(provider, request))[-1]
     assert isinstance(last, Turn)
     return last
