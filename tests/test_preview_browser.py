@@ -128,3 +128,17 @@ def test_link_to_another_page_shows_it(stage: Stage):
     assert "was not followed" in stage.wait_for_report("example.org")
     stage.preview.get_by_text("About").click()
     stage.preview.get_by_role("heading", name="About us").wait_for(timeout=10 * SECONDS)
+
+
+def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
+    args = {"command": "echo hello; " * 400, "options": {"text": "b" * 3000}}
+    ask = event("approval_requested", call_id="c", name="sh", title="sh", args=args)
+    stage.play([event("turn_started", step=1), ask])
+    pane = stage.widget.locator(".anb-scroll")
+    for part in (stage.widget.get_by_role("heading"), stage.widget.get_by_role("button", name="Approve")):
+        part.wait_for(timeout=10 * SECONDS)
+        stage.page.wait_for_timeout(100)
+        box, room = part.bounding_box(), pane.bounding_box()
+        assert room["y"] <= box["y"]
+        assert box["y"] + box["height"] <= room["y"] + room["height"]
+    assert stage.widget.get_by_text("command", exact=True).bounding_box()["y"] >= pane.bounding_box()["y"]

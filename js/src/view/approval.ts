@@ -89,7 +89,12 @@ export function createApproval(context: Context, callId: string) {
 			element.setAttribute("aria-label", `Allow ${row.title}?`);
 			context.announce(`Approval needed: ${row.title}`);
 			// Into view, but never the focus: the person may be typing elsewhere.
-			requestAnimationFrame(() => element.isConnected && element.scrollIntoView?.({ block: "nearest" }));
+			requestAnimationFrame(() => {
+				if (!element.isConnected) return;
+				element.scrollIntoView?.({ block: "nearest" });
+				// Of a card taller than its pane, the beginning.
+				fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
+			});
 		},
 	};
 }
