@@ -29,7 +29,8 @@ const hubs = new Map<string, Hub>();
 
 function initialize({ model }: { model: Model }): () => void {
 	const kernel = model.get("kernel");
-	const store = new Store((message) => model.send(message));
+	// The comm of a kernel that is gone throws.
+	const store = new Store((message) => host.gone || model.send(message));
 	const host = new Host(store);
 	const hub = { store, host };
 	const abort = new AbortController();

@@ -233,9 +233,11 @@ describe("several kernels", () => {
 		expect(shadow().querySelector(".phase")?.textContent).toBe("done");
 		say(null, "restarting");
 		expect(shadow().querySelector(".anb")).not.toBeNull();
-		document.querySelector(".cell")!.innerHTML = '<div data-anb-run="k"></div>';
+		const sent = third.sent.length;
+		document.querySelector(".cell")!.innerHTML = '<div data-anb-run="k"></div><p data-anb-run="other"></p>';
 		await soon();
 		expect(output().shadowRoot).toBeNull();
+		expect(third.sent.length).toBe(sent);
 		model.batch(1, 3, "s2");
 		expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
 		stopThird();
