@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent_nb.cassette import replay
     from agent_nb.compare import assert_same
     from agent_nb.engine import RunHandle
-    from agent_nb.errors import AgentError, ToolError
+    from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
     from agent_nb.messages import Image, Message
     from agent_nb.providers import model
@@ -26,6 +26,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "agent_nb.agent",
     "AgentError": "agent_nb.errors",
+    "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files",
     "Image": "agent_nb.messages",
     "Limits": "agent_nb.setup",
@@ -44,6 +45,7 @@ _HOMES = {
 __all__ = [
     "Agent",
     "AgentError",
+    "ConfigError",
     "Files",
     "Image",
     "Limits",

@@ -14,7 +14,6 @@ from agent_nb.errors import ToolError
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
-    BaseEvent,
     ToolFinished,
     ToolProgress,
     ToolReady,
@@ -26,7 +25,7 @@ from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 from agent_nb.wire import Json
 
 Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], bool | Awaitable[bool]]
-Emit = Callable[..., BaseEvent]
+Emit = Callable[..., Any]
 BeforeTool = Callable[[ToolCall], Any]
 AfterTool = Callable[[ToolCall, ToolResult], Any]
 
@@ -137,23 +136,23 @@ class ToolRunner:
             )
         if callable(self.policy):
             approved = self.policy(call, args)
-            answer = Answer(bool(await approved if inspect.isawaitable(approved) else approved))
-        elif self.ask is None:
+            if not (await approved if inspect.isawaitable(approved) else approved):
+                raise ToolError("It was not approved.", code="DENIED", hint="Go on without it.")
+            return
+        if self.ask is None:
             raise ToolError(
                 "It needs the person's approval, and nobody is there to ask.",
                 code="DENIED",
                 hint="Go on without it.",
             )
-        else:
-            request = self.emit(
-                ApprovalRequested, call_id=event_id, name=tool.name, title=title_of(tool, args), args=args
-            )
-            answer = Answer(False, "stopped")
-            try:
-                assert isinstance(request, ApprovalRequested)
-                answer = await self.ask(request)
-            finally:
-                self.emit(ApprovalResolved, call_id=event_id, approved=answer.approved, note=answer.note)
+        request = self.emit(
+            ApprovalRequested, call_id=event_id, name=tool.name, title=title_of(tool, args), args=args
+        )
+        answer = Answer(False, "stopped")
+        try:
+            answer = await self.ask(request)
+        finally:
+            self.emit(ApprovalResolved, call_id=event_id, approved=answer.approved, note=answer.note)
         if not answer.approved:
             raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
 

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import itertools
 import logging
+import math
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
@@ -134,6 +135,7 @@ class RunHandle:
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
+        deadline = self._setup.limits.seconds or math.inf
         async with contextlib.aclosing(self._setup.provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._journal.tick()
@@ -159,9 +161,10 @@ class RunHandle:
                     self._spend.counted(piece.usage)
                 elif type(piece) is Turn:
                     turn = piece
-                if chars >= estimate_at:
+                self._spend.chars = chars
+                if chars >= estimate_at or self._journal.at >= deadline:
                     estimate_at = chars + UPDATE_EVERY
-                    self._estimate(chars)
+                    self._estimate()
         if turn is None:
             raise ProviderError("The answer broke off before it was finished.", retryable=True)
         return turn
@@ -209,7 +212,7 @@ class RunHandle:
             return
         if reason in CUT_SHORT:
             self._journal.tick()
-        self._spend.begin_turn(0)
+        self._spend.cut_off()
         self._keep_files()
         self._close_calls()
         usage, cost, seconds, words = (
@@ -357,9 +360,9 @@ class RunHandle:
             self._call_counts[call.id] -= 1
         self._open_calls.clear()
 
-    def _estimate(self, chars: int) -> None:
+    def _estimate(self) -> None:
         """Reckons what the turn has cost so far, before the vendor has counted."""
-        usage, cost = self._spend.estimate(chars)
+        usage, cost = self._spend.estimate()
         self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
         self._check_limits(cost)
 

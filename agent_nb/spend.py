@@ -39,32 +39,43 @@ class Spend:
         self.cost = price(self.total)
         self._turn = Usage()
         self._input_estimate = 0
+        self.chars = 0
+        """Characters that have come in this turn."""
 
     def begin_turn(self, input_estimate: int) -> None:
         """A new request: until the vendor counts, its input is this many tokens."""
         self._keep_turn()
-        self._input_estimate = input_estimate
+        self._input_estimate, self.chars = input_estimate, 0
 
     def counted(self, usage: Usage) -> None:
         """The vendor's own count of this turn so far."""
         self._turn = usage
 
     def end_turn(self, usage: Usage) -> None:
-        self._turn = usage
+        self._turn, self.chars = usage, 0
         self._keep_turn()
 
-    def estimate(self, chars: int) -> tuple[Usage, float | None]:
-        """Totals with the running turn reckoned in, of which so many characters have come."""
-        turn = Usage(
-            input=self._turn.input or self._input_estimate,
-            cached_read=self._turn.cached_read,
-            cached_write=self._turn.cached_write,
-            output=max(self._turn.output, chars // CHARS_PER_TOKEN),
-            reasoning=self._turn.reasoning,
-        )
+    def cut_off(self) -> None:
+        """The run ends here: a turn in the middle counts as far as it came."""
+        if self.chars:
+            self._turn = self._reckoned()
+        self._keep_turn()
+
+    def estimate(self) -> tuple[Usage, float | None]:
+        """Totals with the running turn reckoned in."""
+        turn = self._reckoned()
         price = self._price(turn)
         cost = None if self.cost is None or price is None else self.cost + price
         return self.total + turn, cost
+
+    def _reckoned(self) -> Usage:
+        return Usage(
+            input=self._turn.input or self._input_estimate,
+            cached_read=self._turn.cached_read,
+            cached_write=self._turn.cached_write,
+            output=max(self._turn.output, self.chars // CHARS_PER_TOKEN),
+            reasoning=self._turn.reasoning,
+        )
 
     def _keep_turn(self) -> None:
         """Adds the turn to the totals. A withdrawn turn counts too: it was billed."""

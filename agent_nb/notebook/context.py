@@ -147,7 +147,7 @@ def _frame(value: Any) -> str:
     columns = "\n".join(f"- {name}: {kind}" for name, kind in value.dtypes.items())
     return (
         f"DataFrame with {len(value):,} rows and {len(value.columns)} columns\n{columns}\n"
-        f"First rows:\n{value.head(5).to_csv(index=False)}"
+        f"First rows:\n{value.head(5).to_csv(index=type(value.index).__name__ != 'RangeIndex')}"
     )
 
 

@@ -147,7 +147,7 @@ def _base_url(vendor: Vendor, base_url: str | None) -> str | None:
     url = check_base_url(base_url or from_variable or vendor.base_url)
     if url is None and vendor.name == "chat":
         raise ConfigError(
-            "`chat:` needs the server's address: pass `base_url`, such as http://localhost:8000/v1."
+            "`chat:` needs the server's address: set `CHAT_BASE_URL` or pass `base_url`, such as http://localhost:8000/v1."
         )
     return url
 

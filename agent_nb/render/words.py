@@ -9,6 +9,7 @@ from agent_nb.events import Event, Reason, TurnStarted
 from agent_nb.files import Files, human_size
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
+from agent_nb.wire import Json
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -40,6 +41,8 @@ class Finished(Protocol):
     def cost(self) -> float | None: ...
     @property
     def seconds(self) -> float: ...
+    @property
+    def settings(self) -> Json: ...
     @property
     def variants(self) -> "Sequence[Finished]": ...
 
@@ -93,6 +96,8 @@ def facts(run: Finished) -> list[str]:
         ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
         model_words(run.model),
     ]
+    if played := run.settings.get("replayed"):
+        told.append(f"replayed from {played}")
     if run.usage.input or run.usage.output:
         told.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
         if run.cost is not None and not run.model.startswith("demo:"):
