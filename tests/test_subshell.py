@@ -11,7 +11,10 @@ from tests.wire import Call, Hold, WireServer, reply
 @pytest.mark.skipif(ipykernel.version_info < (7, 0), reason="subshells came with ipykernel 7")
 def test_stop_works_from_a_subshell(tmp_path):
     with WireServer.in_thread() as server:
-        environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+        environment = {
+            "ANTHROPIC_API_KEY": "sk-ant-test-key",
+            "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
+        }
         with start_kernel(tmp_path, **environment) as kernel:
             control = kernel.client.control_channel
             control.send(kernel.client.session.msg("create_subshell_request"))

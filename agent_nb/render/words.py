@@ -114,7 +114,8 @@ def subscript(run: Finished, path: str) -> str:
 def result_words(run: Finished) -> str:
     """Where the result is, as an expression in backticks with its size."""
     if not run.files:
-        return f"`{run.name}.error`" if run.error and not run.text else f"`{run.name}.text`"
+        what = "text" if run.text else "error" if run.error else "events"
+        return f"`{run.name}.{what}`"
     path = run.files.entry or next(iter(run.files))
     more = len(run.files) - 1
     others = f" and {plural(more, 'more file')}" if more else ""
