@@ -72,7 +72,8 @@ class Page:
 
     @property
     def key(self) -> str:
-        return str(self.batches[0]["run"])
+        """The run heard last: a batch of the one before may still come in first."""
+        return str(self.batches[-1]["run"])
 
     def events(self) -> list[dict]:
         return [event for batch in self.batches for event in batch["events"]]

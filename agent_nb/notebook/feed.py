@@ -30,6 +30,7 @@ ESTIMATES_EVERY = 0.5
 """Seconds of the run between two guesses at what it has used: nobody reads them faster."""
 
 _Joinable = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
+_PIECES = (FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta)
 
 
 class Feed:
@@ -45,42 +46,40 @@ class Feed:
         wire: list[Json] = []
         open_delta: _Joinable | None = None
         texts: list[str] = []
-
-        def close() -> None:
-            if open_delta is not None:
-                wire.append({**_wire(open_delta), "text": clean("".join(texts))})
-
         estimate: Event | None = None
         for event in events:
+            # Nearly every event is the next piece of what is open.
+            if isinstance(event, _PIECES):
+                if open_delta is not None and _joins(open_delta, event):
+                    texts.append(event.text)
+                elif not (type(event) is ToolArgsDelta and event.call_id in self._streamed):
+                    self._close(open_delta, texts, wire)
+                    open_delta, texts = event, [event.text]
+                continue
             if isinstance(event, UsageUpdated):
                 estimate = event if event.estimated else None
                 if event.estimated:
                     continue
-            if isinstance(event, _Joinable):
-                if isinstance(event, ToolArgsDelta) and event.call_id in self._streamed:
-                    continue
-                if isinstance(event, FileDelta):
-                    self._count(event)
-                if open_delta is not None and _joins(open_delta, event):
-                    texts.append(event.text)
-                    continue
-                close()
-                open_delta, texts = event, [event.text]
-                continue
-            close()
+            self._close(open_delta, texts, wire)
             open_delta, texts = None, []
             if not isinstance(event, MessageAdded):
                 wire.append(self._slim(event))
-        close()
+        self._close(open_delta, texts, wire)
         if estimate is not None and estimate.at >= self._next_estimate:
             self._next_estimate = estimate.at + ESTIMATES_EVERY
             wire.append(self._slim(estimate))
         return wire
 
-    def _count(self, event: FileDelta) -> None:
-        paths = self._streamed.setdefault(event.call_id, {})
-        before = paths.get(event.path, 0) if event.offset else 0
-        paths[event.path] = before + len(event.text.encode("utf-8", "surrogatepass"))
+    def _close(self, delta: _Joinable | None, texts: list[str], wire: list[Json]) -> None:
+        """The pieces that were joined, as one."""
+        if delta is None:
+            return
+        text = "".join(texts)
+        wire.append({**_wire(delta), "text": clean(text)})
+        if type(delta) is FileDelta:
+            paths = self._streamed.setdefault(delta.call_id, {})
+            before = paths.get(delta.path, 0) if delta.offset else 0
+            paths[delta.path] = before + len(text.encode("utf-8", "surrogatepass"))
 
     def _slim(self, event: Event) -> Json:
         match event:
@@ -114,13 +113,11 @@ def _wire(event: Event) -> Json:
 def _joins(first: _Joinable, second: _Joinable) -> bool:
     if type(first) is not type(second) or first.variant != second.variant:
         return False
-    match first, second:
-        case FileDelta(), FileDelta():
-            return first.call_id == second.call_id and first.path == second.path and second.offset > 0
-        case ToolArgsDelta(), ToolArgsDelta():
-            return first.call_id == second.call_id
-        case _:
-            return True
+    if type(first) is FileDelta and type(second) is FileDelta:
+        return first.call_id == second.call_id and first.path == second.path and second.offset > 0
+    if type(first) is ToolArgsDelta and type(second) is ToolArgsDelta:
+        return first.call_id == second.call_id
+    return True
 
 
 def _shortened(value: Any) -> Any:

@@ -25,7 +25,7 @@ from agent_nb.run import Run
 from agent_nb.wire import Json
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
-INTERVAL = 0.033
+INTERVAL = 0.04
 """Seconds between two messages to the page: it cannot draw faster, and each message costs."""
 PATIENCE = 5.0
 """Seconds to wait for a page before a question is taken to have nobody to answer it."""
@@ -85,8 +85,8 @@ class Channel:
         handle.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
-        loop = asyncio.get_running_loop()
         if self._timer is None:
+            loop = asyncio.get_running_loop()
             wait = max(0.0, self._last_flush + INTERVAL - loop.time())
             self._timer = loop.call_later(wait, self.flush)
 
