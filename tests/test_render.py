@@ -368,3 +368,9 @@ async def test_the_page_of_its_own_is_whole():
     assert seen.named("title")
     assert "A page" in seen.text
     assert not [tag for tag, attributes in seen.tags if "src" in attributes or tag == "link"]
+
+
+async def test_a_collapsed_output_reads_as_its_name_and_end():
+    html = bundle(await page_run("<h1>Hi</h1>"))["text/html"]
+    assert html.splitlines()[0] == "<!-- hero: done -->"
+    assert first_frame("hero-1", "hero", "demo:")["text/html"].startswith("<!-- hero: running -->\n")

@@ -16,7 +16,16 @@ from agent_nb.render.cards import entry_html
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.prose import with_code
 from agent_nb.render.transcript import Cited, Entry, Step, Thought, Words
-from agent_nb.render.words import Finished, duration, facts, model_words, plural, result_words, subscript
+from agent_nb.render.words import (
+    Finished,
+    duration,
+    ending,
+    facts,
+    model_words,
+    plural,
+    result_words,
+    subscript,
+)
 
 MAX_PAGE = 1_000_000
 """Characters of the pages in one output; what is over it is left out, with a line that says so."""
@@ -37,6 +46,7 @@ def frozen_html(run: Finished, entries: Sequence[Entry]) -> str:
     body = "".join(_panel(number if several else 0, inside) for number, inside in panels if inside)
     chosen = _chosen_page(run) if pages else len(labels) - 1
     return (
+        f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}"><style>{_style(len(labels) if several else 0)}</style>'
         f'<form class="anb-frozen anb-{_TONES.get(run.reason, "off")}" method="dialog" autocomplete="off">'
         f"{_head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
@@ -44,9 +54,15 @@ def frozen_html(run: Finished, entries: Sequence[Entry]) -> str:
     )
 
 
+def _title_line(name: str, state: str) -> str:
+    """JupyterLab shows the first line of a collapsed output as it is written."""
+    return f"<!-- {html.escape(name).replace('--', '')}: {state} -->\n"
+
+
 def first_frame_html(key: str, name: str, model: str, said: str) -> str:
     """Keeps the height of the live interface for a moment, then only what it says."""
     return (
+        f"{_title_line(name, 'running')}"
         f'<div data-anb-run="{html.escape(key)}"><style>{_style(0)}</style><div class="anb-frozen anb-first anb-off">'
         f'{_head(name, [model_words(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
     )
