@@ -25,7 +25,7 @@ from agent_nb.run import Run
 from agent_nb.wire import Json
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
-INTERVAL = 0.04
+INTERVAL = 0.05
 """Seconds between two messages to the page: it cannot draw faster, and each message costs."""
 PATIENCE = 5.0
 """Seconds to wait for a page before a question is taken to have nobody to answer it."""
