@@ -100,9 +100,8 @@ class ToolRunner:
         except ToolError as failure:
             error = failure
         except asyncio.CancelledError:
-            self._finished(
-                event_id, self.clock.now() - started, output, ToolError("Stopped before it ended.")
-            )
+            cut = ToolError("Stopped before it ended.", code="STOPPED")
+            self._finished(event_id, self.clock.now() - started, output, cut)
             raise
         result = await self._after(call, result_of(call, output, error))
         self._finished(event_id, self.clock.now() - started, output, error)

@@ -243,14 +243,16 @@ class RunHandle:
         self._journal.close()
 
     def _close_calls(self) -> None:
-        finished = {event.call_id for event in self.events if isinstance(event, ToolFinished)}
+        """No call stays without a result; one that had ended before its turn did keeps its own."""
+        ended = {event.call_id: event for event in self.events if isinstance(event, ToolFinished)}
         for event_id in self._open_calls:
-            if event_id not in finished:
-                self._emit(ToolFinished, call_id=event_id, ok=False, summary=NOT_RUN, code="DENIED")
-        calls = self._messages[-1].tool_calls
-        if calls:
-            parts = tuple(ToolResult(call_id=c.id, name=c.name, text=NOT_RUN, code="DENIED") for c in calls)
-            self._add(Message(role="tool", parts=parts))
+            if event_id not in ended:
+                cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}
+                ended[event_id] = self._emit(ToolFinished, **cut)
+        if calls := self._messages[-1].tool_calls:
+            ends = [(call, ended[event_id]) for event_id, call in zip(self._open_calls, calls, strict=True)]
+            parts = [ToolResult(call_id=c.id, name=c.name, text=e.summary, code=e.code) for c, e in ends]
+            self._add(Message(role="tool", parts=tuple(parts)))
 
     def _keep_files(self) -> None:
         """What was being written stays, unless it would replace a finished file; else the page in the answer."""

@@ -15,7 +15,10 @@ AgentError
 
 from typing import Literal
 
-ToolErrorCode = Literal["UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED"]
+ToolErrorCode = Literal["UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED", "STOPPED"]
+"""The first six advise a model that goes on. `STOPPED` marks a call that the end of its run closed: every call
+needs a result, but neither the tool nor the person has refused anything, and no view may show it as a failure.
+"""
 
 
 class AgentError(Exception):

@@ -30,7 +30,7 @@ async def test_the_last_step_is_asked_to_sum_up():
 async def test_calls_beyond_the_step_limit_are_not_run():
     run = await run_script([write("a.txt")], [write("b.txt")], limits=Limits(steps=2))
     assert run.reason == "max_steps"
-    assert run.tool_uses[1].result.code == "DENIED"
+    assert run.tool_uses[1].result.code == "STOPPED"
     assert run.messages[-1].role == "tool"
 
 
@@ -103,8 +103,8 @@ async def test_stop_in_a_stream_leaves_a_finished_run(turn):
     run = await handle
     assert run.reason == "stopped"
     assert isinstance(run.events[-1], RunFinished)
-    started = {event.call_id for event in of(run, ToolStarted)}
-    assert started == {event.call_id for event in of(run, ToolFinished)}
+    started = [(event.call_id, "STOPPED") for event in of(run, ToolStarted)]
+    assert started == [(event.call_id, event.code) for event in of(run, ToolFinished)]
     assert not asyncio.all_tasks() - {asyncio.current_task()}
 
 
@@ -142,7 +142,28 @@ async def test_stop_while_a_tool_runs_answers_its_call():
     run = await handle
     assert run.messages[-1].role == "tool"
     assert run.messages[-2].tool_calls[0].id == run.messages[-1].parts[0].call_id
-    assert not of(run, ToolFinished)[0].ok
+    assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
+    assert run.tool_uses[0].result.code == "STOPPED"
+
+
+async def test_a_call_that_ended_before_the_stop_keeps_its_result():
+    running = asyncio.Event()
+
+    @tool(timeout=None)
+    async def wait_for_ever() -> str:
+        """Waits."""
+        await asyncio.sleep(0.01)
+        running.set()
+        await asyncio.Event().wait()
+        return ""
+
+    provider = ScriptedProvider([[write("a.txt"), call("no_such_tool"), call("wait_for_ever")]])
+    handle = Agent(provider, tools=[*Agent("demo:").toolbox, wait_for_ever]).start("go")
+    await running.wait()
+    handle.stop()
+    run = await handle
+    assert [use.result.code for use in run.tool_uses] == [None, "UNKNOWN_TOOL", "STOPPED"]
+    assert "Not run" not in run.tool_uses[0].result.text
 
 
 async def test_stop_denies_a_pending_approval():
@@ -163,6 +184,7 @@ async def test_stop_denies_a_pending_approval():
     handle.stop()
     run = await handle
     assert [event.approved for event in of(run, ApprovalResolved)] == [False]
+    assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
     assert run.reason == "stopped"
 
 

@@ -145,7 +145,7 @@ class Recorder:
 
     def _outcome(self, event: ToolFinished) -> Json:
         """What the person was shown of a call that cannot be run again; its text follows with the message."""
-        if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED"):
+        if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED", "STOPPED"):
             return {}
         told: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
         return {**told, "outputs": list(event.outputs)}

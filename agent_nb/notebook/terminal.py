@@ -45,8 +45,9 @@ class TerminalView:
                 self._mid_line = not text.endswith("\n")
             case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
                 self._titles[call_id] = title
-            case ToolFinished(call_id=call_id, ok=ok, summary=summary):
-                self._line(f"{'✓' if ok else '✗'} {self._titles.get(call_id, '')}  {summary}")
+            case ToolFinished(call_id=call_id, ok=ok, code=code, summary=summary):
+                mark = "✓" if ok else "■" if code == "STOPPED" else "✗"
+                self._line(f"{mark} {self._titles.get(call_id, '')}  {summary}")
             case TurnRetrying(why=why):
                 self._line(f"… {why}")
             case RunFinished():

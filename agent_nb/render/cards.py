@@ -49,8 +49,9 @@ def entry_html(entry: Entry) -> str:
 
 
 def _step(step: Step) -> str:
-    mark = '<span class="anb-ok">✓</span>' if step.ok else '<span class="anb-err">✗</span>'
-    outcome = step.summary if step.ok else ": ".join(filter(None, ("failed", step.summary)))
+    kind, sign = ("err", "✗") if step.failed else ("ok", "✓") if step.ok else ("dim", "■")
+    mark = f'<span class="anb-{kind}">{sign}</span>'
+    outcome = ": ".join(filter(None, ("failed" if step.failed else "", step.summary)))
     facts = list(filter(None, (outcome, duration(step.seconds) if step.seconds >= 0.05 else "")))
     told = (
         f'<span class="anb-c">: </span><span class="anb-dim">{with_code(", ".join(facts))}</span>'

@@ -26,7 +26,7 @@ def _markdown_of(entry: Entry) -> str:
         case Words(text):
             return tamed(text)
         case Step() as step:
-            outcome = "" if step.ok else "failed: "
+            outcome = "failed: " if step.failed else ""
             return f"- {_code(step.title)}: {outcome}{tamed(_one_line(step.summary)) or 'done'}"
         case Retry(why):
             return f"- tried again: {tamed(_one_line(why))}"
@@ -57,7 +57,7 @@ def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
         lines.append(f"  {_one_line(run.error)}")
     for entry in entries:
         if isinstance(entry, Step):
-            outcome = "ok" if entry.ok else "failed"
+            outcome = "ok" if entry.ok else "failed" if entry.failed else ""
             lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")
     if run.text:
         lines += ["", run.text.strip()]

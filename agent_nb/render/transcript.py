@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent_nb.errors import ToolErrorCode
 from agent_nb.events import (
     Event,
     FileChanged,
@@ -53,6 +54,7 @@ class Step:
 
     title: str
     ok: bool = False
+    code: ToolErrorCode | None = None
     summary: str = ""
     hint: str = ""
     seconds: float = 0.0
@@ -63,9 +65,15 @@ class Step:
     path: str = ""
     """The file it changed."""
 
+    @property
+    def failed(self) -> bool:
+        """What the end of the run has closed did not fail; its summary says so."""
+        return not self.ok and self.code != "STOPPED"
+
 
 Entry = Thought | Words | Cited | Retry | Step
 
+_OUTCOME = ("ok", "code", "summary", "hint", "seconds", "outputs")
 _SILENT = (ToolArgsDelta, FileDelta, UsageUpdated)
 """Most events of a run, and none of them leaves a mark here."""
 
@@ -124,7 +132,7 @@ class _Folding:
             case FileChanged(call_id=str(call_id), path=path):
                 self._change(call_id, lambda step: replace(step, path=path))
             case ToolFinished(call_id=call_id) as end:
-                told = {name: getattr(end, name) for name in ("ok", "summary", "hint", "seconds", "outputs")}
+                told = {name: getattr(end, name) for name in _OUTCOME}
                 self._change(call_id, lambda step: replace(step, **told))
 
     def _change(self, call_id: str, change: Callable[[Step], Step]) -> None:

@@ -17,7 +17,14 @@ export type Reason =
 	| "failed";
 export type Stop = "end_turn" | "tool_use" | "max_tokens" | "refusal" | "go_on";
 export type FileAction = "created" | "edited" | "deleted";
-export type ToolErrorCode = "UNKNOWN_TOOL" | "INVALID_JSON" | "SCHEMA" | "DENIED" | "TIMEOUT" | "FAILED";
+export type ToolErrorCode =
+	| "UNKNOWN_TOOL"
+	| "INVALID_JSON"
+	| "SCHEMA"
+	| "DENIED"
+	| "TIMEOUT"
+	| "FAILED"
+	| "STOPPED";
 
 export interface Usage {
 	input: number;

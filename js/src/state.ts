@@ -48,8 +48,6 @@ export interface ToolRow {
 	written: number;
 	from: number;
 	seconds: number | null;
-	/** When it ended, on the run's clock. */
-	to: number | null;
 	progress: string;
 	summary: string;
 	outputs: readonly MimeBundle[];
@@ -124,8 +122,7 @@ export interface VariantState {
 	epochs: number;
 }
 
-/** Seconds before its end in which a stopped run closes its open calls. */
-const WITH_THE_RUN = 0.1;
+const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "stopped"]);
 const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 
 export const EMPTY: VariantState = {
@@ -191,12 +188,11 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "tool_finished":
 			return withTool(state, event.call_id, (row) => ({
 				...row,
-				status: event.ok ? "ok" : "failed",
+				...endOf(row, event.ok, event.code),
 				summary: event.summary,
 				outputs: event.outputs,
 				// A file's time is the time its writing took, which was before the tool ran.
 				seconds: row.path ? event.at - row.from : event.seconds,
-				to: event.at,
 				code: event.code,
 				hint: event.hint,
 				progress: "",
@@ -266,7 +262,6 @@ function startTool(state: VariantState, call_id: string, name: string, title: st
 		written: 0,
 		from: state.at,
 		seconds: null,
-		to: null,
 		progress: "",
 		summary: "",
 		outputs: [],
@@ -275,6 +270,12 @@ function startTool(state: VariantState, call_id: string, name: string, title: st
 		change: null,
 		answer: null,
 	});
+}
+
+/** A call that the run's end closed has not failed, and what the engine answered for the person was never said. */
+function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
+	if (code !== "STOPPED") return { status: ok ? "ok" : "failed", answer: row.answer };
+	return { status: "stopped", answer: row.answer?.approved ? row.answer : null };
 }
 
 function toolIndex(state: VariantState, call_id: string): number {
@@ -369,13 +370,9 @@ function finish(
 	facts: { usage: Usage; cost: number | null; at: number },
 ): VariantState {
 	const state = close(before);
-	const stopped = reason === "stopped" || reason === "interrupted";
-	const rows = state.rows.map((row): Row => {
-		if (row.kind !== "tool" || row.status === "ok") return row;
-		// The engine gives every open call a result when it is stopped; that is no failure of the tool.
-		const failed = row.status === "failed" && !(stopped && (row.to ?? 0) > before.at - WITH_THE_RUN);
-		return failed ? row : { ...row, status: "stopped", answer: row.answer?.approved ? row.answer : null };
-	});
+	const rows = state.rows.map((row) =>
+		row.kind === "tool" && !ENDED.has(row.status) ? { ...row, ...endOf(row, false, "STOPPED") } : row,
+	);
 	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
 }
 

@@ -101,10 +101,11 @@ describe("rows", () => {
 
 	test("calls that a stop closed are stopped, not failed", () => {
 		const denied = { type: "approval_resolved", call_id: "c1", approved: false, note: "stopped" } as const;
-		const failed = done({ call_id: "c0", ok: false, at: 2 });
-		const events = script(started, turn, tool("c0"), failed, tool("c1"), denied);
-		const closed = done({ ok: false, summary: "Stopped before it ended.", code: "FAILED", at: 9 });
-		const end = play(script(closed, { ...finished("stopped"), at: 9.01 }), play(events));
+		const failed = done({ call_id: "c0", ok: false, code: "FAILED" });
+		const closed = done({ ok: false, summary: "Stopped before it ended.", code: "STOPPED" });
+		const end = play(
+			script(started, turn, tool("c0"), tool("c1"), denied, failed, closed, finished("stopped")),
+		);
 		const rows = end.rows.filter((row) => row.kind === "tool");
 		expect(rows.map((row) => row.status)).toEqual(["failed", "stopped"]);
 		expect(rows[1]?.answer).toBeNull();

@@ -155,7 +155,7 @@ function resultOf(row: ToolRow): Node[] {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
 		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "It failed."), hint || null));
 	} else if (row.status === "stopped") {
-		nodes.push(h("p", { class: "anb-cap" }, "It was stopped before it had finished."));
+		nodes.push(h("p", { class: "anb-cap" }, row.summary || "Stopped before it ended."));
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
