@@ -239,6 +239,7 @@ class RunHandle:
             seconds=seconds,
             settings=self._setup.settings,
             system=self._setup.system,
+            tools=self._setup.toolbox.specs,
         )
         self._journal.close()
 

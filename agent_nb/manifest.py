@@ -21,6 +21,7 @@ def manifest_of(run: Run) -> Json:
         "settings": run.settings,
         "prompt_sha256": _hash(run.prompt),
         "system_sha256": _hash(run.system),
+        "tools_sha256": {tool.name: _hash(to_wire(tool)) for tool in run.tools},
         "messages_sha256": _hash([_content(message) for message in run.messages]),
         "files_sha256": {path: _hash(content) for path, content in run.files.items()},
         "usage": to_wire(run.usage),

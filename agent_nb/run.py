@@ -13,7 +13,7 @@ from typing import Any
 from agent_nb.errors import ConfigError, RunFailedError, SavedRunError
 from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted, TurnFinished, event_from_wire
 from agent_nb.files import Files
-from agent_nb.messages import Message, Thinking, ToolResult, ToolUse, Usage
+from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.wire import Json, from_wire, to_wire
 
 FORMAT = "agent_nb.run"
@@ -42,6 +42,8 @@ class Run:
     """The mark its output carries: the name and a hash of what was asked."""
     settings: Json = field(default_factory=dict)
     system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    """The tools as the model was told of them."""
     history: int = 0
     """How many of `messages` came before this run."""
     given_files: Files | None = None
@@ -101,6 +103,12 @@ class Run:
         from agent_nb.manifest import manifest_of
 
         return manifest_of(self)
+
+    def request(self, step: int = 1) -> Json:
+        """What was sent in turn `step`, from 1: model, system text, messages, tools, settings."""
+        from agent_nb.requests import request_of
+
+        return request_of(self, step)
 
     def with_files(self, changed: Mapping[str, str | bytes | None]) -> "Run":
         """A new run with these files changed by hand (None deletes); the next prompt tells the model."""
@@ -207,7 +215,7 @@ def run_to_wire(run: Run) -> Json:
 
 
 def run_from_wire(data: Json) -> Run:
-    plain = {f.name for f in fields(Run)} - {*_PLAIN, "messages", "usage"}
+    plain = {f.name for f in fields(Run)} - {*_PLAIN, "messages", "usage", "tools"}
     given = data.get("given_files")
     return Run(
         **{name: data[name] for name in plain if name in data},
@@ -216,6 +224,7 @@ def run_from_wire(data: Json) -> Run:
         messages=from_wire(tuple[Message, ...], data["messages"]),
         events=tuple(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
         usage=from_wire(Usage, data["usage"]),
+        tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),
         variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),
     )
 

@@ -18,7 +18,7 @@ FLOORS = [
     {"files", "fetch", "pictures"},
     {"tools", "providers", "render"},
     {"conversation", "spend", "retry"},
-    {"run", "manifest", "compare"},
+    {"run", "manifest", "requests", "compare"},
     {"bridge", "journal", "calls", "setup", "vocabulary"},
     {"cassette"},
     {"engine", "agent"},

@@ -1,0 +1,76 @@
+"""What each turn was sent, told again from the run."""
+
+import json
+
+import pytest
+from PIL.Image import new as picture
+
+from agent_nb import Agent, Limits, load
+from agent_nb.errors import ConfigError
+from agent_nb.messages import Image
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.requests import shortened
+from agent_nb.scrub import MASK, register
+
+PAGE = {"path": "index.html", "content": "<h1>Hi</h1>"}
+
+
+def roles(request):
+    return [message["role"] for message in request["messages"]]
+
+
+async def test_each_turn_tells_what_was_sent():
+    with ScriptedProvider(
+        [[call("create_file", PAGE)], [call("list_files", {})], [text("Done.")]]
+    ) as provider:
+        run = await Agent(provider, limits=Limits(steps=3)).run("go")
+    for step, sent in enumerate(provider.requests, 1):
+        told = run.request(step)
+        assert roles(told) == [message.role for message in sent.messages]
+        assert [tool["name"] for tool in told["tools"]] == [tool.name for tool in sent.tools]
+        assert told["system"] == sent.system
+    assert roles(run.request(3)) == ["user", "assistant", "tool", "assistant", "tool", "user"]
+    assert run.request(2)["messages"][1]["parts"][0]["name"] == "create_file"
+
+
+async def test_a_loaded_run_tells_its_history_too(tmp_path):
+    with ScriptedProvider([[call("create_file", PAGE)], [text("Done.")]]) as provider:
+        first = await Agent(provider).run("go")
+    with ScriptedProvider([[text("More.")]]) as provider:
+        run = await Agent(provider).run("more", base=first)
+    told = load(run.save(tmp_path / "run.json")).request(1)
+    assert told == run.request(1)
+    assert roles(told) == [message.role for message in provider.requests[0].messages]
+    assert len(told["messages"]) == 5
+
+
+async def test_pictures_are_told_by_their_size():
+    with ScriptedProvider([[text("Nice.")]]) as provider:
+        run = await Agent(provider).run("look", images=[picture("RGB", (64, 64))])
+    image = next(part for part in run.messages[0].parts if isinstance(part, Image))
+    told = run.request(1)["messages"][0]["parts"]
+    assert {"type": "image", "name": image.name, "data": f"image/png, {len(image.data):,} bytes"} in told
+    assert len(json.dumps(told)) < 400
+
+
+async def test_secrets_are_masked_in_a_request():
+    register("a-very-secret-value")
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("use a-very-secret-value and sk-ant-0123456789abcdef01")
+    told = json.dumps(run.request(1), ensure_ascii=False)
+    assert "a-very-secret-value" not in told
+    assert "0123456789abcdef" not in told
+    assert told.count(MASK) == 2
+
+
+@pytest.mark.parametrize("step", [0, 3, "2"])
+async def test_a_turn_that_never_was_is_refused(step):
+    with ScriptedProvider([[call("create_file", PAGE)], [text("Done.")]]) as provider:
+        run = await Agent(provider).run("go")
+    with pytest.raises(ConfigError, match=r"no turn .*; this run has 1 to 2"):
+        run.request(step)
+
+
+def test_long_texts_say_what_is_missing():
+    cut = shortened({"messages": [{"text": "x" * 30}], "step": 3}, limit=10)
+    assert cut == {"messages": [{"text": "x" * 10 + "… (20 more characters)"}], "step": 3}
