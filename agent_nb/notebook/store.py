@@ -48,7 +48,8 @@ class RunStore:
         }
         with self._locked():
             write_atomically(target, data)
-            self._write_index(self._pruned([*self._rows(), row]))
+            others = [other for other in self._rows() if other["file"] != target.name]
+            self._write_index(self._pruned([*others, row]))
         return target
 
     def rows(self) -> list[Json]:
@@ -62,7 +63,7 @@ class RunStore:
 
     def _rows(self) -> list[Json]:
         try:
-            lines = self._index.read_text(encoding="utf-8").splitlines()
+            lines = self._index.read_text(encoding="utf-8", errors="replace").splitlines()
         except FileNotFoundError:
             return []
         rows = []
@@ -71,7 +72,7 @@ class RunStore:
                 row = json.loads(line)
             except json.JSONDecodeError:  # a line cut short by a full disk: the others still count
                 continue
-            if isinstance(row, dict) and "file" in row and "name" in row:
+            if isinstance(row, dict) and _is_file_name(row.get("file")) and "name" in row:
                 rows.append(row)
         return rows
 
@@ -79,7 +80,8 @@ class RunStore:
         kept: list[Json] = []
         weight = 0
         for row in reversed(rows):
-            weight += row.get("bytes", 0)
+            size = row.get("bytes")
+            weight += size if isinstance(size, int) else 0
             if kept and (len(kept) >= MOST_RUNS or weight > MOST_BYTES):
                 (self.folder / row["file"]).unlink(missing_ok=True)
             else:
@@ -96,3 +98,10 @@ class RunStore:
 
         with FileLock(self.folder / ".lock", timeout=10):
             yield
+
+
+def _is_file_name(value: object) -> bool:
+    """Whether an index names a file of the folder itself: pruning deletes what the index names."""
+    return (
+        isinstance(value, str) and "\0" not in value and value == Path(value).name and value.endswith(".json")
+    )

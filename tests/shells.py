@@ -1,0 +1,82 @@
+"""A plain IPython shell in this process: everything of the magic that needs no kernel, in milliseconds."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from agent_nb.notebook.magics import AgentMagics
+
+
+@dataclass
+class Cell:
+    """What running a cell gave back."""
+
+    ok: bool
+    stdout: str
+    stderr: str
+    displays: list[dict[str, Any]] = field(default_factory=list)
+    error: BaseException | None = None
+
+
+class Shell:
+    """One shell with the extension loaded, working in a folder of its own."""
+
+    def __init__(self, ipython: InteractiveShell) -> None:
+        self.ipython = ipython
+        self.names: dict[str, Any] = ipython.user_ns
+
+    @property
+    def magics(self) -> AgentMagics:
+        return self.ipython.magics_manager.registry["AgentMagics"]
+
+    def options(self, line: str) -> Any:
+        """The options as the magic reads them from its first line."""
+        return self.magics.parse(line)
+
+    def run(self, code: str) -> Cell:
+        with capture_output() as seen:
+            result = self.ipython.run_cell(code, store_history=True)
+        return Cell(
+            ok=bool(result.success),
+            stdout=seen.stdout,
+            stderr=seen.stderr,
+            displays=[output.data for output in seen.outputs],
+            error=result.error_before_exec or result.error_in_exec,
+        )
+
+    def complete(self, line: str) -> list[str]:
+        """What Tab offers at the end of a line."""
+        return list(self.ipython.complete(line.rsplit(" ", maxsplit=1)[-1], line, len(line))[1])
+
+
+@contextmanager
+def start_shell(home: Path) -> Iterator[Shell]:
+    """A shell whose working directory is `home`. There is one at a time, as in life."""
+    config = Config()
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "nocolor"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        patch.setenv("IPYTHONDIR", str(home / ".ipython"))
+        InteractiveShell.clear_instance()
+        ipython = InteractiveShell.instance(config=config)
+        try:
+            ipython.run_line_magic("load_ext", "agent_nb")
+            yield Shell(ipython)
+        finally:
+            ipython.run_line_magic("unload_ext", "agent_nb")
+            ipython.history_manager.end_session()
+            InteractiveShell.clear_instance()
+
+
+def in_kernel(*, allow_stdin: bool) -> SimpleNamespace:
+    """The one thing that tells a kernel's shell from a terminal's, and whether somebody watches."""
+    return SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=allow_stdin))
