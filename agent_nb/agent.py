@@ -11,7 +11,16 @@ from typing import Any, Self, TypeVar
 
 from agent_nb.bridge import run_blocking
 from agent_nb.calls import AfterTool, BeforeTool, Hooks, Policy
-from agent_nb.cassette import Recorder, ReplayProvider, Target, as_recorded, differences, ours_of, yours_of
+from agent_nb.cassette import (
+    Recorder,
+    Recording,
+    ReplayProvider,
+    Target,
+    as_recorded,
+    differences,
+    ours_of,
+    yours_of,
+)
 from agent_nb.conversation import Opening, describe_edits, describe_files, to_message
 from agent_nb.engine import RunHandle
 from agent_nb.errors import CassetteError, ConfigError
@@ -23,14 +32,17 @@ from agent_nb.prompts import prompt_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_price, price_of
+from agent_nb.race import Race
 from agent_nb.run import Run
-from agent_nb.setup import Limits, Setup
+from agent_nb.setup import Lane, Limits, Setup
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)
 After = TypeVar("After", bound=AfterTool)
+
+MOST_VARIANTS = 8
 
 
 class Agent:
@@ -67,18 +79,23 @@ class Agent:
     ) -> RunHandle:
         """Starts a run in the running loop and gives its handle at once."""
         pictures = tuple(to_image(image) for image in images)
-        opening = _open(prompt, files, pictures, base, messages)
-        setup = self._setup(opening)
-        if told := self._differences(opening, setup):
-            raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
-        recorder = self._recorder(opening, setup)
-        handle = RunHandle(replace(setup, provider=recorder.tap()) if recorder else setup, opening)
-        if recorder:
-            handle.recorded = "Not recorded: the recorder failed; `%agent log on` tells more."
-            handle.subscribe(lambda event: recorder.hear(event, handle))
-        for subscriber in self._subscribers:
-            handle.subscribe(subscriber)
-        return handle
+        return self._start(_open(prompt, files, pictures, base, messages), [self])[0]
+
+    def race(
+        self, prompt: str, *, models: Sequence[str | Provider] = (), variants: int = 1, **material: Any
+    ) -> Race:
+        """Starts several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
+
+        `material` is what `start` takes. A cassette plays all the variants it has.
+        """
+        entrants = self._entrants(models, variants)
+        return Race(self._start(self._open(prompt, material), entrants))
+
+    def with_model(self, model: str | Provider) -> Self:
+        """This agent on another model."""
+        other = copy(self)
+        other.provider = make_model(model) if isinstance(model, str) else model
+        return other
 
     def preview(self, prompt: str, **material: Any) -> tuple[str, tuple[Message, ...]]:
         """The system text and the messages that a run would begin with; nothing is sent."""
@@ -128,10 +145,15 @@ class Agent:
         recording._target = Target(path=Path(path), folder=folder or Path(), force=force)
         return recording
 
-    def differences(self, prompt: str, *, model: str | None = None, **material: Any) -> list[str]:
-        """Why this agent's cassette was not recorded for this; empty when it plays."""
+    def differences(
+        self, prompt: str, *, models: Sequence[str | None] = (None,), **material: Any
+    ) -> list[str]:
+        """Why this agent's cassette was not recorded for this; empty when it plays.
+
+        `models` has one for each variant; None where any will do.
+        """
         opening = self._open(prompt, material)
-        return self._differences(opening, self._setup(opening), model)
+        return self._differences(opening, self._setup(opening), models)
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
         """Calls `subscriber(event)` for every event of later runs. What it raises never breaks a run."""
@@ -170,24 +192,54 @@ class Agent:
         files, base, messages = (material.get(name) for name in ("files", "base", "messages"))
         return _open(prompt, files, images, base, messages)
 
-    def _recorder(self, opening: Opening, setup: Setup) -> Recorder | None:
+    def _entrants(self, models: Sequence[str | Provider], variants: int) -> list[Self]:
+        if isinstance(self.provider, ReplayProvider) and not models and variants == 1:
+            return [self.with_model(provider) for provider in self.provider.variants]
+        total = max(1, len(models)) * variants
+        if not isinstance(variants, int) or not 1 <= total <= MOST_VARIANTS:
+            raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
+        agents = [self.with_model(model) for model in models] or [self]
+        return [agent for agent in agents for _ in range(variants)]
+
+    def _start(self, opening: Opening, agents: Sequence["Agent"]) -> list[RunHandle]:
+        """One run on each agent, as variants of each other."""
+        setups = [agent._setup(opening) for agent in agents]
+        if told := self._differences(opening, setups[0], [None] * len(agents)):
+            raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
+        recording = self._recording(opening, setups)
+        lane = Lane()
+        handles = []
+        for variant, setup in enumerate(setups):
+            recorder = Recorder(recording, setup) if recording else None
+            tapped = replace(setup, provider=recorder.tap()) if recorder else setup
+            handle = RunHandle(tapped, opening, replace(lane, variant=variant))
+            handle.recording = recording
+            if recorder:
+                handle.subscribe(partial(recorder.hear, run=handle))
+            for subscriber in self._subscribers:
+                handle.subscribe(subscriber)
+            handles.append(handle)
+        return handles
+
+    def _recording(self, opening: Opening, setups: Sequence[Setup]) -> Recording | None:
         if self._target is None:
             return None
-        return Recorder(self._target, setup, yours=self._yours(opening, setup), ours=ours_of(setup))
+        yours = self._yours(opening, setups)
+        return Recording(self._target, yours=yours, ours=ours_of(setups[0]), variants=len(setups))
 
-    def _differences(self, opening: Opening, setup: Setup, model: str | None = None) -> list[str]:
+    def _differences(self, opening: Opening, setup: Setup, models: Sequence[str | None]) -> list[str]:
         if not isinstance(self.provider, ReplayProvider):
             return []
         missing = [name for name in self.provider.repeats if name not in self.toolbox]
-        yours = {**self._yours(opening, setup), "model": model}
+        yours = {**self._yours(opening, [setup]), "model": models[0], "variants": models}
         return [
             *differences(self.provider.cassette.yours, yours),
             *(f"the tool `{name}`" for name in missing),
         ]
 
-    def _yours(self, opening: Opening, setup: Setup) -> dict[str, Any]:
+    def _yours(self, opening: Opening, setups: Sequence[Setup]) -> dict[str, Any]:
         own = "\n\n".join(text for text in (opening.system, self.instructions) if text)
-        return yours_of(opening, setup, own)
+        return yours_of(opening, setups, own)
 
     def _setup(self, opening: Opening) -> Setup:
         if (

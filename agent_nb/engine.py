@@ -10,16 +10,15 @@ import functools
 import itertools
 import logging
 import math
-import uuid
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 from agent_nb.bridge import from_any_thread
 from agent_nb.calls import Ask, ToolRunner, title_of
+from agent_nb.cassette import Recording
 from agent_nb.conversation import ENTRY, Opening, drafts, files_in, page_in
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
-    Event,
     FileChanged,
     MessageAdded,
     Reason,
@@ -36,6 +35,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
+from agent_nb.handle import Handle
 from agent_nb.journal import Journal
 from agent_nb.messages import Message, ToolCall, ToolResult, user
 from agent_nb.prompts import prompt_text
@@ -52,7 +52,7 @@ from agent_nb.providers.base import (
 from agent_nb.retry import wait_before
 from agent_nb.run import Run, unique_call_id
 from agent_nb.scrub import scrub
-from agent_nb.setup import Ended, Setup
+from agent_nb.setup import Ended, Lane, Setup
 from agent_nb.spend import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.tools import ToolContext
 
@@ -62,27 +62,25 @@ NOT_RUN = "Not run: the run ended first."
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 
 
-class RunHandle:
+class RunHandle(Handle):
     """One run under way: `await` it for the `Run`, iterate it for its events, `stop()` it."""
 
-    def __init__(self, setup: Setup, opening: Opening, *, name: str = "run", variant: int = 0) -> None:
-        self.id = uuid.uuid4().hex[:12]
-        self.name, self.key, self.variant = name, name, variant
-        self.result: Run | None = None
-        self.ask: Ask | None = None
-        """How to reach the person for approvals; whoever shows the run sets it."""
-        self.follower: asyncio.Task[None] | None = None
-        """Kept by whoever waits for the end in the background."""
-        self.recorded = ""
-        """Where the cassette of this run is, or why there is none; empty when none was asked for."""
+    def __init__(self, setup: Setup, opening: Opening, lane: Lane | None = None) -> None:
+        self._lane = lane or Lane()
+        self._clock = setup.provider.new_clock()
+        self._journal = Journal(self._lane.run_id, self._lane.variant, self._clock)
+        super().__init__(self._lane.run_id, self._journal)
+        self.variant = self._lane.variant
+        self._ask: Ask | None = None
+        self.on_done: Callable[[], None] | None = None
+        """Called once the result is there."""
+        self.recording: Recording | None = None
         self._setup, self._opening = setup, opening
         self._on_loop = from_any_thread()
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
-        self._clock = setup.provider.new_clock()
-        self._journal = Journal(self.id, variant, self._clock)
         self._emit = self._journal.emit
-        self._spend = Spend(setup.price)
+        self._spend = self._lane.purse.share(Spend(setup.price))
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls that have begun and have no result yet, by the id they have in events."""
@@ -242,6 +240,8 @@ class RunHandle:
             tools=self._setup.toolbox.specs,
         )
         self._journal.close()
+        if self.on_done:
+            self.on_done()
 
     def _close_calls(self) -> None:
         """No call stays without a result; one that had ended before its turn did keeps its own."""
@@ -270,24 +270,20 @@ class RunHandle:
 
     # from outside
 
+    def reach(self, ask: Ask) -> None:
+        """How to reach the person for approvals; whoever shows the run sets it."""
+        self._ask = ask
+
     def stop(self, reason: Reason = "stopped") -> None:
         """Ends the run at once; what there is stays. Not from another thread: use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason
             self._task.cancel()
 
-    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
-        self._journal.subscribe(subscriber)
-
     @property
-    def events(self) -> list[Event]:
-        """Everything that has happened so far."""
-        return self._journal.events
-
-    @property
-    def done(self) -> bool:
-        return self.result is not None
+    def recorded(self) -> str:
+        """Where the cassette of this run is, or why there is none; empty when none was asked for."""
+        return self.recording.outcome if self.recording else ""
 
     @property
     def model(self) -> str:
@@ -298,23 +294,14 @@ class RunHandle:
         """The files as they stand."""
         return self._workspace.files
 
-    def __await__(self) -> Generator[Any, None, Run]:
-        return self._wait().__await__()
+    def files_of(self, variant: int) -> Files:
+        return self.files
 
     async def _wait(self) -> Run:
         await asyncio.wait([self._task])
         self._finish(self._stop_reason or "interrupted")
         assert self.result is not None
         return self.result
-
-    def batches(self) -> AsyncIterator[list[Event]]:
-        """The events as they happen, those of one moment together."""
-        return self._journal.batches()
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        async for batch in self.batches():
-            for event in batch:
-                yield event
 
     def __repr__(self) -> str:
         state = self.result.reason if self.result else "running"
@@ -344,7 +331,7 @@ class RunHandle:
             clock=self._clock,
             policy=self._setup.policy,
             hooks=self._setup.hooks,
-            ask=self.ask,
+            ask=self._ask,
         )
 
     def _add(self, message: Message) -> None:
@@ -367,12 +354,11 @@ class RunHandle:
         """Reckons what the turn has cost so far, before the vendor has counted."""
         usage, cost = self._spend.estimate()
         self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
-        self._check_limits(cost)
+        self._check_limits()
 
-    def _check_limits(self, cost: float | None = None) -> None:
+    def _check_limits(self) -> None:
         limits = self._setup.limits
-        spent = self._spend.cost if cost is None else cost
-        if limits.usd is not None and spent is not None and spent >= limits.usd:
+        if limits.usd is not None and self._lane.purse.spent >= limits.usd:
             raise Ended("budget")
         if limits.seconds is not None and self._journal.elapsed() >= limits.seconds:
             raise Ended("max_seconds")

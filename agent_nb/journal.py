@@ -1,4 +1,4 @@
-"""A run's journal: every event stamped, kept in order, and told to whoever follows."""
+"""The record of a run: its events in order, told to whoever follows. A `Journal` also stamps them."""
 
 import asyncio
 import logging
@@ -14,50 +14,16 @@ MOMENT = 0.002
 """Seconds for which events wait for each other: whoever iterates is woken once, not for every token."""
 
 
-class Journal:
-    """Gapless `seq`, the run's own time, subscribers that cannot break it."""
+class Book:
+    """Events in the order they were published, and subscribers that cannot break anything."""
 
-    def __init__(self, run_id: str, variant: int, clock: Clock) -> None:
-        self.run_id, self.variant = run_id, variant
+    def __init__(self) -> None:
         self.events: list[Event] = []
-        self.at = 0.0
-        """When the run was last woken. Its own work takes no time, so a replay has the same times."""
-        self._clock, self._started = clock, clock.now()
         self._subscribers: list[Callable[[Event], None]] = []
         self._news = asyncio.Event()
         self._wake: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._closed = False
-
-    def elapsed(self) -> float:
-        return self._clock.now() - self._started
-
-    def tick(self) -> None:
-        """Events from now on happen now."""
-        self.at = int((self._clock.now() - self._started) * 1000 + 0.5) / 1000
-
-    def emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
-        seq = len(self.events) + 1
-        return self._publish(kind(run_id=self.run_id, seq=seq, at=self.at, variant=self.variant, **fields))
-
-    def emit_now(self, kind: type[BaseEvent], **fields: Any) -> Any:
-        self.tick()
-        return self.emit(kind, **fields)
-
-    def emit_file(self, call_id: str, path: str, offset: int, text: str) -> None:
-        """`emit(FileDelta, ...)` without a dict in between: there is one for nearly every token."""
-        self._publish(
-            FileDelta(
-                run_id=self.run_id,
-                seq=len(self.events) + 1,
-                at=self.at,
-                variant=self.variant,
-                call_id=call_id,
-                path=path,
-                offset=offset,
-                text=text,
-            )
-        )
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
@@ -66,7 +32,7 @@ class Journal:
         self._subscribers.append(subscriber)
 
     async def batches(self) -> AsyncIterator[list[Event]]:
-        """The events as they happen, those of one moment together, until the journal is closed."""
+        """The events as they happen, those of one moment together, until the book is closed."""
         position = 0
         while True:
             batch = self.events[position:]
@@ -86,7 +52,7 @@ class Journal:
             self._wake.cancel()
         self._news.set()
 
-    def _publish(self, event: Any) -> Any:
+    def publish(self, event: Any) -> Any:
         self.events.append(event)
         for subscriber in self._subscribers:
             self._tell(subscriber, event)
@@ -103,3 +69,44 @@ class Journal:
             subscriber(event)
         except Exception:  # it is the caller's code: reported, and the run goes on
             log.exception("a subscriber failed on %s; the run goes on", event.type)
+
+
+class Journal(Book):
+    """The book of one run: gapless `seq`, the run's own time."""
+
+    def __init__(self, run_id: str, variant: int, clock: Clock) -> None:
+        super().__init__()
+        self.run_id, self.variant = run_id, variant
+        self.at = 0.0
+        """When the run was last woken. Its own work takes no time, so a replay has the same times."""
+        self._clock, self._started = clock, clock.now()
+
+    def elapsed(self) -> float:
+        return self._clock.now() - self._started
+
+    def tick(self) -> None:
+        """Events from now on happen now."""
+        self.at = int((self._clock.now() - self._started) * 1000 + 0.5) / 1000
+
+    def emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
+        seq = len(self.events) + 1
+        return self.publish(kind(run_id=self.run_id, seq=seq, at=self.at, variant=self.variant, **fields))
+
+    def emit_now(self, kind: type[BaseEvent], **fields: Any) -> Any:
+        self.tick()
+        return self.emit(kind, **fields)
+
+    def emit_file(self, call_id: str, path: str, offset: int, text: str) -> None:
+        """`emit(FileDelta, ...)` without a dict in between: there is one for nearly every token."""
+        self.publish(
+            FileDelta(
+                run_id=self.run_id,
+                seq=len(self.events) + 1,
+                at=self.at,
+                variant=self.variant,
+                call_id=call_id,
+                path=path,
+                offset=offset,
+                text=text,
+            )
+        )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -124,6 +124,11 @@ class Run:
             raise ConfigError(f"There is no variant {number}; this run has {have}.")
         return replace(self.variants[number - 1], name=self.name, key=self.key, variants=self.variants)
 
+    @property
+    def variant(self) -> int:
+        """Its number among its variants, from 0."""
+        return self.events[0].variant if self.events else 0
+
     def raise_for_failure(self) -> "Run":
         """Raises `RunFailedError` if the run failed; else gives the run back."""
         if self.reason == "failed":
@@ -164,6 +169,22 @@ class Run:
         from agent_nb.render import bundle
 
         return bundle(self)
+
+
+def together(runs: Sequence[Run]) -> Run:
+    """Variants as one run: the first that ended well, with the costs of all."""
+    if len(runs) == 1:
+        return runs[0]
+    ended_well = [run for run in runs if run.reason == "end_turn"]
+    with_files = [run for run in runs if run.files]
+    costs = [run.cost for run in runs]
+    return replace(
+        (ended_well or with_files or list(runs))[0],
+        variants=tuple(runs),
+        usage=sum((run.usage for run in runs), Usage()),
+        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        seconds=max(run.seconds for run in runs),
+    )
 
 
 def unique_call_id(call_id: str, seen: dict[str, int]) -> str:

@@ -1,7 +1,8 @@
 """What runs share: the model, its tools, its limits, the caller's rules."""
 
+import uuid
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from agent_nb.calls import Hooks, Policy, ToolRunner
@@ -9,6 +10,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
+from agent_nb.spend import Purse
 from agent_nb.tools import Toolbox
 
 
@@ -42,6 +44,15 @@ class Setup:
     """Dollars for these tokens; None where the price is not known."""
     runner: type[ToolRunner] = ToolRunner
     """What runs the tools."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """Where a run stands among the variants started with it: its number, and what they share."""
+
+    variant: int = 0
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    purse: Purse = field(default_factory=Purse)
 
 
 class Ended(Exception):  # noqa: N818 - an ending, not an error

@@ -52,7 +52,7 @@ class Spend:
         self._turn = usage
 
     def end_turn(self, usage: Usage) -> None:
-        self._turn, self.chars = usage, 0
+        self._turn, self.chars, self._input_estimate = usage, 0, 0
         self._keep_turn()
 
     def cut_off(self) -> None:
@@ -85,3 +85,19 @@ class Spend:
         self.cost = None if self.cost is None or price is None else self.cost + price
         self.total += self._turn
         self._turn = Usage()
+
+
+class Purse:
+    """What runs that were started together have spent: one budget holds for all of them."""
+
+    def __init__(self) -> None:
+        self._spends: list[Spend] = []
+
+    def share(self, spend: Spend) -> Spend:
+        self._spends.append(spend)
+        return spend
+
+    @property
+    def spent(self) -> float:
+        """Dollars so far, with the turns under way reckoned in."""
+        return sum(spend.estimate()[1] or 0.0 for spend in self._spends)

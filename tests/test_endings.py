@@ -179,7 +179,7 @@ async def test_stop_denies_a_pending_approval():
         await asyncio.Event().wait()
 
     handle = Agent(ScriptedProvider([[call("shell", {"command": "ls"})]]), tools=[shell]).start("go")
-    handle.ask = never_answers
+    handle.reach(never_answers)
     await asked.wait()
     handle.stop()
     run = await handle
@@ -218,7 +218,7 @@ async def test_a_denial_carries_the_persons_words():
 
     with ScriptedProvider([[call("shell", {"command": "ls"})], [text("ok")]]) as provider:
         handle = Agent(provider, tools=[shell]).start("go")
-        handle.ask = no
+        handle.reach(no)
         run = await handle
     assert "Use Python instead." in run.tool_uses[0].result.text
     assert len(of(run, ApprovalRequested)) == 1

@@ -19,9 +19,9 @@ FLOORS = [
     {"tools", "providers", "render"},
     {"conversation", "spend", "retry"},
     {"run", "manifest", "requests", "compare"},
-    {"bridge", "journal", "calls", "setup", "vocabulary"},
+    {"bridge", "journal", "handle", "calls", "setup", "vocabulary"},
     {"cassette"},
-    {"engine", "agent"},
+    {"engine", "race", "agent"},
     {"notebook"},
 ]
 """From the ground up. A room may use its own floor and those below; tools and providers do not know each other."""

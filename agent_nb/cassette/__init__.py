@@ -3,11 +3,13 @@
 from agent_nb.cassette.fingerprint import differences, ours_of, same_model, yours_of
 from agent_nb.cassette.player import ReplayProvider, as_recorded, replay
 from agent_nb.cassette.reading import AGAIN, read_cassette
-from agent_nb.cassette.recorder import Recorder, Target
+from agent_nb.cassette.recorder import Recorder
+from agent_nb.cassette.recording import Recording, Target
 
 __all__ = [
     "AGAIN",
     "Recorder",
+    "Recording",
     "ReplayProvider",
     "Target",
     "as_recorded",

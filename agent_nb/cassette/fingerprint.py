@@ -6,7 +6,7 @@ The person's half says in plain words what differs. Ours changes with every rele
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agent_nb.conversation import Opening
@@ -23,8 +23,12 @@ _SHOWN = 48
 """Characters of a text that a message shows."""
 
 
-def yours_of(opening: Opening, setup: Setup, own_system: str) -> Json:
-    """The person's half: prompt, model, own system text, pictures, files, own tools, the conversation before."""
+def yours_of(opening: Opening, setups: Sequence[Setup], own_system: str) -> Json:
+    """The person's half: prompt, model, own system text, pictures, files, own tools, the conversation before.
+
+    One setup for each variant; they differ in the model alone.
+    """
+    setup = setups[0]
     built_in = {tool.name: tool for tool in Toolbox.default()}
     own = [tool for tool in setup.toolbox if built_in.get(tool.name) is not tool]
     yours: Json = {
@@ -38,6 +42,8 @@ def yours_of(opening: Opening, setup: Setup, own_system: str) -> Json:
         if opening.history
         else "",
     }
+    if len(setups) > 1:
+        yours["variants"] = [each.provider.name for each in setups]
     return scrub_json(yours)  # type: ignore[no-any-return]
 
 
@@ -58,8 +64,7 @@ def differences(recorded: Json, now: Json) -> list[str]:
 def _differences(recorded: Json, now: Json) -> Iterator[str]:
     if not _same_text(recorded.get("prompt", ""), now["prompt"]):
         yield f"another prompt ({_shown(recorded.get('prompt', ''), now['prompt'])})"
-    if now["model"] and not same_model(recorded.get("model", ""), now["model"]):
-        yield f"another model (`{recorded.get('model')}`, not `{now['model']}`)"
+    yield from _other_models(recorded, now)
     if not _same_text(recorded.get("system", ""), now["system"]):
         yield f"another system text of yours ({_shown(recorded.get('system', ''), now['system'])})"
     if recorded.get("history", "") != now["history"]:
@@ -71,6 +76,21 @@ def _differences(recorded: Json, now: Json) -> Iterator[str]:
     for what, key in (("file", "files"), ("tool", "tools")):
         for name in _changed(recorded.get(key, {}), now[key]):
             yield f"another {what} `{name}`"
+
+
+def _other_models(recorded: Json, now: Json) -> Iterator[str]:
+    before, wanted = (half.get("variants") or [half.get("model")] for half in (recorded, now))
+    if len(before) != len(wanted):
+        yield f"{_counted(len(before))}, not {len(wanted)}"
+        return
+    for model, named in zip(before, wanted, strict=True):
+        if named and not same_model(model or "", named):
+            yield f"another model (`{model}`, not `{named}`)"
+            return
+
+
+def _counted(variants: int) -> str:
+    return "one variant" if variants == 1 else f"{variants} variants"
 
 
 def same_model(recorded: str, named: str) -> bool:

@@ -49,18 +49,25 @@ class Deck(VirtualClock):
 
 
 class ReplayProvider:
-    """The model of a cassette, under the name it was recorded with."""
+    """The model of one variant of a cassette, under the name it was recorded with."""
 
-    def __init__(self, cassette: Cassette, shown: str, *, pace: float = 0.0) -> None:
+    def __init__(self, cassette: Cassette, shown: str, *, pace: float = 0.0, variant: int = 0) -> None:
         if not pace >= 0:
             raise ConfigError(f"The pace must be 0 (at once) or more (1 as recorded), not {pace!r}.")
         self.cassette, self.path = cassette, shown
         self._pace = pace
-        self._prices = _prices(cassette)
+        self.take = cassette.takes[variant]
+        self._prices = _prices(self.take)
 
     @property
     def name(self) -> str:
-        return self.cassette.takes[0].model
+        return self.take.model
+
+    @property
+    def variants(self) -> "list[ReplayProvider]":
+        """All variants of the cassette, this one's siblings."""
+        each = range(len(self.cassette.takes))
+        return [ReplayProvider(self.cassette, self.path, pace=self._pace, variant=number) for number in each]
 
     @property
     def repeats(self) -> list[str]:
@@ -69,7 +76,7 @@ class ReplayProvider:
         return sorted({name for turn in turns for name in _repeated(turn)})
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        deck, take = request.clock, self._take(request.variant)
+        deck, take = request.clock, self.take
         assert isinstance(deck, Deck)
         if deck.turn >= len(take.turns):
             raise CassetteError(f"{self.path!r} ends after {len(take.turns)} turns.")
@@ -101,12 +108,6 @@ class ReplayProvider:
     def __repr__(self) -> str:
         return f"<ReplayProvider {self.path} of {self.name}>"
 
-    def _take(self, variant: int) -> Take:
-        for take in self.cassette.takes:
-            if take.variant == variant:
-                return take
-        raise CassetteError(f"{self.path!r} has no variant {variant}.")
-
 
 def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -> ReplayProvider:
     """The recorded model in this file. `pace` 1 takes as long as it took, 0 no time; relative paths are in `folder`."""
@@ -115,7 +116,7 @@ def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -
 
 def as_recorded(setup: Setup, provider: ReplayProvider) -> Setup:
     """The setup with the limits, settings and prices of the recording, and tools that follow the tape."""
-    recorded = provider.cassette.takes[0].settings
+    recorded = provider.take.settings
     if log.isEnabledFor(logging.INFO) and (told := _changed(provider.cassette.ours, ours_of(setup))):
         log.info("%s was recorded with other %s; it plays all the same", provider.path, ", ".join(told))
     return replace(
@@ -140,10 +141,10 @@ def _repeated(turn: TapedTurn) -> Iterator[str]:
             yield names.get(mark.call, names.get(mark.call.rpartition("#")[0], mark.call))
 
 
-def _prices(cassette: Cassette) -> dict[Usage, float] | None:
+def _prices(take: Take) -> dict[Usage, float] | None:
     """What each attempt cost; None when the model had no known price."""
     prices = {Usage(): 0.0}
-    for attempt in (a for take in cassette.takes for turn in take.turns for a in turn.attempts):
+    for attempt in (attempt for turn in take.turns for attempt in turn.attempts):
         if attempt.cost is None:
             return None
         counted = [usage for _, piece in attempt.pieces if (usage := getattr(piece, "usage", None))]

@@ -1,24 +1,15 @@
 """Records a run while it happens: the pieces on their way from the model, the moments of its tools from the events.
 
-The run itself is not changed in any way. The file is written when the run has come to its own end, whole or not
-at all.
+The run itself is not changed in any way. `Recording` collects the takes and writes the file.
 """
 
 import contextlib
-import logging
-import os
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from agent_nb.calls import one_line
-from agent_nb.cassette.cleaning import clean
-from agent_nb.cassette.fingerprint import differences
-from agent_nb.cassette.reading import parse_cassette, read_cassette
-from agent_nb.cassette.tape import RECORDED, Attempt, Cassette, Gap, Mark, Moment, Retry, Take, TapedTurn
-from agent_nb.cassette.writing import write_cassette
-from agent_nb.errors import CassetteError
+from agent_nb.cassette.recording import Recording
+from agent_nb.cassette.tape import Attempt, Gap, Mark, Moment, Retry, Take, TapedTurn
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -38,44 +29,22 @@ from agent_nb.events import (
 from agent_nb.files import Content, Files
 from agent_nb.messages import Message, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
-from agent_nb.run import write_atomically
 from agent_nb.setup import Setup
 from agent_nb.wire import Json, to_wire
-
-log = logging.getLogger("agent_nb")
 
 
 class Recordable(Protocol):
     """What the recorder needs of a run under way."""
 
-    recorded: str
-
     @property
     def files(self) -> Files: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """Where a cassette is to be written."""
-
-    path: Path
-    """As the person gave it, and reads it in messages."""
-    folder: Path
-    """Where it is, if it is relative."""
-    force: bool = False
-
-    @property
-    def file(self) -> Path:
-        return self.folder / self.path
-
-
 class Recorder:
-    """One cassette in the making. `tap` goes between engine and model, `hear` follows the run's events."""
+    """One take in the making. `tap` goes between engine and model, `hear` follows the run's events."""
 
-    def __init__(self, target: Target, setup: Setup, *, yours: Json, ours: Json) -> None:
-        check_target(target, yours)
-        self._target, self._setup = target, setup
-        self._yours, self._ours = yours, ours
+    def __init__(self, recording: Recording, setup: Setup) -> None:
+        self._recording, self._setup = recording, setup
         self._turns: list[tuple[list[Attempt], list[Mark]]] = []
         self._pieces: list[tuple[float | None, Piece]] = []
         """Pieces of the attempt under way, with the time of the events they became."""
@@ -109,7 +78,7 @@ class Recorder:
             case MessageAdded(message=Message(role="tool", parts=parts)):
                 self._keep_results([part for part in parts if isinstance(part, ToolResult)])
             case RunFinished():
-                run.recorded = self._finish(event)
+                self._recording.add(self._take(event))
             case _:
                 self._hear_tool(event, run)
                 if self._pieces and self._pieces[-1][0] is None:
@@ -196,42 +165,20 @@ class Recorder:
         self._now = at
         return int(gap) if gap.is_integer() else gap
 
-    def _finish(self, end: RunFinished) -> str:
-        shown = self._target.path.as_posix()
-        if end.reason not in RECORDED:
-            return (
-                f"Not recorded: the run ended as {end.reason!r}, and only a run that comes to its own end is."
-            )
+    def _take(self, end: RunFinished) -> Take:
         # Calls of the last turn were never run: the engine closes them by itself, in a replay too.
         turns = [
             TapedTurn(attempts=tuple(attempts), marks=tuple(marks if turn < len(self._turns) else ()))
             for turn, (attempts, marks) in enumerate(self._turns, start=1)
         ]
-        settings = {name: value for name, value in self._setup.settings.items() if name != "replayed"}
-        take = Take(
+        return Take(
             variant=end.variant,
             model=self._setup.provider.name,
-            settings=settings,
+            settings={name: value for name, value in self._setup.settings.items() if name != "replayed"},
             turns=tuple(turns),
             reason=end.reason,
             seconds=end.seconds,
         )
-        cassette = clean(Cassette(yours=self._yours, ours=self._ours, takes=(take,)))
-        text = write_cassette(cassette)
-        try:
-            if parse_cassette(text, shown) != cassette:
-                raise CassetteError(f"{shown!r} would not play as it was recorded.")
-            file = Path(os.path.realpath(self._target.file))
-            write_atomically(file, text.encode())
-            file.chmod(0o644)  # a cassette is shared, unlike the temporary file it was
-        except CassetteError as error:
-            note = f"Not recorded: {error}"
-        except OSError as error:
-            note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
-        else:
-            return f"Recorded in {shown}."
-        log.warning(note)
-        return note
 
 
 class _Tap:
@@ -255,25 +202,6 @@ class _Tap:
 
     async def close(self) -> None:
         await self._provider.close()
-
-
-def check_target(target: Target, yours: Json) -> None:
-    """Raises before anything is sent if the cassette could not be written, or would replace another's."""
-    shown, path = target.path.as_posix(), target.file
-    if path.is_file() and not target.force:
-        try:
-            before = read_cassette(target.path, target.folder)
-        except CassetteError as error:
-            raise CassetteError(f"{error} To record over it all the same, use `--force`.") from None
-        prompt = {"prompt": before.yours.get("prompt", "")}
-        if told := differences({**yours, **prompt}, yours):
-            raise CassetteError(
-                f"{shown!r} was recorded with {told[0]}. Give another name, or record over it with `--force`."
-            )
-    folder = next(parent for parent in (path.parent, *path.parent.parents) if parent.exists())
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        why = "it is a folder" if path.is_dir() else f"{folder.as_posix()!r} does not take new files"
-        raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
 
 
 def _content(path: str, content: Content | None) -> Json:

@@ -21,6 +21,7 @@ from agent_nb.engine import RunHandle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.notebook.feed import Feed, clean
+from agent_nb.requests import request_for_page
 from agent_nb.run import Run
 from agent_nb.wire import Json
 
@@ -81,7 +82,7 @@ class Channel:
 
     def follow(self, handle: RunHandle) -> None:
         self.handle = handle
-        handle.ask = self.ask
+        handle.reach(self.ask)
         handle.subscribe(self._on_event)
 
     def _on_event(self, event: Event) -> None:
@@ -187,6 +188,7 @@ class Hub:
             "approve": self._approve,
             "deny": self._deny,
             "file": lambda channel, message: channel.file(str(message.get("path"))),
+            "request": lambda channel, message: request_for_page(channel.result, message),
             "preview_report": self._preview_report,
         }
         self._open()

@@ -1,0 +1,95 @@
+"""A cassette in the making: collects the takes of a run's variants and writes the file, whole or not at all."""
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_nb.cassette.cleaning import clean
+from agent_nb.cassette.fingerprint import differences
+from agent_nb.cassette.reading import parse_cassette, read_cassette
+from agent_nb.cassette.tape import RECORDED, Cassette, Take
+from agent_nb.cassette.writing import write_cassette
+from agent_nb.errors import CassetteError
+from agent_nb.run import write_atomically
+from agent_nb.wire import Json
+
+log = logging.getLogger("agent_nb")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a cassette is to be written."""
+
+    path: Path
+    """As the person gave it, and reads it in messages."""
+    folder: Path
+    """Where it is, if it is relative."""
+    force: bool = False
+
+    @property
+    def file(self) -> Path:
+        return self.folder / self.path
+
+
+class Recording:
+    """What was asked and where it goes. The file is written when every variant has come to its own end."""
+
+    def __init__(self, target: Target, *, yours: Json, ours: Json, variants: int = 1) -> None:
+        check_target(target, yours)
+        self._target, self._yours, self._ours = target, yours, ours
+        self._missing, self._takes = variants, list[Take]()
+        self.outcome = "Not recorded: the recorder failed; `%agent log on` tells more."
+        """Where the cassette is, or why there is none."""
+
+    def add(self, take: Take) -> None:
+        """One variant has ended; with the last of them the cassette is written."""
+        self._missing -= 1
+        self._takes.append(take)
+        if self._missing:
+            return
+        takes = sorted(self._takes, key=lambda take: take.variant)
+        cut = [take for take in takes if take.reason not in RECORDED]
+        if cut:
+            which = f"option {cut[0].variant + 1}" if len(takes) > 1 else "the run"
+            self.outcome = f"Not recorded: {which} ended as {cut[0].reason!r}, and only a run that comes to its own end is."
+        else:
+            self.outcome = self._write(Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes)))
+
+    def _write(self, recorded: Cassette) -> str:
+        shown = self._target.path.as_posix()
+        cassette = clean(recorded)
+        text = write_cassette(cassette)
+        try:
+            if parse_cassette(text, shown) != cassette:
+                raise CassetteError(f"{shown!r} would not play as it was recorded.")
+            file = Path(os.path.realpath(self._target.file))
+            write_atomically(file, text.encode())
+            file.chmod(0o644)  # a cassette is shared, unlike the temporary file it was
+        except CassetteError as error:
+            note = f"Not recorded: {error}"
+        except OSError as error:
+            note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
+        else:
+            return f"Recorded in {shown}."
+        log.warning(note)
+        return note
+
+
+def check_target(target: Target, yours: Json) -> None:
+    """Raises before anything is sent if the cassette could not be written, or would replace another's."""
+    shown, path = target.path.as_posix(), target.file
+    if path.is_file() and not target.force:
+        try:
+            before = read_cassette(target.path, target.folder)
+        except CassetteError as error:
+            raise CassetteError(f"{error} To record over it all the same, use `--force`.") from None
+        prompt = {"prompt": before.yours.get("prompt", "")}
+        if told := differences({**yours, **prompt}, yours):
+            raise CassetteError(
+                f"{shown!r} was recorded with {told[0]}. Give another name, or record over it with `--force`."
+            )
+    folder = next(parent for parent in (path.parent, *path.parent.parents) if parent.exists())
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        why = "it is a folder" if path.is_dir() else f"{folder.as_posix()!r} does not take new files"
+        raise CassetteError(f"{shown!r} cannot be recorded: {why}.")

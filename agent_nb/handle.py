@@ -1,0 +1,53 @@
+"""What can be followed while it goes on: one run, or several as one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Generator
+from typing import Any
+
+from agent_nb.events import Event
+from agent_nb.journal import Book
+from agent_nb.run import Run
+
+
+class Handle:
+    """Work under way: `await` it for the `Run`, iterate it for its events."""
+
+    def __init__(self, run_id: str, book: Book) -> None:
+        self.id = run_id
+        self.name = self.key = "run"
+        self.result: Run | None = None
+        self.follower: asyncio.Task[None] | None = None
+        """Kept by whoever waits for the end in the background."""
+        self._book = book
+
+    def label(self, name: str, key: str) -> None:
+        """What the run is called, and the mark its output carries."""
+        self.name, self.key = name, key
+
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
+        self._book.subscribe(subscriber)
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything that has happened so far."""
+        return self._book.events
+
+    @property
+    def done(self) -> bool:
+        return self.result is not None
+
+    def batches(self) -> AsyncIterator[list[Event]]:
+        """The events as they happen, those of one moment together."""
+        return self._book.batches()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        async for batch in self.batches():
+            for event in batch:
+                yield event
+
+    def __await__(self) -> Generator[Any, None, Run]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Run:
+        raise NotImplementedError

@@ -1,0 +1,70 @@
+"""Several runs of one prompt at once, each with its own files, limits and events; together they look like one run."""
+
+from collections.abc import Sequence
+
+from agent_nb.calls import Ask
+from agent_nb.engine import RunHandle
+from agent_nb.events import Reason
+from agent_nb.files import Files
+from agent_nb.handle import Handle
+from agent_nb.journal import Book
+from agent_nb.run import Run, together
+
+
+class Race(Handle):
+    """Variants under way: `await` it for the `Run` of all, iterate it for their events, `stop()` one or all."""
+
+    def __init__(self, handles: Sequence[RunHandle]) -> None:
+        super().__init__(handles[0].id, Book())
+        self.handles = tuple(handles)
+        for handle in handles:
+            handle.subscribe(self._book.publish)
+            handle.on_done = self._settle
+
+    def label(self, name: str, key: str) -> None:
+        super().label(name, key)
+        for handle in self.handles:
+            handle.label(name, key)
+
+    def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
+        """Ends all variants at once, or the one of that number, from 0; what there is stays."""
+        for handle in self.handles:
+            if variant is None or handle.variant == variant:
+                handle.stop(reason)
+
+    def reach(self, ask: Ask) -> None:
+        """How to reach the person for approvals; whoever shows the run sets it."""
+        for handle in self.handles:
+            handle.reach(ask)
+
+    @property
+    def model(self) -> str:
+        return ", ".join(dict.fromkeys(handle.model for handle in self.handles))
+
+    @property
+    def files(self) -> Files:
+        """The files of the first variant as they stand."""
+        return self.files_of(0)
+
+    def files_of(self, variant: int) -> Files:
+        return self.handles[variant].files
+
+    @property
+    def recorded(self) -> str:
+        return self.handles[0].recorded
+
+    async def _wait(self) -> Run:
+        for handle in self.handles:
+            await handle
+        assert self.result is not None
+        return self.result
+
+    def __repr__(self) -> str:
+        done = sum(handle.done for handle in self.handles)
+        return f"<Race {self.name} {self.model}: {done} of {len(self.handles)} ended>"
+
+    def _settle(self) -> None:
+        results = [handle.result for handle in self.handles if handle.result is not None]
+        if len(results) == len(self.handles):
+            self.result = together(results)
+            self._book.close()
