@@ -17,7 +17,7 @@ LONG = 20_000
 """Characters of one text that a page is sent; the whole is in the kernel."""
 
 
-def request_of(run: Run, step: Any) -> Json:
+def request_of(run: Run, step: int) -> Json:
     """The request of turn `step`, from 1: model, system text, messages, tools, settings."""
     told: Json = scrub_json(
         {
@@ -43,7 +43,7 @@ def request_for_page(run: Run | None, message: Json) -> Json:
     return told
 
 
-def _sent(run: Run, step: Any) -> int:
+def _sent(run: Run, step: int) -> int:
     """How many of the run's messages that turn was given: its question, and what was added before the turn."""
     count, turns = run.history + 1, 0
     for event in run.events:
@@ -84,8 +84,11 @@ def size_note(image: Image) -> str:
 def shortened(value: Any, limit: int = LONG) -> Any:
     """The same JSON with long texts cut, each saying how much is missing."""
     match value:
-        case str() if len(value) > limit:
-            return f"{value[:limit]}… ({len(value) - limit:,} more characters)"
+        case str():
+            more = len(value) - limit
+            text = f"{value[:limit]}… ({more:,} more characters)" if more > 0 else value
+            # Half a character, which JSON allows, cannot leave as UTF-8.
+            return text.encode("utf-8", "replace").decode()
         case dict():
             return {key: shortened(item, limit) for key, item in value.items()}
         case list():

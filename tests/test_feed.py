@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent
 from agent_nb.diffs import apply_patch
-from agent_nb.notebook.feed import Feed
+from agent_nb.notebook.feed import JOINED_WITHIN, Feed
+from agent_nb.providers.demo import DemoProvider
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
@@ -114,6 +115,15 @@ async def test_what_a_stopped_run_kept_is_sent_once():
     assert len(run.html) > 1000
     assert rebuild(wire) == dict(run.files)
     assert len(json.dumps(wire)) < 1.5 * len(json.dumps(run.html))
+
+
+async def test_a_late_page_gets_the_pace():
+    run = await Agent(DemoProvider(pace=0)).run("A landing page for a bakery")
+    wire = [event for event in Feed().project(run.events) if event["type"] == "file_delta"]
+    pieces = [event for event in run.events if event.type == "file_delta"]
+    span = pieces[-1].at - pieces[0].at
+    assert 0.4 * span / JOINED_WITHIN < len(wire) <= 1 + span / JOINED_WITHIN < len(pieces)
+    assert {event["at"] for event in wire} <= {event.at for event in pieces}
 
 
 async def test_a_guess_at_the_usage_comes_seldom(run):

@@ -198,6 +198,15 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     assert "no file" in page.command("file", page.key, path="b.png")["error"]
 
 
+def test_the_request_of_a_turn_is_told(page):
+    told = page.command("request", page.key, step=2)
+    assert [message["role"] for message in told["messages"]] == ["user", "assistant", "tool"]
+    assert "draw" in [tool["name"] for tool in told["tools"]]
+    assert told["model"] == "anthropic:claude-opus-5-5"
+    assert "no turn 3" in page.command("request", page.key, step=3)["error"]
+    assert "no variant 4" in page.command("request", page.key, step=1, variant=4)["error"]
+
+
 def test_what_the_page_reports_is_kept(page):
     assert page.command("preview_report", page.key, entries=[{"level": "error", "text": "boom"}])["ok"]
 

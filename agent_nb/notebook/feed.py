@@ -29,6 +29,9 @@ SHORT = 500
 ESTIMATES_EVERY = 0.5
 """Seconds of the run between two guesses at what it has used: nobody reads them faster."""
 
+JOINED_WITHIN = 0.1
+"""Seconds of the run that joined pieces may span: a run that is sent late can still be played as it came."""
+
 _Joinable = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
 _PIECES = (FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta)
 
@@ -112,6 +115,8 @@ def _wire(event: Event) -> Json:
 
 def _joins(first: _Joinable, second: _Joinable) -> bool:
     if type(first) is not type(second) or first.variant != second.variant:
+        return False
+    if second.at - first.at > JOINED_WITHIN:
         return False
     if type(first) is FileDelta and type(second) is FileDelta:
         return first.call_id == second.call_id and first.path == second.path and second.offset > 0

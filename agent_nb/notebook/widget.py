@@ -22,6 +22,7 @@ from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.notebook.feed import Feed, clean
 from agent_nb.requests import request_for_page
+from agent_nb.requests import request_for_page
 from agent_nb.run import Run
 from agent_nb.wire import Json
 
@@ -188,6 +189,7 @@ class Hub:
             "approve": self._approve,
             "deny": self._deny,
             "file": lambda channel, message: channel.file(str(message.get("path"))),
+            "request": lambda channel, message: request_for_page(channel.result, message),
             "request": lambda channel, message: request_for_page(channel.result, message),
             "preview_report": self._preview_report,
         }
