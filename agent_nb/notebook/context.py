@@ -20,7 +20,8 @@ from agent_nb.scrub import MASK, scrub
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 _STEP = r"(?:\.[A-Za-z_]\w*|\[[^\[\]{}]+\])"
-_REFERENCE = re.compile(r"(\\?)\{\{\s*([A-Za-z_]\w*" + _STEP + r"*)\s*\}\}")
+_PATH = r"[A-Za-z_]\w*" + _STEP + "*"
+_REFERENCE = re.compile(r"(\\?)\{\{\s*(" + _PATH + r")\s*\}\}")
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:api_?key|key|secret|token|password|passwd|credentials?)$", re.IGNORECASE
 )
@@ -50,14 +51,15 @@ def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], De
 
 def describe(name: str, value: Any) -> Described:
     """The value as text and pictures, limited in size, with secrets taken out."""
-    if _SECRET_NAME.search(name) and isinstance(value, str):
+    if _is_secret(name, value):
         return Described(MASK)
     if _is(value, "matplotlib", "Figure") or _is(value, "PIL", "Image"):
         return Described(f"(picture `{name}`)", (to_image(value, name=name),))
-    for accepts, function in _describers:
-        if accepts(value):
-            return Described(_limited(scrub(function(value))))
-    return Described(_limited(scrub(repr(value))))
+    function = next((function for accepts, function in _describers if accepts(value)), repr)
+    try:
+        return Described(_limited(scrub(function(value))))
+    except Exception as error:  # a value's own words are its author's code
+        raise UsageError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
 
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
@@ -77,7 +79,8 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
 def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
     """The value of `name`, `name.field` or `name["key"]`; a `UsageError` when there is none."""
     name = re.match(r"[A-Za-z_]\w*", path)
-    assert name is not None
+    if name is None or not re.fullmatch(_PATH, path):
+        raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
     if name[0] not in namespace:
         raise UsageError(
             f"`{name[0]}` is not defined. Define it first, or write \\{{{{{path}}}}} for the braces themselves."
@@ -121,6 +124,28 @@ def _limited(text: str, limit: int = TEXT_LIMIT) -> str:
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
 
 
+def _is_secret(name: str, value: Any) -> bool:
+    """Whether a value is called like a secret: by its variable, its field or its key, whichever comes last."""
+    words = [word for word in re.findall(r"\w+", name) if not word.isdigit()]
+    return isinstance(value, str | bytes) and bool(words) and _SECRET_NAME.search(words[-1]) is not None
+
+
+def _without_secrets(value: Any, depth: int = 8) -> Any:
+    """The value with the secrets in its dicts masked; deeper than anybody nests, it is left out."""
+    match value:
+        case Mapping() | list() if depth == 0:
+            return "…"
+        case Mapping():
+            return {
+                key: MASK if _is_secret(str(key), item) else _without_secrets(item, depth - 1)
+                for key, item in value.items()
+            }
+        case list():
+            return [_without_secrets(item, depth - 1) for item in value]
+        case _:
+            return value
+
+
 def _is(value: Any, module: str, name: str) -> bool:
     """Whether a value's class is this one, told without importing the library."""
     return any(
@@ -133,13 +158,10 @@ def _text(value: str) -> str:
     return value
 
 
+@describer(list)
 @describer(Mapping)
-def _mapping(value: Mapping[Any, Any]) -> str:
-    safe = {
-        key: MASK if isinstance(item, str) and _SECRET_NAME.search(str(key)) else item
-        for key, item in value.items()
-    }
-    return repr(safe)
+def _nested(value: Mapping[Any, Any] | list[Any]) -> str:
+    return repr(_without_secrets(value))
 
 
 @describer(lambda value: _is(value, "pandas", "DataFrame"))
