@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
     from agent_nb.cassette import replay
-    from agent_nb.compare import assert_same
+    from agent_nb.comparison import Comparison, assert_same, compare
     from agent_nb.engine import RunHandle
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
@@ -26,6 +26,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "agent_nb.agent",
     "AgentError": "agent_nb.errors",
+    "Comparison": "agent_nb.comparison",
     "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files",
     "Image": "agent_nb.messages",
@@ -35,7 +36,8 @@ _HOMES = {
     "RunHandle": "agent_nb.engine",
     "Tool": "agent_nb.tools",
     "ToolError": "agent_nb.errors",
-    "assert_same": "agent_nb.compare",
+    "assert_same": "agent_nb.comparison",
+    "compare": "agent_nb.comparison",
     "load": "agent_nb.run",
     "model": "agent_nb.providers",
     "replay": "agent_nb.cassette",
@@ -45,6 +47,7 @@ _HOMES = {
 __all__ = [
     "Agent",
     "AgentError",
+    "Comparison",
     "ConfigError",
     "Files",
     "Image",
@@ -55,6 +58,7 @@ __all__ = [
     "Tool",
     "ToolError",
     "assert_same",
+    "compare",
     "events",
     "load",
     "load_ipython_extension",

@@ -1,6 +1,7 @@
 """Run: what a run leaves behind. A value: it never changes, and going on from it makes a new one."""
 
 import hashlib
+import heapq
 import json
 import os
 import tempfile
@@ -8,13 +9,16 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb.errors import ConfigError, RunFailedError, SavedRunError
 from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted, TurnFinished, event_from_wire
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.wire import Json, from_wire, to_wire
+
+if TYPE_CHECKING:
+    from agent_nb.comparison import Checks, Comparison
 
 FORMAT = "agent_nb.run"
 FORMAT_VERSION = 1
@@ -124,6 +128,12 @@ class Run:
             raise ConfigError(f"There is no variant {number}; this run has {have}.")
         return replace(self.variants[number - 1], name=self.name, key=self.key, variants=self.variants)
 
+    def compare(self, checks: "Checks" = ()) -> "Comparison":
+        """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""
+        from agent_nb.comparison import compare
+
+        return compare(self, checks)
+
     @property
     def variant(self) -> int:
         """Its number among its variants, from 0."""
@@ -185,6 +195,11 @@ def together(runs: Sequence[Run]) -> Run:
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         seconds=max(run.seconds for run in runs),
     )
+
+
+def all_events(run: Run) -> list[Event]:
+    """The events of a run, or of all its variants, in order of time."""
+    return list(heapq.merge(*(one.events for one in run.variants or (run,)), key=lambda event: event.at))
 
 
 def unique_call_id(call_id: str, seen: dict[str, int]) -> str:

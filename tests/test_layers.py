@@ -11,14 +11,14 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agent_nb"
 
 FLOORS = [
-    {"errors", "wire", "scrub", "prompts", "paths"},
+    {"errors", "wire", "scrub", "prompts", "paths", "table"},
     {"messages"},
     {"events"},
     {"phase", "diffs"},
     {"files", "fetch", "pictures"},
     {"tools", "providers", "render"},
     {"conversation", "spend", "retry"},
-    {"run", "manifest", "requests", "compare"},
+    {"run", "manifest", "requests", "comparison"},
     {"bridge", "journal", "handle", "calls", "setup", "vocabulary"},
     {"cassette"},
     {"engine", "race", "agent"},

@@ -2,49 +2,16 @@
 
 import difflib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from agent_nb.table import Table
+
 if TYPE_CHECKING:
     from agent_nb.notebook.magics import AgentMagics
-
-
-class Table:
-    """Rows that read well as text and as HTML."""
-
-    def __init__(
-        self, columns: Sequence[str], rows: Sequence[Sequence[Any]], empty: str, note: str = ""
-    ) -> None:
-        self.columns, self.rows, self.empty, self.note = columns, rows, empty, note
-
-    def __repr__(self) -> str:
-        if not self.rows:
-            return self.empty
-        cells = [list(map(str, self.columns)), *([str(cell) for cell in row] for row in self.rows)]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        return "\n".join([*lines, *([self.note] if self.note else [])])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        if not self.rows:
-            return f"<p>{escape(self.empty)}</p>"
-        head = "".join(f'<th style="text-align:left">{escape(str(name))}</th>' for name in self.columns)
-        body = "".join(
-            "<tr>"
-            + "".join(f'<td style="text-align:left">{escape(str(cell))}</td>' for cell in row)
-            + "</tr>"
-            for row in self.rows
-        )
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
 
 def run_command(magics: "AgentMagics", line: str) -> None:

@@ -1,0 +1,270 @@
+"""Runs held against each other: `compare` as a table, `assert_same` word for word."""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_nb.diffs import unified_diff
+from agent_nb.errors import ConfigError
+from agent_nb.events import TurnStarted
+from agent_nb.files import human_size
+from agent_nb.messages import ToolUse
+from agent_nb.phase import ENDINGS
+from agent_nb.render.words import clean, count, dollars, duration, plural
+from agent_nb.run import Run
+from agent_nb.scrub import scrub
+from agent_nb.table import Table
+from agent_nb.wire import Json
+
+Check = str | Callable[[Run], object]
+"""An expression of `run`, `files`, `html` and `text`, or a function of the run."""
+Checks = Mapping[str, Check] | Iterable[Check]
+
+_MOST_LINES = 40
+"""Lines of a difference that a message shows."""
+_MOST_ROWS = 200
+_MOST_CHARACTERS = 60
+"""Of a prompt or an error in a cell of the table."""
+_COLUMNS = {
+    "run": "run",
+    "prompt": "prompt",
+    "model": "model",
+    "effort": "effort",
+    "reason": "ended",
+    "steps": "steps",
+    "seconds": "time",
+    "tokens_in": "tokens in",
+    "tokens_out": "tokens out",
+    "cost": "cost",
+    "bytes": "size",
+}
+"""What `rows` calls a column, and its heading; `error` is told with the reason."""
+_NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison:
+    """Runs side by side: `rows()` as plain dicts, else a table in text or HTML."""
+
+    runs: tuple[Run, ...]
+    labels: tuple[str, ...]
+    prompts: tuple[str, ...]
+    """What the table calls each run's prompt."""
+    checked: tuple[Mapping[str, bool | str], ...] = ()
+    """For each run, whether each check holds, or the name of the error it raised."""
+
+    def rows(self) -> list[Json]:
+        """One plain dict per run, for `pandas.DataFrame(...)` and the like."""
+        return [
+            {
+                "run": label,
+                "prompt": prompt,
+                "model": run.model,
+                "effort": run.settings.get("effort"),
+                "reason": run.reason,
+                "error": run.error,
+                "steps": max((e.step for e in run.events if isinstance(e, TurnStarted)), default=0),
+                "seconds": run.seconds,
+                "tokens_in": run.usage.input,
+                "tokens_out": run.usage.output,
+                "cost": run.cost,
+                "bytes": sum(map(run.files.size, run.files)),
+                **(self.checked[index] if self.checked else {}),
+            }
+            for index, (run, label, prompt) in enumerate(
+                zip(self.runs, self.labels, self.prompts, strict=True)
+            )
+        ]
+
+    def table(self) -> Table:
+        """What is shown: the columns that tell the runs apart, and the facts of each."""
+        rows = self.rows()
+        same = {name for name in ("prompt", "effort") if len({row[name] for row in rows}) < 2}
+        checks = list(self.checked[0]) if self.checked else []
+        names = [name for name in (*_COLUMNS, *checks) if name not in same]
+        cells = [[_cell(name, row) for name in names] for row in rows[:_MOST_ROWS]]
+        headings = [clean(_COLUMNS.get(name, name)) for name in names]
+        return Table(headings, cells, "No runs.", note=_sum(self.runs), numbers=_NUMBERS)
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def compare(runs: Run | Iterable[Run], checks: Checks = ()) -> Comparison:
+    """A table of these runs (the variants of a single one), and of which checks hold for each.
+
+    Checks are expressions as `--check` takes them, functions of the run, or a dict that names such.
+    """
+    if isinstance(runs, Run):
+        found = runs.variants or (runs,)
+        labels = [str(number) for number, _ in enumerate(found, 1)]
+    else:
+        found = tuple(runs)
+        if wrong := next((run for run in found if not isinstance(run, Run)), None):
+            raise ConfigError(f"Only runs can be compared, not a {type(wrong).__name__}.")
+        labels = [run.name for run in found]
+        if len(set(labels)) < len(labels):
+            labels = [str(number) for number, _ in enumerate(found, 1)]
+    return comparison(found, labels, [run.prompt for run in found], checks)
+
+
+def comparison(
+    runs: Sequence[Run], labels: Sequence[str], prompts: Sequence[str], checks: Checks
+) -> Comparison:
+    """The same, where the caller knows what runs and prompts are called."""
+    if not runs:
+        raise ConfigError("There is nothing to compare: give at least one run.")
+    tests = _tests(checks)
+    checked = tuple({name: _holds(test, run) for name, test in tests.items()} for run in runs)
+    return Comparison(tuple(runs), tuple(labels), tuple(prompts), checked if tests else ())
+
+
+def scope_of(run: Run) -> Json:
+    """The names that a check may use."""
+    return {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
+
+
+def _tests(checks: Checks) -> dict[str, Callable[[Run], object]]:
+    given = (
+        checks.items()
+        if isinstance(checks, Mapping)
+        else [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in _several(checks)]
+    )
+    tests: dict[str, Callable[[Run], object]] = {}
+    for name, check in given:
+        if name in (*_COLUMNS, "error") or name in tests:
+            raise ConfigError(f"There is already a column {name!r}. Give the check another name.")
+        tests[name] = _test(name, check)
+    return tests
+
+
+def _several(checks: Iterable[Check] | Check) -> Iterable[Check]:
+    return [checks] if isinstance(checks, str) or callable(checks) else checks
+
+
+def _test(name: str, check: Check) -> Callable[[Run], object]:
+    if isinstance(check, str):
+        try:
+            code = compile(check.strip(), "<check>", "eval")
+        except (SyntaxError, ValueError) as error:
+            raise ConfigError(f"The check {check!r} is no expression: {error}.") from None
+        # One namespace: a generator in the expression sees only globals.
+        return lambda run: eval(code, scope_of(run))
+    if not callable(check) or inspect.iscoroutinefunction(check):
+        kind = "is async" if callable(check) else f"is {check!r:.40}"
+        raise ConfigError(f"The check {name!r} {kind}. Give an expression or a plain function of the run.")
+    return check
+
+
+def _holds(test: Callable[[Run], object], run: Run) -> bool | str:
+    try:
+        return bool(test(run))
+    except Exception as error:  # a check is the caller's code: its error is one more result
+        return type(error).__name__
+
+
+def _cell(name: str, row: Json) -> str:
+    value = row[name]
+    match name:
+        case "prompt":
+            return _short(value)
+        case "reason":
+            return ENDINGS[row["reason"]] + (f": {_short(row['error'])}" if row["error"] else "")
+        case "seconds":
+            return duration(value)
+        case "tokens_in" | "tokens_out":
+            return count(value)
+        case "cost":
+            return "not known" if value is None else dollars(value)
+        case "bytes":
+            return human_size(value)
+        case "effort":
+            return value or ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return clean(str(value))
+
+
+def _short(text: str) -> str:
+    line = " ".join(scrub(clean(text)).split())
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
+
+
+def _sum(runs: Sequence[Run]) -> str:
+    failed = sum(run.reason == "failed" for run in runs)
+    known = [run.cost for run in runs if run.cost is not None]
+    told = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
+    if known:
+        told.append(f"{dollars(sum(known))} together")
+    if len(known) < len(runs):
+        told.append("some prices are not known" if known else "prices are not known")
+    more = f" The first {_MOST_ROWS} are shown; `rows()` has them all." if len(runs) > _MOST_ROWS else ""
+    return f"{', '.join(told)}.{more}"
+
+
+def assert_same(one: Run, other: Run) -> None:
+    """Raises AssertionError unless both asked, said, called, made and ended the same; ids and times may differ."""
+    found = list(_differences(one, other))
+    if found:
+        raise AssertionError(f"{one.name} and {other.name} are not the same run.\n" + "\n".join(found))
+
+
+def _differences(one: Run, other: Run) -> Iterator[str]:
+    for name in ("prompt", "model", "reason", "error"):
+        before, after = getattr(one, name), getattr(other, name)
+        if before != after:
+            yield f"{name}: {before!r}, then {after!r}"
+    yield from _files(one.files, other.files)
+    yield from _told("tool calls", _calls(one.tool_uses), _calls(other.tool_uses))
+    yield from _told("messages", _messages(one), _messages(other))
+
+
+def _files(one: Mapping[str, str | bytes], other: Mapping[str, str | bytes]) -> Iterator[str]:
+    for path in sorted({*one, *other}):
+        before, after = one.get(path), other.get(path)
+        if before == after:
+            continue
+        if before is None or after is None:
+            yield f"file {path}: only in the {'first' if after is None else 'second'}"
+        elif isinstance(before, str) and isinstance(after, str):
+            yield f"file {path}:\n{_cut(unified_diff(before, after, path))}"
+        else:
+            yield f"file {path}: {len(before):,} bytes, then {len(after):,}"
+
+
+def _told(what: str, one: str, other: str) -> Iterator[str]:
+    if one != other:
+        yield f"{what}:\n{_cut(unified_diff(one, other, what))}"
+
+
+def _calls(uses: tuple[ToolUse, ...]) -> str:
+    lines = []
+    for use in uses:
+        state = "ok" if use.ok else (use.result.code if use.result and use.result.code else "failed")
+        lines.append(f"{use.call.name}({_arguments(use.call.arguments)}): {state}\n")
+    return "".join(lines)
+
+
+def _arguments(written: str) -> str:
+    """The arguments in one order and spacing, so that only what they say counts."""
+    try:
+        value: Any = json.loads(written)
+    except (ValueError, RecursionError):
+        return written
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _messages(run: Run) -> str:
+    return "".join(f"{message.role}: {message.text}\n" for message in run.messages if message.text)
+
+
+def _cut(diff: str) -> str:
+    lines = diff.rstrip("\n").split("\n")
+    if len(lines) <= _MOST_LINES:
+        return "\n".join(lines)
+    return "\n".join([*lines[:_MOST_LINES], f"({len(lines) - _MOST_LINES} more lines)"])

@@ -1,0 +1,51 @@
+"""Rows that read well as text and as HTML, in any theme and when a notebook is not trusted."""
+
+from collections.abc import Collection, Sequence
+from html import escape
+from typing import Any
+
+
+class Table:
+    """Columns, rows and a note below. Columns named in `numbers` are set to the right."""
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        empty: str,
+        note: str = "",
+        numbers: Collection[str] = (),
+    ) -> None:
+        self.columns, self.rows, self.empty, self.note = columns, rows, empty, note
+        self.numbers = numbers
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return self.empty
+        cells = [list(map(str, self.columns)), *([str(cell) for cell in row] for row in self.rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        right = [name in self.numbers for name in self.columns]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if number else cell.ljust(width)
+                for cell, width, number in zip(row, widths, right, strict=True)
+            ).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, *([self.note] if self.note else [])])
+
+    def _repr_html_(self) -> str:
+        if not self.rows:
+            return f"<p>{escape(self.empty)}</p>"
+        head = self._row("th", self.columns)
+        body = "".join(self._row("td", row) for row in self.rows)
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{note}"
+
+    def _row(self, tag: str, cells: Sequence[Any]) -> str:
+        sides = ("right" if name in self.numbers else "left" for name in self.columns)
+        told = (
+            f'<{tag} style="text-align:{side}">{escape(str(cell))}</{tag}>'
+            for side, cell in zip(sides, cells, strict=True)
+        )
+        return f"<tr>{''.join(told)}</tr>"

@@ -1,0 +1,54 @@
+"""Tables read well as text, and as HTML without styles or trust."""
+
+import re
+from html.parser import HTMLParser
+
+from agent_nb.table import Table
+
+TABLE = Table(
+    ("name", "cost"), [("hero", "$0.12"), ("a & <b>", "$12.00")], "None.", "Two runs.", numbers=("cost",)
+)
+
+
+class Reader(HTMLParser):
+    """Counts tags and gathers text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.cells: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.cells:
+            self.cells[-1] += data
+
+
+def test_text_lines_up_its_columns():
+    assert repr(TABLE).splitlines() == [
+        "name       cost",
+        "hero      $0.12",
+        "a & <b>  $12.00",
+        "Two runs.",
+    ]
+
+
+def test_html_escapes_every_cell():
+    reader = Reader(TABLE._repr_html_())
+    assert reader.cells[:5] == ["name", "cost", "hero", "$0.12", "a & <b>"]
+    assert set(reader.tags) == {"table", "thead", "tbody", "tr", "th", "td", "p"}
+
+
+def test_html_sets_no_colour_of_its_own():
+    assert set(re.findall(r'style="([^"]*)"', TABLE._repr_html_())) == {"text-align:left", "text-align:right"}
+
+
+def test_no_rows_say_so():
+    empty = Table(("name",), [], "No runs <yet>.", "A note.")
+    assert repr(empty) == "No runs <yet>."
+    assert empty._repr_html_() == "<p>No runs &lt;yet&gt;.</p>"
