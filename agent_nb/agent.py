@@ -26,23 +26,26 @@ from agent_nb.engine import RunHandle
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
 from agent_nb.files import Files
+from agent_nb.imaging import local_studio, studio_for
+from agent_nb.jobs import Models, Prompts, plan_jobs
+from agent_nb.many import RunsHandle
 from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.pictures import to_image
 from agent_nb.prompts import prompt_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_price, price_of
-from agent_nb.race import Race
+from agent_nb.race import Race, count_variants
 from agent_nb.run import Run
 from agent_nb.setup import Lane, Limits, Setup
+from agent_nb.shelf import Shelf
+from agent_nb.studio import INPUTS, Studio
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)
 After = TypeVar("After", bound=AfterTool)
-
-MOST_VARIANTS = 8
 
 
 class Agent:
@@ -67,6 +70,7 @@ class Agent:
         self._hooks = Hooks()
         self._subscribers: list[Callable[[Event], None]] = []
         self._target: Target | None = None
+        self._studio: tuple[Provider, Studio] | None = None
 
     def start(
         self,
@@ -91,11 +95,39 @@ class Agent:
         entrants = self._entrants(models, variants)
         return Race(self._start(self._open(prompt, material), entrants))
 
+    def map(
+        self,
+        prompts: Prompts,
+        *,
+        models: Models = None,
+        concurrency: int = 8,
+        save: str | PathLike[str] | None = None,
+        budget: float | None = None,
+        **material: Any,
+    ) -> RunsHandle:
+        """Asks each prompt of each model, `concurrency` at a time; `await` it for the `Runs`.
+
+        Runs that are in the folder `save` and ended well are brought back, the others are asked and kept there.
+        `budget` is what the call may spend; the agent's limits hold for each run. `material` is what `start` takes.
+        """
+        if self._target is not None:
+            raise ConfigError("A cassette holds one prompt. Leave `recording` out, or use `save` to keep the runs.")
+        jobs = plan_jobs(self, prompts, models, material, saved=save is not None)
+        shelf = Shelf(save) if save is not None else None
+        return RunsHandle(jobs, concurrency=concurrency, shelf=shelf, budget=budget)
+
     def with_model(self, model: str | Provider) -> Self:
         """This agent on another model."""
         other = copy(self)
         other.provider = make_model(model) if isinstance(model, str) else model
         return other
+
+    def fingerprint(self, prompt: str, **material: Any) -> dict[str, Any]:
+        """What makes two requests the same: prompt, model, own texts, pictures, files, tools, effort."""
+        opening = self._open(prompt, material)
+        setup = self._setup(opening)
+        tools, effort = [tool.name for tool in self.toolbox], setup.settings.get("effort")
+        return {**self._yours(opening, [setup]), "toolbox": tools, "effort": effort}
 
     def preview(self, prompt: str, **material: Any) -> tuple[str, tuple[Message, ...]]:
         """The system text and the messages that a run would begin with; nothing is sent."""
@@ -173,6 +205,8 @@ class Agent:
     async def close(self) -> None:
         """Closes the model's connections."""
         await self.provider.close()
+        if self._studio is not None:
+            await self._studio[1].close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -195,9 +229,7 @@ class Agent:
     def _entrants(self, models: Sequence[str | Provider], variants: int) -> list[Self]:
         if isinstance(self.provider, ReplayProvider) and not models and variants == 1:
             return [self.with_model(provider) for provider in self.provider.variants]
-        total = max(1, len(models)) * variants
-        if not isinstance(variants, int) or not 1 <= total <= MOST_VARIANTS:
-            raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
+        count_variants(len(models), variants)
         agents = [self.with_model(model) for model in models] or [self]
         return [agent for agent in agents for _ in range(variants)]
 
@@ -252,9 +284,14 @@ class Agent:
                 "or limit `steps` and `seconds` instead."
             )
         default = prompt_text("system") if opening.system is None else opening.system
+        studio = self._image_studio()
+        toolbox = self.toolbox.offered(studio.serves | ({INPUTS} if opening.images else frozenset()))
+        if isinstance(self.provider, ReplayProvider):
+            toolbox = self.toolbox  # what was offered then is on the tape
         setup = Setup(
             provider=self.provider,
-            toolbox=self.toolbox,
+            toolbox=toolbox,
+            studio=studio,
             system="\n\n".join(text for text in (default, self.instructions) if text),
             limits=self.limits,
             policy=self.approve,
@@ -262,12 +299,20 @@ class Agent:
             price=partial(price_of, self.provider.name),
             settings={
                 **asdict(self.limits),
-                "tools": [tool.name for tool in self.toolbox],
+                "tools": [tool.name for tool in toolbox],
                 "effort": getattr(self.provider, "effort", None),
                 "approve": self.approve if isinstance(self.approve, str) else "function",
             },
         )
         return as_recorded(setup, self.provider) if isinstance(self.provider, ReplayProvider) else setup
+
+    def _image_studio(self) -> Studio:
+        """Who makes the pictures; kept while the model stays, because it may hold connections."""
+        if isinstance(self.provider, ReplayProvider):
+            return local_studio()
+        if self._studio is None or self._studio[0] is not self.provider:
+            self._studio = self.provider, studio_for(self.provider)
+        return self._studio[1]
 
 
 def _toolbox(tools: Iterable[Tool | Callable[..., Any]]) -> Toolbox:

@@ -271,10 +271,9 @@ class RunHandle(Handle):
     # from outside
 
     def reach(self, ask: Ask) -> None:
-        """How to reach the person for approvals; whoever shows the run sets it."""
         self._ask = ask
 
-    def stop(self, reason: Reason = "stopped") -> None:
+    def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
         """Ends the run at once; what there is stays. Not from another thread: use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason
@@ -282,7 +281,6 @@ class RunHandle(Handle):
 
     @property
     def recorded(self) -> str:
-        """Where the cassette of this run is, or why there is none; empty when none was asked for."""
         return self.recording.outcome if self.recording else ""
 
     @property
@@ -321,7 +319,11 @@ class RunHandle(Handle):
     @functools.cached_property
     def _runner(self) -> ToolRunner:
         context = ToolContext(
-            files=self._workspace, progress=print, images=self._opening.images, variant=self.variant
+            files=self._workspace,
+            progress=print,
+            images=self._opening.images,
+            variant=self.variant,
+            studio=self._setup.studio,
         )
         return self._setup.runner(
             toolbox=self._setup.toolbox,

@@ -1,15 +1,18 @@
 """What can be followed while it goes on: one run, or several as one."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
-from agent_nb.events import Event
+from agent_nb.calls import Ask
+from agent_nb.events import Event, Reason
+from agent_nb.files import Files
 from agent_nb.journal import Book
 from agent_nb.run import Run
 
 
-class Handle:
+class Handle(ABC):
     """Work under way: `await` it for the `Run`, iterate it for its events."""
 
     def __init__(self, run_id: str, book: Book) -> None:
@@ -49,5 +52,26 @@ class Handle:
     def __await__(self) -> Generator[Any, None, Run]:
         return self._wait().__await__()
 
-    async def _wait(self) -> Run:
-        raise NotImplementedError
+    @abstractmethod
+    async def _wait(self) -> Run: ...
+
+    @abstractmethod
+    def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
+        """Ends it at once, or one variant of it; what there is stays."""
+
+    @abstractmethod
+    def reach(self, ask: Ask) -> None:
+        """How to reach the person for approvals; whoever shows the run sets it."""
+
+    @abstractmethod
+    def files_of(self, variant: int) -> Files:
+        """The files of a variant as they stand."""
+
+    @property
+    @abstractmethod
+    def model(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def recorded(self) -> str:
+        """Where its cassette is, or why there is none; empty when none was asked for."""

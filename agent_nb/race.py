@@ -4,11 +4,22 @@ from collections.abc import Sequence
 
 from agent_nb.calls import Ask
 from agent_nb.engine import RunHandle
+from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
 from agent_nb.handle import Handle
 from agent_nb.journal import Book
 from agent_nb.run import Run, together
+
+MOST_VARIANTS = 8
+
+
+def count_variants(models: int, variants: int) -> int:
+    """How many there are, `variants` on each model; raises where that is none or too many."""
+    total = max(1, models) * variants
+    if not 1 <= total <= MOST_VARIANTS:
+        raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
+    return total
 
 
 class Race(Handle):
@@ -27,13 +38,11 @@ class Race(Handle):
             handle.label(name, key)
 
     def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
-        """Ends all variants at once, or the one of that number, from 0; what there is stays."""
         for handle in self.handles:
             if variant is None or handle.variant == variant:
                 handle.stop(reason)
 
     def reach(self, ask: Ask) -> None:
-        """How to reach the person for approvals; whoever shows the run sets it."""
         for handle in self.handles:
             handle.reach(ask)
 

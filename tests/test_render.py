@@ -349,8 +349,11 @@ async def test_the_ready_line_names_the_variables():
 
 
 async def test_variants_are_options():
-    runs = [await page_run(f"<h1>Page {number}</h1>") for number in (1, 2, 3)]
-    run = replace(runs[1], variants=tuple(runs))
+    pages = [[call("create_file", {"path": "index.html", "content": f"<h1>Page {n}</h1>"})] for n in (1, 2, 3)]
+    with ScriptedProvider([*pages, *[[text("Done.")]] * 3]) as provider:
+        race = Agent(provider).race("A page", variants=3)
+        race.label("hero", "hero-1")
+        run = (await race).pick(2)
     seen = Elements(bundle(run)["text/html"])
     labels = [(tab["aria-label"], "checked" in tab) for tab in seen.named("input")]
     assert labels == [
@@ -361,7 +364,11 @@ async def test_variants_are_options():
         ("Transcript", False),
     ]
     assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
-    assert "One of 3 variants: hero.pick(2) gives the second." in seen.text
+    assert "Option 2 of 3" in seen.text
+    assert "Option 3: done, test, " in seen.text
+    said = ready_line(replace(await race, name="hero"), "files")
+    assert said.endswith("Option 1 of 3, the first that ended well: `hero.pick(2)` takes another")
+    assert ready_line(run, "files", picked=True).endswith("Option 2 of 3, as picked")
 
 
 def test_the_first_frame_says_what_to_do():

@@ -52,7 +52,8 @@ class Recording:
         cut = [take for take in takes if take.reason not in RECORDED]
         if cut:
             which = f"option {cut[0].variant + 1}" if len(takes) > 1 else "the run"
-            self.outcome = f"Not recorded: {which} ended as {cut[0].reason!r}, and only a run that comes to its own end is."
+            ended = f"{which} ended as {cut[0].reason!r}"
+            self.outcome = f"Not recorded: {ended}, and only a run that comes to its own end is."
         else:
             self.outcome = self._write(Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes)))
 

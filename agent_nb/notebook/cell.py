@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from agent_nb.engine import RunHandle
-from agent_nb.errors import AgentError
+from agent_nb.errors import AgentError, ConfigError
+from agent_nb.handle import Handle
 from agent_nb.notebook.loop import on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
@@ -61,12 +61,13 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
 
             show_dry_run(plan)
             return
-        handle = plan.agent.start(plan.prompt, images=plan.images, base=plan.base)
+        handle = plan.start()
     except AgentError as error:
         raise UsageError(str(error)) from None
-    handle.name, handle.key = plan.name, plan.key
+    handle.label(plan.name, plan.key)
     view = view_for(magics.shell, handle, plain=options.plain, attended=attended)
     view.start(plan.note)
+    view.on_pick(partial(pick, magics, handle))
     if options.background:
         _in_background(magics, handle, view, options)
         return
@@ -80,7 +81,7 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
         check(run, options.check, magics.shell.user_ns)
 
 
-async def _wait(handle: RunHandle, *, in_kernel: bool) -> Run:
+async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
     """Waits for the end. An interrupt, however the front end tells it, stops the run first."""
     stop = partial(handle.stop, "interrupted")
     async with ticking():
@@ -93,7 +94,7 @@ async def _wait(handle: RunHandle, *, in_kernel: bool) -> Run:
 
 
 async def _finish(
-    magics: "AgentMagics", handle: RunHandle, view: View, options: Any, *, rebind: bool = True
+    magics: "AgentMagics", handle: Handle, view: View, options: Any, *, rebind: bool = True
 ) -> None:
     run = await handle
     files_name = bind(magics, run) if rebind else None
@@ -125,7 +126,22 @@ def bind(magics: "AgentMagics", run: Run) -> str | None:
     return wanted
 
 
-def _in_background(magics: "AgentMagics", handle: RunHandle, view: View, options: Any) -> None:
+def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str | None]:
+    """Binds the variant of that number, from 1, if the name still holds the run; gives it and the files' name."""
+    run = handle.result
+    if run is None:
+        raise ConfigError("Other options are still at work. Stop them or wait, then pick.")
+    held = magics.shell.user_ns.get(run.name)
+    if not isinstance(held, Run) or held.id != run.id or held.given_files is not None:
+        whose = (
+            "has edits of yours" if isinstance(held, Run) and held.id == run.id else "is something else now"
+        )
+        raise ConfigError(f"`{run.name}` {whose}, so it stays. Run the cell again to pick.")
+    picked = run.pick(number)
+    return picked, bind(magics, picked)
+
+
+def _in_background(magics: "AgentMagics", handle: Handle, view: View, options: Any) -> None:
     magics.shell.user_ns[handle.name] = handle
     magics.background[handle.id] = handle
 

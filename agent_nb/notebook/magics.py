@@ -60,7 +60,13 @@ class AgentMagics(Magics):
         metavar="NAME",
         help="Variable that receives the Run (default: run).",
     )
-    @argument("-m", "--model", help="Model as vendor:model, such as openai:gpt-6-sol, ollama:qwen3 or demo:.")
+    @argument(
+        "-m",
+        "--model",
+        action="append",
+        help="Model as vendor:model, such as openai:gpt-6-sol, ollama:qwen3 or demo:. Several run side by side.",
+    )
+    @argument("-n", "--variants", type=int, default=1, help="Make this many at once, on each model.")
     @argument("--from", dest="base", metavar="NAME", help="Go on from this Run.")
     @argument("-c", "--continue", dest="go_on", action="store_true", help="Go on from NAME's own last value.")
     @argument("-i", "--image", action="append", help="A picture to send: a variable, a path or an https URL.")
@@ -112,6 +118,9 @@ class AgentMagics(Magics):
 
         With no key and no model named, the offline demo model answers. A cell whose cassette is there
         (`--record` wrote it) is replayed, with or without a key.
+
+        `-n 3`, or several `-m`, makes variants side by side, 8 at most: `run.variants`, `run.compare()`,
+        `run.pick(2)`.
 
         As a line: `%agent models | tools | runs | cost | config | log | help`.
         """
@@ -207,7 +216,11 @@ def unload(shell: Any) -> None:
 
 def _run_formatter(shell: Any, function: Any) -> None:
     formatter = shell.display_formatter.mimebundle_formatter
-    for module, name in (("agent_nb.run", "Run"), ("agent_nb.engine", "RunHandle")):
+    for module, name in (
+        ("agent_nb.run", "Run"),
+        ("agent_nb.engine", "RunHandle"),
+        ("agent_nb.race", "Race"),
+    ):
         if function is not None:
             formatter.for_type_by_name(module, name, function)
             continue

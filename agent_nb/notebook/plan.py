@@ -4,13 +4,15 @@ import asyncio
 import builtins
 import keyword
 import types
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from agent_nb.agent import Agent
+from agent_nb.cassette import ReplayProvider
+from agent_nb.handle import Handle
 from agent_nb.messages import Image
 from agent_nb.notebook.context import describe, expand, lookup, recent_cells
 from agent_nb.notebook.playing import DEMO, Playing, choose_playing
@@ -18,6 +20,7 @@ from agent_nb.notebook.store import RunStore
 from agent_nb.pictures import to_image
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
+from agent_nb.race import count_variants
 from agent_nb.run import Run, request_key
 from agent_nb.setup import Limits
 from agent_nb.tools import Tool, Toolbox
@@ -37,9 +40,28 @@ class Plan:
     prompt: str
     images: tuple[Image, ...]
     base: Run | None
+    models: tuple[Provider, ...]
+    """The models to ask; empty where a cassette plays."""
+    variants: int
+    """How many on each of them."""
     key: str
     note: str
     """A line to show first: why this model; empty when there is nothing to say."""
+
+    @property
+    def names(self) -> list[str]:
+        """The model of each variant."""
+        if isinstance(self.agent.provider, ReplayProvider):
+            return [provider.name for provider in self.agent.provider.variants]
+        return [provider.name for provider in self.models for _ in range(self.variants)]
+
+    def start(self) -> Handle:
+        """Starts the run, or its variants at once."""
+        if len(self.names) == 1:
+            return self.agent.start(self.prompt, images=self.images, base=self.base)
+        return self.agent.race(
+            self.prompt, models=self.models, variants=self.variants, images=self.images, base=self.base
+        )
 
 
 async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended: bool) -> Plan:
@@ -49,6 +71,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     if not cell.strip():
         raise UsageError("The cell is empty. Below the %%agent line, say what you want made.")
     base = _base(magics, options, name)
+    count_variants(len(options.model or ()), options.variants)
     playing = choose_playing(magics, options, base)
     asked = expand(cell.strip(), namespace)
     texts, images = [asked.text], list(asked.images)
@@ -65,19 +88,39 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     prompt = "\n\n".join(text for text in texts if text)
     # With nobody watching there is no point in waiting; the run's own times stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
-    note, agent = "", await asyncio.to_thread(_replaying, magics, options, playing, pace)
+    note, models = "", tuple[Provider, ...]()
+    agent = await asyncio.to_thread(_replaying, magics, options, playing, pace)
     if agent is not None and not await asyncio.to_thread(
-        playing.matches, agent, prompt, images=images, base=base
+        playing.matches, agent, prompt, variants=options.variants, images=images, base=base
     ):
         agent = None
     if agent is None:
-        model_name, note = choose_model(playing.named_model)
-        playing.check_network(model_name)
-        agent = await asyncio.to_thread(_live, magics, options, model_name, pace)
+        names, note = choose_models(playing.named_models)
+        for model_name in names:
+            playing.check_network(model_name)
+        models = await asyncio.to_thread(_providers, magics, options, names, pace)
+        agent = _agent(magics, options, models[0])
     if playing.mode == "record":
         agent = agent.recording(playing.path, force=playing.force, folder=playing.folder)
-    key = request_key(name, prompt, agent.provider.name, base.key if base else "", agent.instructions or "")
-    return Plan(name=name, agent=agent, prompt=prompt, images=tuple(images), base=base, key=key, note=note)
+    plan = Plan(
+        name=name,
+        agent=agent,
+        prompt=prompt,
+        images=tuple(images),
+        base=base,
+        models=models,
+        variants=1 if not models else options.variants,
+        key="",
+        note=note,
+    )
+    return replace(plan, key=_key(plan))
+
+
+def _key(plan: Plan) -> str:
+    """The mark of its output: the same for the same request."""
+    base, others = plan.base.key if plan.base else "", plan.names[1:]
+    asked = (plan.prompt, plan.names[0], base, plan.agent.instructions or "")
+    return request_key(plan.name, *asked, *([others] if others else []))
 
 
 def check_name(name: str, namespace: dict[str, Any]) -> str:
@@ -91,15 +134,15 @@ def check_name(name: str, namespace: dict[str, Any]) -> str:
     return name
 
 
-def choose_model(named: str | None) -> tuple[str, str]:
-    """The model and a line about it: the one named, else of the first vendor with a key, else the demo."""
+def choose_models(named: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The models and a line about them: those named, else of the first vendor with a key, else the demo."""
     if named:
         return named, ""
     found = default_model_name()
     if found:
-        return found, ""
+        return (found,), ""
     return (
-        DEMO,
+        (DEMO,),
         "No API key found: this is the offline demo model. `%agent models` shows how to use a real one.",
     )
 
@@ -132,10 +175,12 @@ def _replaying(magics: "AgentMagics", options: Any, playing: Playing, pace: floa
     return _agent(magics, options, provider) if provider else None
 
 
-def _live(magics: "AgentMagics", options: Any, model_name: str, pace: float) -> Agent:
-    extra: dict[str, Any] = {"pace": pace} if model_name.startswith(DEMO) else {}
+def _providers(
+    magics: "AgentMagics", options: Any, names: Sequence[str], pace: float
+) -> tuple[Provider, ...]:
     effort = options.effort or magics.effort or None
-    return _agent(magics, options, model(model_name, effort=effort, **extra))
+    paced: dict[str, Any] = {"pace": pace}
+    return tuple(model(name, effort=effort, **(paced if name.startswith(DEMO) else {})) for name in names)
 
 
 def _agent(magics: "AgentMagics", options: Any, provider: Provider) -> Agent:
@@ -162,7 +207,7 @@ def _either(chosen: Any, default: Any) -> Any:
 
 
 def _tools(magics: "AgentMagics", names: Iterable[str]) -> Toolbox:
-    tools: list[Tool | Callable[..., Any]] = list(Toolbox.default())
+    tools: list[Tool | Callable[..., Any]] = []
     for name in names:
         value = lookup(name, magics.shell.user_ns)
         if not callable(value):
@@ -170,4 +215,4 @@ def _tools(magics: "AgentMagics", names: Iterable[str]) -> Toolbox:
                 f"`{name}` is a {type(value).__name__}, not a tool. Decorate a function with @tool."
             )
         tools.append(value)
-    return Toolbox(tools)
+    return Toolbox.default(tools)

@@ -1,6 +1,7 @@
 """Whether a cell asks the model, records it, or plays a cassette: the options, the environment, what is on disk."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,8 +34,10 @@ class Playing:
     path: str
     """As the person reads it; relative to `folder`."""
     folder: Path
-    named_model: str | None
-    """The model the person named; a cassette of another does not play."""
+    named_models: tuple[str, ...]
+    """The models the person named; a cassette of others does not play."""
+    all_takes: bool
+    """`-m replay:`: every variant the cassette has, however many."""
     offline: bool
     """`AGENT_NB_MODE=replay`: nothing may touch the network."""
     force: bool = False
@@ -42,7 +45,7 @@ class Playing:
     @property
     def is_demo_anyway(self) -> bool:
         """The demo was asked for by name, so a cassette that does not fit is no trouble."""
-        return self.mode == "auto" and (self.named_model or "").startswith(DEMO)
+        return self.mode == "auto" and _all_demo(self.named_models)
 
     def provider(self, pace: float) -> ReplayProvider | None:
         """The recorded model, if there is one to play."""
@@ -57,9 +60,12 @@ class Playing:
             told = str(error).removesuffix(AGAIN).strip()
             raise UsageError(f"{told} {INSTEAD if there else '`--record` writes one.'}") from None
 
-    def matches(self, agent: Agent, prompt: str, **material: Any) -> bool:
+    def matches(self, agent: Agent, prompt: str, *, variants: int, **material: Any) -> bool:
         """Whether the cassette was recorded for this very request; where it must be, raises what differs."""
-        told = agent.differences(prompt, model=self.named_model, **material)
+        if self.all_takes and isinstance(agent.provider, ReplayProvider):
+            variants = len(agent.provider.variants)
+        models = [name for name in self.named_models or (None,) for _ in range(variants)]
+        told = agent.differences(prompt, models=models, **material)
         if told and not self.is_demo_anyway:
             raise UsageError(f"{self.path!r} was recorded with {' and '.join(told)}. {INSTEAD}")
         return not told
@@ -80,13 +86,19 @@ class Playing:
 
 def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Playing:
     """Reads the options and the environment; a contradiction is a `UsageError`."""
-    named = options.model or magics.model or os.environ.get("AGENT_NB_MODEL") or None
+    default = magics.model or os.environ.get("AGENT_NB_MODEL")
+    named = tuple(options.model or ([default] if default else ()))
     mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
-    if named and named.startswith(REPLAY):
+    played = [name for name in named if name.startswith(REPLAY)]
+    if played:
         if mode in ("record", "live"):
-            raise UsageError(f"`-m {named}` plays a cassette; leave out --{mode}.")
-        mode, path, named = "replay", named.removeprefix(REPLAY).strip(), None
+            raise UsageError(f"`-m {played[0]}` plays a cassette; leave out --{mode}.")
+        if len(named) > 1:
+            raise UsageError(
+                f"`-m {played[0]}` plays a cassette with all its variants; leave out the other -m."
+            )
+        mode, path, named = "replay", played[0].removeprefix(REPLAY).strip(), ()
         if not path:
             raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}cassettes/hero.jsonl`.")
     if mode == "record" and not (options.named or options.cassette):
@@ -97,13 +109,18 @@ def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Pla
         mode=mode,
         path=Path(path).as_posix(),
         folder=magics.home,
-        named_model=named,
+        named_models=named,
+        all_takes=bool(played),
         offline=offline,
         force=options.force,
     )
-    if offline and mode in ("record", "live") and not (named or "").startswith(DEMO):
+    if offline and mode in ("record", "live") and not _all_demo(named):
         raise UsageError(f"{VARIABLE}=replay keeps every cell off the network; leave out --{mode}.")
     return playing
+
+
+def _all_demo(models: Sequence[str]) -> bool:
+    return bool(models) and all(name.startswith(DEMO) for name in models)
 
 
 def _mode(options: Any, *, recordable: bool) -> tuple[Mode, bool]:

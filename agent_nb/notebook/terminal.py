@@ -3,9 +3,9 @@
 import shutil
 import sys
 
-from agent_nb.engine import RunHandle
 from agent_nb.events import Event, RunFinished, TextDelta, ToolFinished, ToolReady, ToolStarted, TurnRetrying
-from agent_nb.phase import phase_after
+from agent_nb.handle import Handle
+from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
 from agent_nb.run import Run
 
@@ -16,11 +16,12 @@ DIM, RESET = "\x1b[2m", "\x1b[0m"
 class TerminalView:
     """Writes to the terminal while the run goes on; without one (a pipe) only whole lines."""
 
-    def __init__(self, handle: RunHandle) -> None:
+    def __init__(self, handle: Handle) -> None:
         self._handle = handle
         self._live = sys.stdout.isatty()
-        self._phase = ""
-        self._titles: dict[str, str] = {}
+        self._phases: dict[int, str] = {}
+        """How each variant stands, in words."""
+        self._titles: dict[tuple[int, str], str] = {}
         self._mid_line = False
         self._status = ""
         """The status line as it stands; empty when there is none."""
@@ -33,23 +34,35 @@ class TerminalView:
     def warn(self, text: str) -> None:
         self._line(text)
 
+    def on_pick(self, pick: object) -> None:
+        """Only the page has a button for it."""
+
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
-        self._line(f"{self._phase} in {run.seconds:.1f} s. {ready_line(run, files_name).replace('`', '')}")
+        if run.variants:
+            self._line(run.text)
+        how = f"{ENDINGS[run.reason]} in {run.seconds:.1f} s"
+        self._line(f"{how}. {ready_line(run, files_name).replace('`', '')}")
 
     def _on_event(self, event: Event) -> None:
-        self._phase = phase_after(self._phase, event)
+        variant = event.variant
+        self._phases[variant] = phase_after(self._phases.get(variant, ""), event)
+        option = f"{variant + 1}: " if len(self._phases) > 1 else ""
         match event:
             case TextDelta(text=text):
+                if option:  # the words of several at once cannot be read
+                    return
                 self._clear_status()
                 sys.stdout.write(text)
                 self._mid_line = not text.endswith("\n")
             case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
-                self._titles[call_id] = title
+                self._titles[variant, call_id] = title
             case ToolFinished(call_id=call_id, ok=ok, code=code, summary=summary):
                 mark = "✓" if ok else "■" if code == "STOPPED" else "✗"
-                self._line(f"{mark} {self._titles.get(call_id, '')}  {summary}")
+                self._line(f"{option}{mark} {self._titles.get((variant, call_id), '')}  {summary}")
             case TurnRetrying(why=why):
-                self._line(f"… {why}")
+                self._line(f"{option}… {why}")
+            case RunFinished() if option:
+                self._line(f"{option}{self._phases[variant]}")
             case RunFinished():
                 self._clear_status()
             case _:
@@ -67,7 +80,7 @@ class TerminalView:
     def _show_status(self) -> None:
         if self._live:
             width = shutil.get_terminal_size().columns - 1
-            status = f"{self._handle.name}: {self._phase}"[:width]
+            status = f"{self._handle.name}: {', '.join(self._phases.values())}"[:width]
             if status != self._status:
                 sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
                 self._status = status

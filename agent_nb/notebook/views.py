@@ -1,11 +1,15 @@
 """How a run is shown: live in the page, once at the end when nobody watches, as lines, or in a terminal."""
 
 import sys
+from collections.abc import Callable
 from typing import Any, Protocol
 
-from agent_nb.engine import RunHandle
-from agent_nb.render import bundle, first_frame, ready_line, to_text
+from agent_nb.handle import Handle
+from agent_nb.render import bundle, first_frame, to_text
 from agent_nb.run import Run
+
+Pick = Callable[[int], tuple[Run, str | None]]
+"""Binds the variant of that number, from 1; gives it and the name of its files."""
 
 
 class View(Protocol):
@@ -13,12 +17,14 @@ class View(Protocol):
 
     def start(self, note: str) -> None: ...
 
+    def on_pick(self, pick: Pick) -> None: ...
+
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None: ...
 
     def warn(self, text: str) -> None: ...
 
 
-def view_for(shell: Any, handle: RunHandle, *, plain: bool, attended: bool) -> View:
+def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool) -> View:
     """The view that suits the front end."""
     if plain:
         return PlainView()
@@ -38,6 +44,9 @@ class _Lines:
 
     def warn(self, text: str) -> None:
         print(text)
+
+    def on_pick(self, pick: Pick) -> None:
+        """Only the page has a button for it."""
 
 
 class PlainView(_Lines):
@@ -59,7 +68,7 @@ class FrozenView(_Lines):
 class LiveView(_Lines):
     """The page mounts over a first frame; at the end the frozen result takes its place."""
 
-    def __init__(self, handle: RunHandle) -> None:
+    def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
     def start(self, note: str) -> None:
@@ -75,17 +84,25 @@ class LiveView(_Lines):
         if needs_view():
             display(hub().model)
 
+    def on_pick(self, pick: Pick) -> None:
+        def picked(number: int) -> None:
+            self._show(*pick(number), picked=True)
+
+        self._channel.on_pick = picked
+
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
-        self._channel.result = run
-        self._channel.announce_ready(ready_line(run, files_name), files_name)
+        self._show(run, files_name)
+
+    def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
+        self._channel.announce_ready(run, files_name, picked=picked)
         self._display.update(bundle(run), raw=True)
 
 
-def show_run(run: Run | RunHandle) -> dict[str, str] | None:
+def show_run(run: Run | Handle) -> dict[str, str] | None:
     """A run as a cell's result, known to the page if there is one; one that nobody shows has only its repr."""
     widget = sys.modules.get("agent_nb.notebook.widget")
     hub = widget.existing_hub() if widget is not None else None
-    if isinstance(run, RunHandle):
+    if isinstance(run, Handle):
         if run.result is None:
             return (
                 first_frame(run.key, run.name, run.model) if hub is not None and hub.knows(run.key) else None

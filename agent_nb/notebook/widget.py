@@ -9,7 +9,7 @@ import base64
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ import anywidget
 import traitlets
 
 from agent_nb.calls import Answer
-from agent_nb.engine import RunHandle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
+from agent_nb.handle import Handle
 from agent_nb.notebook.feed import Feed, clean
+from agent_nb.render import ready_line
 from agent_nb.requests import request_for_page
-from agent_nb.requests import request_for_page
-from agent_nb.run import Run
+from agent_nb.run import Run, all_events
 from agent_nb.wire import Json
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
@@ -48,8 +48,10 @@ class Channel:
 
     def __init__(self, hub: "Hub", key: str, name: str, events: list[Event]) -> None:
         self.hub, self.key, self.name, self.events = hub, key, name, events
-        self.handle: RunHandle | None = None
+        self.model = ""
+        self.handle: Handle | None = None
         self.result: Run | None = None
+        self.on_pick: Callable[[int], None] | None = None
         self.owner: str | None = None
         self.ready: Json | None = None
         self.console: list[Json] = []
@@ -58,7 +60,8 @@ class Channel:
         self._timer: asyncio.TimerHandle | None = None
         self._last_flush = 0.0
         self._next_checkpoint = FIRST_CHECKPOINT
-        self._questions: dict[str, asyncio.Future[Answer]] = {}
+        self._questions: dict[tuple[int, str], asyncio.Future[Answer]] = {}
+        """What the person was asked and has not answered, by variant and call."""
         self._always: set[str] = set()
 
     @property
@@ -69,11 +72,10 @@ class Channel:
     def meta(self) -> Json:
         first = self.events[0]
         settings = getattr(first, "settings", {})
-        model = getattr(first, "model", "")
         return {
             "name": self.name,
-            "model": model,
-            "demo": model.startswith("demo:"),
+            "model": self.model,
+            "demo": all(name.startswith("demo:") for name in self.model.split(", ")),
             "finished": self.handle is None or self.handle.done,
             "steps": settings.get("steps"),
             "budget": settings.get("usd"),
@@ -81,8 +83,8 @@ class Channel:
             "files_name": (self.ready or {}).get("files_name"),
         }
 
-    def follow(self, handle: RunHandle) -> None:
-        self.handle = handle
+    def follow(self, handle: Handle) -> None:
+        self.handle, self.model = handle, handle.model
         handle.reach(self.ask)
         handle.subscribe(self._on_event)
 
@@ -128,15 +130,18 @@ class Channel:
         self._sent = max(self._sent, end)
         self.hub.send(batch)
 
-    def announce_ready(self, line: str, files_name: str | None) -> None:
+    def announce_ready(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
         """The variables are set: the line that says so."""
+        self.result = run
         self.flush()
         self.ready = {
             "kind": "ready",
             "run": self.key,
             "session": self.session,
-            "line": line,
+            "line": ready_line(run, files_name, picked=picked),
             "files_name": files_name,
+            "variant": run.variant,
+            "picked": picked,
         }
         self.hub.send(self.ready)
 
@@ -150,14 +155,15 @@ class Channel:
         except TimeoutError:
             return Answer(False, "Nobody is there to ask.")
         question: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._questions[request.call_id] = question
+        place = request.variant, request.call_id
+        self._questions[place] = question
         try:
             return await question
         finally:
-            del self._questions[request.call_id]
+            del self._questions[place]
 
-    def answer(self, call_id: str, answer: Answer, *, always: bool = False) -> None:
-        question = self._questions.get(call_id)
+    def answer(self, variant: int, call_id: str, answer: Answer, *, always: bool = False) -> None:
+        question = self._questions.get((variant, call_id))
         if question is None or question.done():
             raise ConfigError("That question is no longer open.")
         if always:
@@ -165,8 +171,15 @@ class Channel:
             self._always.update(event.name for event in asked)
         question.set_result(answer)
 
-    def file(self, path: str) -> Json:
-        files = self.result.files if self.result is not None else self.handle.files if self.handle else {}
+    def files(self, variant: int) -> Mapping[str, str | bytes]:
+        if self.result is None:
+            return self.handle.files_of(variant) if self.handle else {}
+        if self.result.variant == variant:
+            return self.result.files
+        return self.result.variants[variant].files if variant < len(self.result.variants) else {}
+
+    def file(self, variant: int, path: str) -> Json:
+        files = self.files(variant)
         if path not in files:
             raise ConfigError(f"There is no file {path!r}.")
         content = files[path]
@@ -188,8 +201,8 @@ class Hub:
             "stop": self._stop,
             "approve": self._approve,
             "deny": self._deny,
-            "file": lambda channel, message: channel.file(str(message.get("path"))),
-            "request": lambda channel, message: request_for_page(channel.result, message),
+            "pick": self._pick,
+            "file": lambda channel, message: channel.file(_variant(message), str(message.get("path"))),
             "request": lambda channel, message: request_for_page(channel.result, message),
             "preview_report": self._preview_report,
         }
@@ -204,7 +217,7 @@ class Hub:
             self._open()
         self.model.send(message)
 
-    def follow(self, handle: RunHandle) -> Channel:
+    def follow(self, handle: Handle) -> Channel:
         """Shows a run that is under way."""
         channel = Channel(self, handle.key, handle.name, handle.events)
         self._keep(channel)
@@ -217,9 +230,9 @@ class Hub:
     def adopt(self, run: Run) -> None:
         """Makes a finished run known, so that the page can open it when it is displayed."""
         if run.key and run.key not in self._channels and run.events:
-            channel = Channel(self, run.key, run.name, list(run.events))
-            channel.result = run
-            channel._sent = len(run.events)
+            channel = Channel(self, run.key, run.name, all_events(run))
+            channel.result, channel._sent = run, len(channel.events)
+            channel.model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
             self._keep(channel)
 
     def _keep(self, channel: Channel) -> None:
@@ -274,22 +287,33 @@ class Hub:
 
     def _stop(self, channel: Channel, message: Json) -> None:
         if channel.handle is not None:
-            channel.handle.stop()
+            channel.handle.stop(variant=message.get("variant"))
+
+    def _pick(self, channel: Channel, message: Json) -> None:
+        if channel.on_pick is None:
+            raise ConfigError(f"Pick it in the notebook: `{channel.name}.pick({_variant(message) + 1})`.")
+        channel.on_pick(_variant(message) + 1)
 
     def _approve(self, channel: Channel, message: Json) -> None:
         channel.answer(
+            _variant(message),
             str(message.get("call_id")),
             Answer(True, str(message.get("note") or "")),
             always=bool(message.get("always")),
         )
 
     def _deny(self, channel: Channel, message: Json) -> None:
-        channel.answer(str(message.get("call_id")), Answer(False, str(message.get("note") or "")))
+        answer = Answer(False, str(message.get("note") or ""))
+        channel.answer(_variant(message), str(message.get("call_id")), answer)
 
     def _preview_report(self, channel: Channel, message: Json) -> None:
         entries = message.get("entries")
         if isinstance(entries, list):
             channel.console = [*channel.console, *entries][-200:]
+
+
+def _variant(message: Json) -> int:
+    return int(message.get("variant") or 0)
 
 
 _hub: Hub | None = None

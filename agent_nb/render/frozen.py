@@ -22,6 +22,8 @@ from agent_nb.render.words import (
     ending,
     facts,
     model_words,
+    option_facts,
+    option_words,
     plural,
     result_words,
     subscript,
@@ -99,9 +101,9 @@ def _error(run: Finished) -> str:
 
 
 def _foot(run: Finished) -> str:
-    variants = f" One of {len(run.variants)} variants: `{run.name}.pick(2)` gives the second."
-    said = f"In the kernel: {result_words(run)}" + (f".{variants}" if len(run.variants) > 1 else "")
-    return f'<p class="anb-foot">{with_code(said)}</p>'
+    options = "".join(f'<p class="anb-foot">{with_code(line)}</p>' for line in option_facts(run))
+    said = f"In the kernel: {result_words(run)}{option_words(run)}"
+    return f'{options}<p class="anb-foot">{with_code(said)}</p>'
 
 
 def _tabs(labels: list[str], chosen: int) -> str:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from agent_nb.files import human_size
 from agent_nb.render.prose import is_safe_link, tamed
 from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words
-from agent_nb.render.words import Finished, ending, facts, model_words, plural, result_words
+from agent_nb.render.words import (
+    Finished,
+    ending,
+    facts,
+    model_words,
+    option_facts,
+    option_words,
+    plural,
+    result_words,
+)
 
 
 def markdown(run: Finished, entries: Sequence[Entry]) -> str:
@@ -16,9 +25,10 @@ def markdown(run: Finished, entries: Sequence[Entry]) -> str:
     blocks += [block for entry in entries if (block := _markdown_of(entry))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
-    if len(run.variants) > 1:
-        blocks.append(f"One of {len(run.variants)} variants: `{run.name}.pick(2)` gives the second.")
-    return "\n\n".join([*_joined_lists(blocks), f"In the kernel: {result_words(run)}"]) + "\n"
+    if options := option_facts(run):
+        blocks.append("\n".join(f"- {tamed(_one_line(line))}" for line in options))
+    said = f"In the kernel: {result_words(run)}{option_words(run)}"
+    return "\n\n".join([*_joined_lists(blocks), said]) + "\n"
 
 
 def _markdown_of(entry: Entry) -> str:

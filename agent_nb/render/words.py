@@ -44,6 +44,8 @@ class Finished(Protocol):
     @property
     def settings(self) -> Json: ...
     @property
+    def variant(self) -> int: ...
+    @property
     def variants(self) -> "Sequence[Finished]": ...
 
 
@@ -122,7 +124,31 @@ def result_words(run: Finished) -> str:
     return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}"
 
 
-def ready_line(run: Finished, files_name: str | None) -> str:
+def option_words(run: Finished, *, picked: bool = False) -> str:
+    """Which of several variants the variables hold; empty where there is but one."""
+    if len(run.variants) < 2:
+        return ""
+    option = f". Option {run.variant + 1} of {len(run.variants)}"
+    if picked:
+        return f"{option}, as picked"
+    first = ", the first that ended well" if run.reason == "end_turn" else ""
+    other = 1 if run.variant == 1 else 2
+    return f"{option}{first}: `{run.name}.pick({other})` takes another"
+
+
+def option_facts(run: Finished) -> list[str]:
+    """A line for each of several variants: how it ended, on what, at what cost, how large."""
+    if len(run.variants) < 2:
+        return []
+    return [
+        f"Option {number}: {', '.join(facts(one))}"
+        + (f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else "")
+        + (f". {one.error}" if one.error else "")
+        for number, one in enumerate(run.variants, 1)
+    ]
+
+
+def ready_line(run: Finished, files_name: str | None, *, picked: bool = False) -> str:
     """The line that says which variables the run has set; `files_name` is None where that name was taken."""
     if not run.files:
         line = f"`{run.name}` is ready: {result_words(run)}"
@@ -130,4 +156,4 @@ def ready_line(run: Finished, files_name: str | None) -> str:
         line = f"`{run.name}` is ready, use `{run.name}.files`: {result_words(run)}"
     else:
         line = f"`{run.name}` and `{files_name}` are ready: {result_words(run)}"
-    return clean(line)
+    return clean(line + option_words(run, picked=picked))
