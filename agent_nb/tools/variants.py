@@ -1,0 +1,62 @@
+"""The tool for looking at the other variants of the run that a conversation goes on from."""
+
+from agent_nb.errors import ToolError
+from agent_nb.files import Files, human_size
+from agent_nb.messages import ToolSpec
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.wire import Json
+
+OPTIONS = "options"
+"""What the tool needs: a run before that had variants."""
+
+
+def _retrieve(args: Json, context: ToolContext) -> ToolOutput:
+    number, options = args["number"], context.options
+    if not 1 <= number <= len(options):
+        raise ToolError(
+            f"There is no option {number}.",
+            hint=f"The options are numbered from 1 to {len(options)}." if options else "There are none.",
+        )
+    files = options[number - 1]
+    path = args.get("path")
+    if path is not None and path not in files:
+        raise ToolError(f"Option {number} has no file {path!r}.", hint=f"Its files: {', '.join(files)}.")
+    shown = [path] if path is not None else list(files)
+    text = "\n\n".join(_shown(files, name) for name in shown) or "It has no files."
+    summary = f"option {number}: {', '.join(f'{name} ({human_size(files.size(name))})' for name in shown)}"
+    return ToolOutput(text=f"Option {number}. Your own files are unchanged.\n\n{text}", summary=summary)
+
+
+def _shown(files: Files, path: str) -> str:
+    content = files[path]
+    body = content if isinstance(content, str) else f"({len(content):,} bytes, binary)"
+    return f"--- {path} ---\n{body}"
+
+
+def _title(args: Json) -> str:
+    return f"look at option {args['number']}" if "number" in args else "look at an option"
+
+
+VARIANT_TOOLS: tuple[Tool, ...] = (
+    Tool(
+        spec=ToolSpec(
+            name="retrieve_option",
+            description=(
+                "Read the files of another option made for the same request, to take something over from it."
+                " Does not change your files."
+            ),
+            schema={
+                "type": "object",
+                "properties": {
+                    "number": {"type": "integer", "minimum": 1, "description": "Which option, from 1."},
+                    "path": {"type": "string", "description": "Only this file; all of them when left out."},
+                },
+                "required": ["number"],
+                "additionalProperties": False,
+            },
+        ),
+        run=_retrieve,
+        title=_title,
+        needs=frozenset({OPTIONS}),
+    ),
+)
