@@ -43,6 +43,12 @@ def to_image(obj: Any, name: str = "") -> Image:
     return _from_object(obj, name)
 
 
+def picture_size(data: bytes, name: str = "") -> tuple[int, int]:
+    """Width and height, without reading the pixels."""
+    width, height = _open(data, name).size
+    return width, height
+
+
 @lru_cache(maxsize=16)
 def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     """The picture within a vendor's limits; the same object when it already is."""
@@ -59,7 +65,7 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
 def _from_text(text: str, name: str) -> Image:
     scheme = text.partition(":")[0].lower()
     if scheme == "data":
-        return _read(_data_url(text), name)
+        return _read(data_of_url(text), name)
     if scheme in ("http", "https", "ftp", "file") and ":/" in text:
         if scheme != "https":
             raise ConfigError(f"Pictures are fetched over https only, not {scheme}: {text[:80]!r}.")
@@ -130,7 +136,8 @@ def _from_array(array: Any, numpy: Any) -> Any:
     return PIL.Image.fromarray(numpy.ascontiguousarray(numpy.clip(squeezed, 0, 255).astype("uint8")))
 
 
-def _data_url(text: str) -> bytes:
+def data_of_url(text: str) -> bytes:
+    """What a data: URL holds."""
     head, comma, body = text.partition(",")
     if not comma:
         raise ConfigError("A data: URL needs a comma before its data.")

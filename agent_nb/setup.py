@@ -11,6 +11,7 @@ from agent_nb.events import Reason
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
 from agent_nb.spend import Purse
+from agent_nb.studio import Studio
 from agent_nb.tools import Toolbox
 
 
@@ -44,6 +45,8 @@ class Setup:
     """Dollars for these tokens; None where the price is not known."""
     runner: type[ToolRunner] = ToolRunner
     """What runs the tools."""
+    studio: Studio | None = None
+    """Who makes pictures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

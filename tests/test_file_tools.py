@@ -10,6 +10,7 @@ from agent_nb.errors import ToolError
 from agent_nb.files import Change, Files, Workspace
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
+from agent_nb.tools.files import FILE_TOOLS
 from agent_nb.tools.nearest import nearest_lines
 
 PAGE = "<main>\n  <h1>Bakery</h1>\n  <p>Bread</p>\n  <p>Cake</p>\n</main>\n"
@@ -271,7 +272,7 @@ async def test_delete_removes_and_remembers() -> None:
 
 
 def test_titles_are_a_few_words() -> None:
-    titles = {tool.name: (tool.title({}), tool.title({"path": "x.html"})) for tool in Toolbox.default()}
+    titles = {tool.name: (tool.title({}), tool.title({"path": "x.html"})) for tool in FILE_TOOLS}
     assert titles == {
         "create_file": ("create file", "create x.html"),
         "edit_file": ("edit file", "edit x.html"),

@@ -11,17 +11,17 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agent_nb"
 
 FLOORS = [
-    {"errors", "wire", "scrub", "prompts", "paths", "table"},
+    {"errors", "wire", "scrub", "prompts", "paths", "table", "progress"},
     {"messages"},
     {"events"},
     {"phase", "diffs"},
-    {"files", "fetch", "pictures"},
+    {"files", "fetch", "pictures", "studio"},
     {"tools", "providers", "render"},
-    {"conversation", "spend", "retry"},
-    {"run", "manifest", "requests", "comparison"},
+    {"conversation", "spend", "retry", "imaging"},
+    {"run", "manifest", "requests", "comparison", "shelf"},
     {"bridge", "journal", "handle", "calls", "setup", "vocabulary"},
     {"cassette"},
-    {"engine", "race", "agent"},
+    {"engine", "race", "agent", "jobs", "many"},
     {"notebook"},
 ]
 """From the ground up. A room may use its own floor and those below; tools and providers do not know each other."""

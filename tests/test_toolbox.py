@@ -43,7 +43,7 @@ async def run(function: Callable[..., Any] | Tool, bench: Bench | None = None, *
     return await box.run(found, checked, (bench or Bench()).context)
 
 
-def test_default_holds_the_file_tools() -> None:
+def test_default_holds_every_family() -> None:
     box = Toolbox.default()
     assert [spec.name for spec in box.specs] == [
         "create_file",
@@ -51,9 +51,15 @@ def test_default_holds_the_file_tools() -> None:
         "read_file",
         "list_files",
         "delete_file",
+        "generate_images",
+        "edit_image",
+        "remove_background",
+        "extract_assets",
+        "save_assets",
+        "retrieve_option",
     ]
     assert "create_file" in box
-    assert len(box) == 5
+    assert len(box) == 11
     assert box.get("nope") is None
 
 

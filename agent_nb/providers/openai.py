@@ -41,16 +41,7 @@ class OpenAIProvider(StreamingProvider):
     sdk = "openai"
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        import openai
-
-        client = openai.AsyncOpenAI(
-            api_key=self.settings.api_key,
-            base_url=self.settings.base_url,
-            http_client=http,
-            max_retries=0,
-            default_headers=dict(self.settings.headers),
-        )
-        return client.responses.with_streaming_response
+        return make_client(self.settings, http).responses.with_streaming_response
 
     def body(self, request: Request) -> Json:
         return _body(self.settings, request)
@@ -63,6 +54,19 @@ class OpenAIProvider(StreamingProvider):
 
     def error(self, exc: Exception) -> ProviderError:
         return _error(self.settings, exc)
+
+
+def make_client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
+    """The SDK's client on our connections, with its retries off."""
+    import openai
+
+    return openai.AsyncOpenAI(
+        api_key=settings.api_key,
+        base_url=settings.base_url,
+        http_client=http,
+        max_retries=0,
+        default_headers=dict(settings.headers),
+    )
 
 
 def _body(settings: Settings, request: Request) -> Json:

@@ -44,15 +44,14 @@ class Decoder(Protocol):
         ...
 
 
-class VendorProvider(abc.ABC):
-    """A model of a vendor: its settings, and the SDK's client for each loop. Each vendor's file has its subclass."""
+class VendorClient(abc.ABC):
+    """A vendor's settings, and the SDK's client for each loop."""
 
     sdk: str
     """The module to import before `connect`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.silence = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
 
@@ -63,27 +62,18 @@ class VendorProvider(abc.ABC):
     def name(self) -> str:
         return self.settings.name
 
-    def new_clock(self) -> Clock:
-        return RealClock()
+    @property
+    def effort(self) -> str | None:
+        return self.settings.effort
 
     async def close(self) -> None:
-        """Gives the connections back. The provider can be used again."""
+        """Gives the connections back. It can be used again."""
         self._clients.pop(asyncio.get_running_loop(), None)
         await release(self)
 
     @abc.abstractmethod
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         """The SDK's client. Runs off the loop, because the first one imports for a second."""
-
-    @abc.abstractmethod
-    def body(self, request: Request) -> Json:
-        """What to send, as the SDK's arguments."""
-
-    async def prepared_body(self, request: Request) -> Json:
-        """The request's body; pictures are fitted off the loop."""
-        if _has_images(request):
-            return await asyncio.to_thread(self.body, request)
-        return self.body(request)
 
     async def client(self) -> Any:
         """The SDK's client for this loop, made on first use."""
@@ -104,6 +94,27 @@ class VendorProvider(abc.ABC):
                 f"The {package!r} package does not load ({exc}). Repair it: "
                 f"`%pip install --force-reinstall {package}`, then restart the kernel."
             ) from None
+
+
+class VendorProvider(VendorClient):
+    """A model of a vendor. Each vendor's file has its subclass."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.silence = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
+
+    def new_clock(self) -> Clock:
+        return RealClock()
+
+    @abc.abstractmethod
+    def body(self, request: Request) -> Json:
+        """What to send, as the SDK's arguments."""
+
+    async def prepared_body(self, request: Request) -> Json:
+        """The request's body; pictures are fitted off the loop."""
+        if _has_images(request):
+            return await asyncio.to_thread(self.body, request)
+        return self.body(request)
 
 
 class StreamingProvider(VendorProvider):

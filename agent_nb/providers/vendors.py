@@ -25,6 +25,9 @@ class Vendor:
     images: bool = True
     streams_arguments: bool = True
     note: str = ""
+    image_target: str = ""
+    """`module:Class` of what makes pictures; empty for vendors that make none."""
+    image_model: str = ""
 
 
 _CHAT = "agent_nb.providers.chat:ChatProvider"
@@ -49,6 +52,8 @@ _ROWS = (
         recommended="gpt-6.1-sol",
         base_url_variable="OPENAI_BASE_URL",
         note="Responses API",
+        image_target="agent_nb.providers.openai_images:OpenAIImages",
+        image_model="gpt-image-2.6-sunburst",
     ),
     Vendor(
         name="gemini",
@@ -59,6 +64,8 @@ _ROWS = (
         recommended="gemini-4-argon",
         base_url_variable="GOOGLE_GEMINI_BASE_URL",
         note='Interactions API; `api="generate_content"` for the older one, which does not stream arguments',
+        image_target="agent_nb.providers.gemini_images:GeminiImages",
+        image_model="gemini-nano-banana-2.1",
     ),
     Vendor(
         name="openrouter",

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from agent_nb.events import MimeBundle
-from agent_nb.files import Workspace
+from agent_nb.files import Files, Workspace
 from agent_nb.messages import Image, ToolSpec
+from agent_nb.studio import Studio
 from agent_nb.wire import Json
 
 Approval = Literal["never", "ask"]
@@ -35,9 +36,13 @@ class ToolContext:
     """Shows a line on the card while the tool works."""
     images: tuple[Image, ...] = ()
     """The pictures that came with the prompt."""
+    options: tuple[Files, ...] = ()
+    """The files of each variant that the run before had."""
     variant: int = 0
     call_id: str | None = None
     """The call this tool runs for, as its events name it."""
+    studio: Studio | None = None
+    """Who makes pictures; None when nobody does."""
 
 
 class ArgumentStream(Protocol):
@@ -68,6 +73,8 @@ class Tool:
     """A read-only tool whose result for the same arguments may be used again within a run."""
     repeatable: bool = False
     """Depends on nothing but its arguments and the files, so it may be played again."""
+    needs: frozenset[str] = frozenset()
+    """What must be there for a default agent to offer it, such as pictures that came with the prompt."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
     function: Callable[..., Any] | None = None

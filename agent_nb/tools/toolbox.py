@@ -4,7 +4,7 @@ import difflib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -15,7 +15,9 @@ from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import call as run_call
 from agent_nb.tools.files import FILE_TOOLS
 from agent_nb.tools.function import tool as tool_from
+from agent_nb.tools.images import IMAGE_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
+from agent_nb.tools.variants import VARIANT_TOOLS
 from agent_nb.wire import Json
 
 MAX_TEXT = 50_000
@@ -24,6 +26,8 @@ MAX_ERROR = 2_000
 
 FAMILIES: dict[str, tuple[Tool, ...]] = {
     "files": FILE_TOOLS,
+    "images": IMAGE_TOOLS,
+    "variants": VARIANT_TOOLS,
 }
 """The built-in tools; every agent has them unless it is given others."""
 
@@ -36,6 +40,7 @@ class Toolbox:
     """Tools by name, in a stable order. Plain annotated functions become tools on the way in."""
 
     def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
+        self._is_default = False
         self._tools: dict[str, Tool] = {}
         self._validators: dict[str, Callable[[Any], None]] = {}
         for given in tools:
@@ -50,8 +55,17 @@ class Toolbox:
             self._tools[tool.name] = tool
 
     @classmethod
-    def default(cls) -> "Toolbox":
-        return cls(tool for family in FAMILIES.values() for tool in family)
+    def default(cls, more: Iterable[Tool | Callable[..., Any]] = ()) -> "Toolbox":
+        """The built-in tools and more. A run offers those of them that can be of use."""
+        box = cls([*(tool for family in FAMILIES.values() for tool in family), *more])
+        box._is_default = True
+        return box
+
+    def offered(self, there: Collection[str]) -> "Toolbox":
+        """Without the built-in tools whose needs are not there; a box that somebody filled stays as it is."""
+        if not self._is_default:
+            return self
+        return Toolbox(tool for tool in self if tool.needs <= set(there))
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -1,5 +1,6 @@
 """A loopback server for the five wire protocols: real sockets, real SDKs on the other side, no mocks."""
 
+from tests.wire.images import Upload, gemini_picture, openai_pictures
 from tests.wire.server import Request, WireServer
 from tests.wire.steps import (
     BadJson,
@@ -43,7 +44,10 @@ __all__ = [
     "Think",
     "Tokens",
     "Unknown",
+    "Upload",
     "WireServer",
+    "gemini_picture",
+    "openai_pictures",
     "page",
     "problem",
     "reply",

@@ -9,7 +9,6 @@ Requests without a plan are answered by `server.otherwise(request)`, or refused 
 
 import asyncio
 import contextlib
-import json
 import socket
 import struct
 import threading
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from tests.wire.dialects import DIALECTS, model_of, protocol_of
+from tests.wire.images import read_body
 from tests.wire.steps import Cut, Hold, Pause, Reply, problem
 
 
@@ -174,7 +174,7 @@ class _Connection(asyncio.Protocol):
             return
         self.buffer = rest[length:]
         path = lines[0].split(" ")[1]
-        body = json.loads(rest[:length] or b"{}")
+        body = read_body(headers, rest[:length])
         self.request = Request(path, headers, body, protocol_of(path))
         task = asyncio.ensure_future(self.answer(self.request))
         self.server._tasks.add(task)

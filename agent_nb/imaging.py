@@ -1,0 +1,27 @@
+"""Chooses who makes the pictures of a run: its model's vendor, any other with a key, else nobody but us."""
+
+import os
+from typing import Any
+
+from agent_nb.providers.images import image_makers
+from agent_nb.studio import Studio
+from agent_nb.studio.cutout import AskingCutter, BorderCutter, local_cutter
+from agent_nb.studio.placeholder import Placeholder
+
+MODE = "AGENT_NB_MODE"
+OFFLINE_MODEL = "demo:"
+
+
+def local_studio() -> Studio:
+    """Needs no key, no network and no package, and draws the same every time."""
+    return Studio(maker=Placeholder(), cutter=BorderCutter(), online=False)
+
+
+def studio_for(provider: Any) -> Studio:
+    """The studio for a run of this model. Nothing is imported or opened that a run may not need."""
+    if provider.name.startswith(OFFLINE_MODEL) or os.environ.get(MODE, "").strip().lower() == "replay":
+        return local_studio()
+    makers = image_makers(provider)
+    asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)
+    maker = makers[0] if makers else Placeholder()
+    return Studio(maker=maker, cutter=asking or local_cutter(), makers=tuple(makers))

@@ -1,0 +1,88 @@
+"""OpenAI's images: made from words (JSON), or from pictures and words (multipart), one per request."""
+
+import asyncio
+import base64
+import binascii
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.errors import AgentError, ProviderError
+from agent_nb.messages import Image
+from agent_nb.pictures import fit_image
+from agent_nb.providers import failure
+from agent_nb.providers.openai import _error, make_client
+from agent_nb.providers.streaming import VendorClient
+from agent_nb.studio import Order
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
+
+IMAGE_LIMITS = (3072, 20_000_000)
+_SIZES = {
+    "1:1": "1024x1024",
+    "4:3": "1408x1056",
+    "3:4": "1056x1408",
+    "3:2": "1536x1024",
+    "2:3": "1024x1536",
+    "16:9": "1536x864",
+    "9:16": "864x1536",
+    "21:9": "1680x720",
+}
+"""Both sides can be divided by 16, as the models want it."""
+
+
+class OpenAIImages(VendorClient):
+    sdk = "openai"
+    note = ""
+    edits = True
+    transparent = True
+
+    def connect(self, http: "httpx2.AsyncClient") -> Any:
+        return make_client(self.settings, http).images
+
+    async def make(self, order: Order) -> Image:
+        images = await self.client()
+        failed: ProviderError | None = None
+        try:
+            if order.images:
+                uploads = await asyncio.to_thread(_uploads, order)
+                answer = await images.edit(**_body(self.settings.model, order), image=uploads)
+            else:
+                answer = await images.generate(**_body(self.settings.model, order))
+            return self._picture(answer)
+        except AgentError:
+            raise
+        except Exception as exc:  # the one place where this vendor's failures become ours
+            failed = _error(self.settings, exc)
+        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        raise failed
+
+    def _picture(self, answer: Any) -> Image:
+        # A page where JSON should be is handed on by the SDK as text.
+        if isinstance(answer, str):
+            raise failure.not_an_api(self.settings, answer)
+        found = [one.b64_json for one in answer.data or () if one.b64_json]
+        if not found:
+            raise failure.error("OpenAI answered without a picture. Try again, or ask for something else.")
+        try:
+            data = base64.b64decode(found[0], validate=True)
+        except binascii.Error:
+            raise failure.error("OpenAI sent a picture that is not valid base64. Try again.") from None
+        return Image(data, f"image/{answer.output_format or 'png'}")
+
+
+def _body(model: str, order: Order) -> Json:
+    body: Json = {"model": model, "prompt": order.prompt, "n": 1, "output_format": "png"}
+    if order.aspect:
+        body["size"] = _SIZES[order.aspect]
+    if order.transparent:
+        body["background"] = "transparent"
+    return body
+
+
+def _uploads(order: Order) -> list[tuple[str, bytes, str]]:
+    fitted = [fit_image(image, *IMAGE_LIMITS) for image in order.images]
+    return [
+        (f"picture-{number}.{image.media_type.rpartition('/')[2]}", image.data, image.media_type)
+        for number, image in enumerate(fitted, 1)
+    ]

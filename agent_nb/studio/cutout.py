@@ -1,0 +1,202 @@
+"""Takes the background out of a picture: by asking a maker, with `rembg`, or here, by filling in from the border.
+
+The local way follows what looks like the border until it meets something else. That is right for things on
+a plain or evenly shaded ground and wrong for scenes, and it says so.
+"""
+
+import asyncio
+import importlib.util
+import io
+import itertools
+import re
+from typing import Any
+
+from agent_nb.errors import ToolError
+from agent_nb.messages import Image
+from agent_nb.pictures import to_image
+from agent_nb.studio.base import Cutting, ImageMaker, Order
+
+LIMITS = (
+    "Cut out locally, by filling in from the border: good on a plain background, not on scenes,"
+    " and holes inside the thing keep their background."
+)
+_ASK = (
+    "Remove the background completely and leave it transparent. Keep the main subject exactly as it is:"
+    " same shape, colours, details, size and position."
+)
+_LEAST, _MOST = 0.02, 0.98
+"""Shares of the picture: with less taken there was no background, with more there is no thing."""
+_TOLERANCE = (14, 56)
+_BUSY = 72
+"""A border that differs more than this from an even ground is a scene."""
+_RUNS = re.compile(rb"\xff+")
+
+
+class AskingCutter:
+    """A maker that can leave the background out."""
+
+    def __init__(self, maker: ImageMaker) -> None:
+        self._maker = maker
+
+    @property
+    def name(self) -> str:
+        return self._maker.name
+
+    async def cut_out(self, image: Image) -> Cutting:
+        made = await self._maker.make(Order(_ASK, transparent=True, images=(image,)))
+        return Cutting(made, f"Drawn again without its background by {self.name}: details may differ.")
+
+
+class RembgCutter:
+    """The `rembg` package, where it is installed. Its model is fetched at its first use."""
+
+    name = "rembg"
+
+    async def cut_out(self, image: Image) -> Cutting:
+        return Cutting(await asyncio.to_thread(_with_rembg, image), "Cut out by rembg.")
+
+
+class BorderCutter:
+    """Needs nothing: fills in from the border."""
+
+    name = "local"
+
+    async def cut_out(self, image: Image) -> Cutting:
+        return Cutting(await asyncio.to_thread(without_border, image), LIMITS)
+
+
+def local_cutter() -> RembgCutter | BorderCutter:
+    """The best that is installed; nothing is imported yet."""
+    return RembgCutter() if importlib.util.find_spec("rembg") is not None else BorderCutter()
+
+
+def _with_rembg(image: Image) -> Image:
+    import rembg
+
+    return to_image(bytes(rembg.remove(image.data)), image.name)
+
+
+def without_border(image: Image) -> Image:
+    """The picture as PNG, transparent where the border's colour reaches. Blocking."""
+    import PIL.Image
+    from PIL import ImageChops, ImageFilter
+
+    picture = PIL.Image.open(io.BytesIO(image.data)).convert("RGBA")
+    alpha = picture.getchannel("A")
+    difference = _difference_from_ground(picture.convert("RGB"))
+    # What is transparent already is ground, whatever colour it hides.
+    difference = ImageChops.multiply(difference, alpha.point(lambda value: 255 if value > 16 else 0))
+    tolerance = _tolerance(difference)
+    ground = difference.point(lambda value: 255 if value <= tolerance else 0)
+    kept = ImageChops.invert(_reached_from_border(ground))
+    share = 1 - kept.histogram()[255] / (picture.width * picture.height)
+    if not _LEAST <= share <= _MOST:
+        raise ToolError(
+            "No plain background was found: filling in from the border took"
+            f" {share:.0%} of the picture, so it was left as it is.",
+            hint="It works for things on a plain ground. Use the picture with its background.",
+        )
+    soft = kept.filter(ImageFilter.GaussianBlur(0.6))
+    picture.putalpha(ImageChops.darker(alpha, soft))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return Image(buffer.getvalue(), "image/png", image.name)
+
+
+def _difference_from_ground(picture: Any) -> Any:
+    """How much each pixel differs from a ground shaded evenly between the four corners, 0 to 255."""
+    import PIL.Image
+    from PIL import ImageChops, ImageFilter
+
+    width, height = picture.size
+    patch = max(1, min(width, height) // 24)
+    corners = PIL.Image.new("RGB", (2, 2))
+    for x, left in enumerate((0, width - patch)):
+        for y, top in enumerate((0, height - patch)):
+            crop = picture.crop((left, top, left + patch, top + patch))
+            corners.putpixel((x, y), crop.resize((1, 1), PIL.Image.Resampling.BOX).getpixel((0, 0)))
+    # The centres of the four samples lie in the corners, so the outer half of the enlarged one is cut off.
+    shaded = corners.resize((width, height), PIL.Image.Resampling.BILINEAR, box=(0.5, 0.5, 1.5, 1.5))
+    calm = picture.filter(ImageFilter.MedianFilter(3))
+    red, green, blue = ImageChops.difference(calm, shaded).split()
+    return ImageChops.lighter(ImageChops.lighter(red, green), blue)
+
+
+def _tolerance(difference: Any) -> int:
+    """What still counts as ground: as much as the border itself varies, within reason."""
+    width, height = difference.size
+    histogram = [0] * 256
+    sides = (
+        (0, 0, width, 1),
+        (0, height - 1, width, height),
+        (0, 0, 1, height),
+        (width - 1, 0, width, height),
+    )
+    for box in sides:
+        histogram = [a + b for a, b in zip(histogram, difference.crop(box).histogram(), strict=True)]
+    usual = _quantile(histogram, 0.75)
+    if usual > _BUSY:
+        raise ToolError(
+            "The border of the picture is no plain background, so nothing was cut out.",
+            hint="It works for things on a plain ground. Use the picture with its background.",
+        )
+    return min(max(round(usual * 1.5) + 10, _TOLERANCE[0]), _TOLERANCE[1])
+
+
+def _quantile(histogram: list[int], share: float) -> int:
+    wanted, seen = sum(histogram) * share, 0
+    for value, count in enumerate(histogram):
+        seen += count
+        if seen >= wanted:
+            return value
+    return 255
+
+
+def _reached_from_border(ground: Any) -> Any:
+    """The part of a mask that hangs together with the border: runs of pixels, joined row by row."""
+    import PIL.Image
+
+    width, height = ground.size
+    data = ground.tobytes()
+    runs: list[tuple[int, int]] = []
+    rows: list[range] = []
+    for y in range(height):
+        first = len(runs)
+        runs += [found.span() for found in _RUNS.finditer(data, y * width, (y + 1) * width)]
+        rows.append(range(first, len(runs)))
+    group = _joined_groups(runs, rows, width)
+    at_border = {
+        group(number)
+        for y, row in enumerate(rows)
+        for number in row
+        if y in (0, height - 1) or runs[number][0] == y * width or runs[number][1] == (y + 1) * width
+    }
+    reached = bytearray(len(data))
+    for number, (start, end) in enumerate(runs):
+        if group(number) in at_border:
+            reached[start:end] = b"\xff" * (end - start)
+    return PIL.Image.frombytes("L", (width, height), bytes(reached))
+
+
+def _joined_groups(runs: list[tuple[int, int]], rows: list[range], width: int) -> Any:
+    """A function from a run's number to its group's; runs of neighbouring rows that touch are one group."""
+    parent = list(range(len(runs)))
+
+    def group(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for above, below in itertools.pairwise(rows):
+        upper, lower = iter(above), iter(below)
+        one, other = next(upper, None), next(lower, None)
+        while one is not None and other is not None:
+            start, end = runs[one][0] + width, runs[one][1] + width
+            if start < runs[other][1] and runs[other][0] < end:
+                parent[group(one)] = group(other)
+            if end <= runs[other][1]:
+                one = next(upper, None)
+            else:
+                other = next(lower, None)
+    return group

@@ -1,0 +1,201 @@
+"""Pictures with no key: placeholders, drawn here. The same words give the same picture, and it says what it is."""
+
+import asyncio
+import colorsys
+import hashlib
+import io
+import random
+import re
+import unicodedata
+from typing import Any
+
+from agent_nb.messages import Image
+from agent_nb.studio.base import Order
+
+LONG_EDGE = 960
+LABEL = "placeholder"
+_WORDS_AT_MOST = 160
+_HUES = {
+    "red": 2,
+    "rose": 345,
+    "pink": 335,
+    "berry": 330,
+    "wine": 345,
+    "orange": 24,
+    "warm": 26,
+    "bread": 32,
+    "bakery": 32,
+    "coffee": 24,
+    "wood": 28,
+    "sunset": 16,
+    "autumn": 22,
+    "gold": 44,
+    "yellow": 50,
+    "sun": 46,
+    "honey": 42,
+    "desert": 38,
+    "green": 130,
+    "forest": 140,
+    "leaf": 110,
+    "garden": 115,
+    "nature": 120,
+    "mint": 160,
+    "tea": 95,
+    "teal": 178,
+    "sea": 192,
+    "ocean": 200,
+    "water": 198,
+    "sky": 206,
+    "ice": 196,
+    "winter": 205,
+    "cool": 205,
+    "blue": 218,
+    "night": 232,
+    "tech": 222,
+    "space": 245,
+    "violet": 268,
+    "purple": 275,
+    "lavender": 262,
+}
+_GREYS = {"black", "white", "grey", "gray", "monochrome", "silver", "stone", "concrete"}
+
+Colour = tuple[int, int, int]
+
+
+class Placeholder:
+    """The maker for those without a key."""
+
+    name = LABEL
+    note = (
+        "This is a placeholder drawn locally, not a real picture: no image model was asked."
+        " Tell the person so; do not pass it off as a photo or an illustration."
+    )
+    edits = False
+    transparent = True
+
+    async def make(self, order: Order) -> Image:
+        return await asyncio.to_thread(draw, order.prompt, order.aspect, transparent=order.transparent)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Image:
+    """Hills or bubbles in colours that the words suggest, labelled as a placeholder. Blocking."""
+    import PIL.Image
+    import PIL.ImageDraw
+
+    size = size_of(aspect)
+    chance = random.Random(hashlib.sha256(prompt.encode("utf-8", "replace")).digest())
+    colours = palette(prompt)
+    picture = PIL.Image.new("RGBA", size, (0, 0, 0, 0) if transparent else (*colours[0], 255))
+    pencil = PIL.ImageDraw.Draw(picture)
+    if transparent:
+        inset = min(size) // 24
+        box = (inset, inset, size[0] - inset, size[1] - inset)
+        pencil.rounded_rectangle(box, radius=min(size) // 6, fill=(*colours[0], 255))
+    else:
+        _scenery(pencil, size, colours, chance)
+    _label(pencil, size, colours, prompt)
+    buffer = io.BytesIO()
+    (picture if transparent else picture.convert("RGB")).save(buffer, "PNG", optimize=True)
+    return Image(buffer.getvalue(), "image/png", LABEL)
+
+
+def size_of(aspect: str) -> tuple[int, int]:
+    """Pixels in exactly that ratio, the longer side near `LONG_EDGE`."""
+    wide, high = (int(part) for part in (aspect or "1:1").split(":"))
+    factor = LONG_EDGE // max(wide, high)
+    return wide * factor, high * factor
+
+
+def palette(prompt: str) -> tuple[Colour, ...]:
+    """From light to dark. The first colour word of the prompt decides the hue, else the words as a whole."""
+    words = re.findall(r"[a-z]+", prompt.lower())
+    singular = [word[:-1] if word.endswith("s") and word[:-1] in _HUES else word for word in words]
+    hues = [_HUES[word] for word in singular if word in _HUES]
+    by_chance = int.from_bytes(hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[:2], "big") % 360
+    hue = hues[0] if hues else by_chance
+    vivid = 0.06 if not hues and _GREYS & set(words) else 0.48
+    return tuple(
+        _colour(hue + turn, lightness, vivid)
+        for turn, lightness in ((0, 0.86), (8, 0.74), (-10, 0.60), (14, 0.46), (-6, 0.24))
+    )
+
+
+def _colour(hue: float, lightness: float, vivid: float) -> Colour:
+    red, green, blue = colorsys.hls_to_rgb((hue % 360) / 360, lightness, vivid)
+    return round(red * 255), round(green * 255), round(blue * 255)
+
+
+def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], chance: random.Random) -> None:
+    """A disc in the sky and three ranges of hills; flat colours, so that the file stays small."""
+    width, height = size
+    radius = min(size) * chance.uniform(0.09, 0.15)
+    x, y = width * chance.uniform(0.15, 0.85), height * chance.uniform(0.16, 0.3)
+    pencil.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colours[1])
+    for level, colour in enumerate(colours[1:4]):
+        base = height * (0.5 + 0.17 * level)
+        peaks = 3 + level
+        points = [(0.0, float(height)), (0.0, base)]
+        for peak in range(peaks + 1):
+            rise = height * chance.uniform(0.02, 0.16)
+            points.append((width * peak / peaks, base - rise if peak % 2 else base + rise / 2))
+        points += [(float(width), float(height))]
+        pencil.polygon(points, fill=colour)
+
+
+def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prompt: str) -> None:
+    """The word and what was asked for, in a plate in the middle."""
+    import PIL.ImageFont
+
+    width, height = size
+    unit = max(14, min(size) // 18)
+    head = PIL.ImageFont.load_default(size=round(unit * 1.25))
+    body = PIL.ImageFont.load_default(size=unit * 0.8)
+    shown = _plain(prompt)
+    shown = shown if len(shown) <= _WORDS_AT_MOST else shown[: _WORDS_AT_MOST - 1] + "…"
+    room = width * 0.78
+    lines = _wrapped(shown, lambda text: float(pencil.textlength(text, font=body)), room)
+    most = max(1, int((height * 0.7 - unit * 3) // (unit * 1.15)))
+    if len(lines) > most:
+        lines = [*lines[: most - 1], lines[most - 1].rstrip(". ") + "…"]
+    widest = max(
+        [pencil.textlength(LABEL, font=head), *(pencil.textlength(line, font=body) for line in lines)]
+    )
+    tall = unit * (2.6 + 1.15 * len(lines))
+    left, top = (width - widest) / 2 - unit, (height - tall) / 2
+    pencil.rounded_rectangle(
+        (left, top, width - left, top + tall), radius=unit * 0.6, fill=(*colours[4], 255)
+    )
+    middle = width / 2
+    pencil.text((middle, top + unit * 1.3), LABEL, font=head, fill=(255, 255, 255, 255), anchor="mm")
+    for row, line in enumerate(lines):
+        place = (middle, top + unit * (2.6 + 1.15 * row))
+        pencil.text(place, line, font=body, fill=(*colours[0], 255), anchor="mm")
+
+
+def _plain(text: str) -> str:
+    """The built-in font has the letters of English: accents are dropped, other scripts left out."""
+    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return " ".join(folded.split())
+
+
+def _wrapped(text: str, measure: Any, room: float) -> list[str]:
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if measure(longer) <= room or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return [_cut(line, measure, room) for line in lines if line]
+
+
+def _cut(line: str, measure: Any, room: float) -> str:
+    """A single word may be longer than a line."""
+    if measure(line) <= room:
+        return line
+    while len(line) > 1 and measure(line + "…") > room:
+        line = line[:-1]
+    return line + "…"

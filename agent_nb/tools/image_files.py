@@ -1,0 +1,144 @@
+"""Pictures between the tools and the files: found by name, checked, written in the format of their path, shown."""
+
+import base64
+import difflib
+import io
+import posixpath
+import re
+from dataclasses import dataclass
+
+from agent_nb.errors import ConfigError, ToolError
+from agent_nb.events import MimeBundle
+from agent_nb.files import human_size, media_type, safe_path
+from agent_nb.messages import Image
+from agent_nb.tools.base import ToolContext
+
+MAX_PIXELS = 20_000_000
+FOR_THE_MODEL = (768, 150_000)
+FOR_THE_PERSON = (256, 24_000)
+"""Longest side and bytes of what is shown; the file itself is whole."""
+_FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
+_INPUT = re.compile(r"input:(\d{1,3})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """A picture that is ready to be a file, and how it is shown."""
+
+    path: str
+    content: bytes
+    about: str
+    """`1536 x 864, 210 kB`"""
+    for_model: Image
+    for_person: MimeBundle
+
+
+def picture_path(path: str, *, transparent: bool = False) -> str:
+    """The path in its one form, if a picture can be saved there."""
+    path = safe_path(path)
+    kind = media_type(path, b"")
+    if kind not in _FORMATS:
+        raise ToolError(
+            f"{path} is not a picture's path.", code="SCHEMA", hint="Let it end in .png, .jpg or .webp."
+        )
+    if transparent and kind == "image/jpeg":
+        raise ToolError(f"{path}: JPEG has no transparency.", code="SCHEMA", hint="Let it end in .png.")
+    return path
+
+
+def paths_of(args: object, name: str = "path") -> tuple[str, ...]:
+    """Every usable path under `name` in the arguments of a call."""
+    match args:
+        case dict():
+            own = [args[name]] if isinstance(args.get(name), str) else []
+            found = [path for value in args.values() for path in paths_of(value, name)]
+            return tuple(dict.fromkeys([*filter(None, map(_usable, own)), *found]))
+        case list():
+            return tuple(dict.fromkeys(path for value in args for path in paths_of(value, name)))
+        case _:
+            return ()
+
+
+def _usable(path: str) -> str:
+    try:
+        return picture_path(path)
+    except Exception:  # refused when the tool runs
+        return ""
+
+
+def find_picture(source: str, context: ToolContext) -> Image:
+    """The bytes that a name means: a file of the run, or `input:1` for the first picture of the prompt."""
+    if number := _INPUT.fullmatch(source.strip()):
+        return _input(int(number[1]), context.images)
+    path, files = safe_path(source), context.files.files
+    content = files.get(path)
+    if isinstance(content, bytes):
+        return Image(content, media_type(path, content), path)
+    if content is not None:
+        raise ToolError(f"{path} is a text file, not a picture.")
+    pictures = [name for name, value in files.items() if isinstance(value, bytes)]
+    near = difflib.get_close_matches(path, pictures, n=1)
+    inputs = [f"input:{place}" for place in range(1, len(context.images) + 1)]
+    known = ", ".join([*inputs, *pictures][:30])
+    raise ToolError(
+        f"There is no picture {path}.",
+        hint=(f"Did you mean {near[0]}? " if near else "")
+        + (f"Pictures: {known}." if known else "There are none yet."),
+    )
+
+
+def _input(number: int, images: tuple[Image, ...]) -> Image:
+    if not 1 <= number <= len(images):
+        there = f"{len(images)} came with the prompt" if images else "none came with the prompt"
+        raise ToolError(f"There is no picture input:{number}: {there}.")
+    return images[number - 1]
+
+
+def checked(image: Image) -> Image:
+    """The picture, upright, in grey, RGB or RGBA, one frame, or a ToolError. Blocking."""
+    from agent_nb.pictures import picture_size, to_image
+
+    try:
+        width, height = picture_size(image.data, image.name)
+        if width * height > MAX_PIXELS:
+            size = f"{width} x {height}, at most {MAX_PIXELS // 1_000_000} megapixels"
+            raise ConfigError(f"{image.name or 'The picture'} has too many pixels ({size}).")
+        return to_image(image)
+    except ConfigError as error:
+        raise ToolError(str(error)) from None
+
+
+def saved(image: Image, path: str, caption: str = "") -> Saved:
+    """The picture as the file `path` will hold it. Blocking."""
+    from agent_nb.pictures import fit_image, picture_size
+
+    image = checked(image)
+    image = Image(_encoded(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
+    width, height = picture_size(image.data, path)
+    about = f"{width} x {height}, {human_size(len(image.data))}"
+    thumbnail = fit_image(image, *FOR_THE_PERSON)
+    words = ", ".join(filter(None, (path, f"{width} x {height}", caption)))
+    return Saved(
+        path=path,
+        content=image.data,
+        about=about,
+        for_model=fit_image(image, *FOR_THE_MODEL),
+        for_person={
+            thumbnail.media_type: base64.b64encode(thumbnail.data).decode(),
+            "text/plain": words,
+        },
+    )
+
+
+def _encoded(image: Image, kind: str) -> bytes:
+    if image.media_type == kind:
+        return image.data
+    import PIL.Image
+
+    picture: PIL.Image.Image = PIL.Image.open(io.BytesIO(image.data))
+    if kind == "image/jpeg" and picture.mode == "RGBA":
+        white = PIL.Image.new("RGBA", picture.size, "white")
+        picture = PIL.Image.alpha_composite(white, picture).convert("RGB")
+    buffer = io.BytesIO()
+    picture.save(buffer, _FORMATS[kind], quality=90)
+    return buffer.getvalue()

@@ -1,0 +1,328 @@
+"""The images family: make, edit, cut out, crop and save pictures, which become files of the run."""
+
+import asyncio
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from agent_nb.errors import ConfigError, ToolError
+from agent_nb.messages import Image, ToolSpec
+from agent_nb.studio import ASPECTS, EDITS, INPUTS, Order, Studio
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.calls import in_thread
+from agent_nb.tools.image_batch import CALL_SECONDS, asked, do_all, do_one
+from agent_nb.tools.image_files import Saved, checked, find_picture, paths_of, picture_path, saved
+from agent_nb.wire import Json
+
+MOST = 8
+"""Pictures in one call."""
+PADDING = 4
+SMALLEST_CROP = 4
+PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured background."
+
+
+async def _generate(args: Json, context: ToolContext) -> ToolOutput:
+    studio, wanted = _studio(context), args["images"]
+    orders = {
+        picture_path(one["path"], transparent=one.get("transparent", False)): Order(
+            one["prompt"].strip(), one.get("aspect", "1:1"), one.get("transparent", False)
+        )
+        for one in wanted
+    }
+    _check_distinct(orders, wanted)
+    if not all(order.prompt for order in orders.values()):
+        raise ToolError("A prompt is empty: say what the picture shows.", code="SCHEMA")
+    caption = studio.maker.name if studio.maker.note else ""
+    made = {order: asyncio.create_task(_made(studio, order)) for order in orders.values()}
+
+    async def one(path: str, order: Order) -> Saved:
+        image = await made[order]
+        return await in_thread(lambda: saved(image, path, caption))
+
+    try:
+        work = {path: partial(one, path, order) for path, order in orders.items()}
+        return await do_all(work, context, f"with {studio.maker.name}", studio.maker.note)
+    finally:
+        for task in made.values():
+            task.cancel()
+
+
+async def _edit(args: Json, context: ToolContext) -> ToolOutput:
+    studio = _studio(context)
+    if not studio.maker.edits:
+        raise ToolError(
+            "Nobody here can edit pictures: that needs a key for OpenAI or Gemini.",
+            hint="Make a new picture, or change the page around it.",
+        )
+    transparent = args.get("transparent", False)
+    path = picture_path(args["path"], transparent=transparent)
+    found = [find_picture(source, context) for source in (args["source"], *args.get("also", ()))]
+    images = await in_thread(lambda: tuple(checked(image) for image in found))
+    order = Order(args["prompt"].strip(), args.get("aspect", ""), transparent, images)
+    image = await _made(studio, order)
+    return await do_one(image, path, context, f"Edited with {studio.maker.name}.")
+
+
+async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
+    path, studio = picture_path(args["path"], transparent=True), _studio(context)
+    found = find_picture(args["source"], context)
+    image = await in_thread(lambda: checked(found))
+    cutting = await asked(lambda: studio.cutter.cut_out(image))
+    return await do_one(cutting.image, path, context, cutting.note)
+
+
+async def _extract(args: Json, context: ToolContext) -> ToolOutput:
+    if not context.images:
+        raise ToolError("No picture came with the prompt, so there is nothing to crop.")
+    wanted = {picture_path(one["path"]): one for one in args["assets"]}
+    _check_distinct(wanted, args["assets"])
+    padding = args.get("padding", PADDING)
+
+    async def one(path: str, asset: Json) -> Saved:
+        image = find_picture(asset.get("source", "input:1"), context)
+        return await in_thread(lambda: saved(_crop(image, asset["box"], padding), path))
+
+    work = {path: partial(one, path, asset) for path, asset in wanted.items()}
+    return await do_all(work, context, "from the screenshot")
+
+
+async def _save(args: Json, context: ToolContext) -> ToolOutput:
+    wanted = {picture_path(one["path"]): one["source"].strip() for one in args["assets"]}
+    _check_distinct(wanted, args["assets"])
+
+    async def one(path: str, source: str) -> Saved:
+        return await in_thread(lambda: saved(_from_anywhere(source, context), path))
+
+    work = {path: partial(one, path, source) for path, source in wanted.items()}
+    return await do_all(work, context, "as files")
+
+
+def _check_distinct(by_path: Mapping[str, Any], wanted: Sequence[Any]) -> None:
+    if len(by_path) < len(wanted):
+        raise ToolError("Two pictures have the same path: give each its own.", code="SCHEMA")
+
+
+def _from_anywhere(source: str, context: ToolContext) -> Image:
+    """A file, an input picture, a data: or an https: address; never the person's own disk. Blocking."""
+    from agent_nb.fetch import fetch_https
+    from agent_nb.pictures import data_of_url
+
+    scheme = source.partition(":")[0].lower()
+    try:
+        if scheme == "data":
+            return Image(data_of_url(source), name="the data: URL")
+        if scheme == "https":
+            if context.studio is None or not context.studio.online:
+                raise ToolError("This run is offline: nothing is fetched from the internet.")
+            return Image(fetch_https(source), name=source[:120])
+    except ConfigError as error:
+        raise ToolError(str(error)) from None
+    if "://" in source:
+        raise ToolError(f"Pictures are fetched over https only, not {scheme}.")
+    return find_picture(source, context)
+
+
+def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
+    """The part of a picture inside a box in thousandths of its sides. Blocking."""
+    import PIL.Image
+
+    picture = PIL.Image.open(io.BytesIO(checked(image).data))
+    width, height = picture.size
+    left, top, right, bottom = box
+    if not (0 <= left < right <= 1000 and 0 <= top < bottom <= 1000):
+        raise ToolError(
+            f"The box {list(box)} is not inside the picture.",
+            hint="A box is [left, top, right, bottom] in thousandths of the picture's width and height, 0 to 1000,"
+            f" left below right and top below bottom. The picture has {width} x {height} pixels.",
+        )
+    edges = (
+        max(0, int(left * width / 1000) - padding),
+        max(0, int(top * height / 1000) - padding),
+        min(width, -int(-right * width // 1000) + padding),
+        min(height, -int(-bottom * height // 1000) + padding),
+    )
+    if edges[2] - edges[0] < SMALLEST_CROP or edges[3] - edges[1] < SMALLEST_CROP:
+        raise ToolError(f"The box {list(box)} holds hardly a pixel: the picture has {width} x {height}.")
+    buffer = io.BytesIO()
+    picture.crop(edges).save(buffer, "PNG", optimize=True)
+    return Image(buffer.getvalue(), "image/png")
+
+
+async def _made(studio: Studio, order: Order) -> Image:
+    """A picture from the maker; cut out where it cannot leave the background out itself."""
+    maker = studio.maker
+    if not order.transparent or maker.transparent:
+        return await asked(lambda: maker.make(order))
+    plain = replace(order, prompt=f"{order.prompt}\n{PLAIN}", transparent=False)
+    drawn = await asked(lambda: maker.make(plain))
+    image = await in_thread(lambda: checked(drawn))
+    return (await asked(lambda: studio.cutter.cut_out(image))).image
+
+
+def _studio(context: ToolContext) -> Studio:
+    if context.studio is None:
+        raise ToolError("Nobody makes pictures in this run.", hint="Go on without them.")
+    return context.studio
+
+
+def _spec(name: str, description: str, properties: Json, required: tuple[str, ...]) -> ToolSpec:
+    return ToolSpec(name=name, description=description, schema=_object(properties, required))
+
+
+def _object(properties: Json, required: tuple[str, ...]) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _many(name: str, description: str, properties: Json, required: tuple[str, ...]) -> Json:
+    items = _object(properties, required)
+    return {
+        name: {"type": "array", "description": description, "minItems": 1, "maxItems": MOST, "items": items}
+    }
+
+
+def _count(args: Json, name: str) -> str:
+    count = len(args.get(name) or ())
+    return "a picture" if count == 1 else f"{count} pictures" if count else "pictures"
+
+
+_PATH = {
+    "type": "string",
+    "description": "Where to save it, such as assets/hero.png; ends in .png, .jpg or .webp.",
+}
+_SOURCE = {
+    "type": "string",
+    "description": "A picture: the path of a file, or input:1 for the first picture that came with the prompt.",
+}
+_ASPECT = {"type": "string", "enum": list(ASPECTS), "description": "Width to height; 1:1 when left out."}
+_TRANSPARENT = {"type": "boolean", "description": "With no background, for logos and cut-outs."}
+
+IMAGE_TOOLS: tuple[Tool, ...] = (
+    Tool(
+        spec=_spec(
+            "generate_images",
+            "Make pictures from words and save them as files; the page refers to them by relative path. Ask for all"
+            f" at once, at most {MOST}: they are made together. Each prompt says subject, style, light and framing.",
+            _many(
+                "images",
+                "The pictures to make.",
+                {
+                    "prompt": {"type": "string", "minLength": 1, "description": "What the picture shows."},
+                    "path": _PATH,
+                    "aspect": _ASPECT,
+                    "transparent": _TRANSPARENT,
+                },
+                ("prompt", "path"),
+            ),
+            ("images",),
+        ),
+        run=_generate,
+        title=lambda args: f"make {_count(args, 'images')}",
+        writes=paths_of,
+        timeout=CALL_SECONDS,
+    ),
+    Tool(
+        spec=_spec(
+            "edit_image",
+            "Change a picture as the prompt says, and save the result as a file.",
+            {
+                "source": _SOURCE,
+                "prompt": {"type": "string", "minLength": 1, "description": "What to change, what to keep."},
+                "path": _PATH,
+                "also": {
+                    "type": "array",
+                    "maxItems": 4,
+                    "items": _SOURCE,
+                    "description": "Further pictures that the prompt speaks of.",
+                },
+                "aspect": {**_ASPECT, "description": "Width to height; that of the picture when left out."},
+                "transparent": _TRANSPARENT,
+            },
+            ("source", "prompt", "path"),
+        ),
+        run=_edit,
+        title=lambda args: f"edit {args.get('source') or 'picture'}",
+        writes=paths_of,
+        needs=frozenset({EDITS}),
+        timeout=CALL_SECONDS,
+    ),
+    Tool(
+        spec=_spec(
+            "remove_background",
+            "Cut the subject of a picture out: the background becomes transparent. Saved as .png or .webp.",
+            {"source": _SOURCE, "path": _PATH},
+            ("source", "path"),
+        ),
+        run=_remove_background,
+        title=lambda args: f"cut out {args.get('source') or 'picture'}",
+        writes=paths_of,
+        timeout=CALL_SECONDS,
+    ),
+    Tool(
+        spec=_spec(
+            "extract_assets",
+            "Crop logos, photos and icons out of the pictures that came with the prompt and save them as files,"
+            " so that the page can use the originals.",
+            {
+                **_many(
+                    "assets",
+                    "The parts to crop.",
+                    {
+                        "box": {
+                            "type": "array",
+                            "minItems": 4,
+                            "maxItems": 4,
+                            "items": {"type": "number"},
+                            "description": "[left, top, right, bottom] in thousandths of the picture's width and"
+                            " height: [0, 0, 1000, 1000] is all of it.",
+                        },
+                        "path": _PATH,
+                        "source": {**_SOURCE, "description": "Which picture: input:1 when left out."},
+                    },
+                    ("box", "path"),
+                ),
+                "padding": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 200,
+                    "description": f"Pixels to add on every side; {PADDING} when left out.",
+                },
+            },
+            ("assets",),
+        ),
+        run=_extract,
+        title=lambda args: f"crop {_count(args, 'assets')}",
+        writes=paths_of,
+        needs=frozenset({INPUTS}),
+    ),
+    Tool(
+        spec=_spec(
+            "save_assets",
+            "Save pictures as files, whole: those that came with the prompt (input:1), or from https: and data:"
+            " addresses.",
+            _many(
+                "assets",
+                "The pictures to save.",
+                {
+                    "source": {
+                        "type": "string",
+                        "minLength": 1,
+                        "description": "input:1, an https: or data: address, or the path of a file.",
+                    },
+                    "path": _PATH,
+                },
+                ("source", "path"),
+            ),
+            ("assets",),
+        ),
+        run=_save,
+        title=lambda args: f"save {_count(args, 'assets')}",
+        writes=paths_of,
+    ),
+)

@@ -1,0 +1,181 @@
+"""OpenAI's and Gemini's image endpoints, through the real SDKs on real sockets; and who is chosen when."""
+
+import pytest
+
+from agent_nb.errors import ProviderError
+from agent_nb.imaging import studio_for
+from agent_nb.messages import Image
+from agent_nb.providers import model
+from agent_nb.providers.images import image_makers
+from agent_nb.providers.scripted import ScriptedProvider
+from agent_nb.studio import ASPECTS, Order
+from tests.drawings import png
+from tests.wire import Upload, WireServer, gemini_picture, openai_pictures, page, problem
+
+KEY = "sk-test-0123456789abcdef0123"
+MODELS = {"openai": "openai:gpt-6.1-sol", "gemini": "gemini:gemini-4-argon"}
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def makers(server):
+    """The makers of both vendors, asked at the loopback server."""
+    made = {}
+    for vendor, name in MODELS.items():
+        (made[vendor],) = image_makers(model(name, api_key=KEY, base_url=server.base_url(vendor)))
+    yield made
+    for maker in made.values():
+        await maker.close()
+
+
+async def test_openai_makes_a_picture(server, makers):
+    server.plan(openai_pictures(png()))
+    image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True))
+    assert (image.data, image.media_type) == (png(), "image/png")
+    (request,) = server.requests
+    assert request.path == "/v1/images/generations"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body == {
+        "model": "gpt-image-2.6-sunburst",
+        "prompt": "A bakery",
+        "n": 1,
+        "output_format": "png",
+        "size": "1536x864",
+        "background": "transparent",
+    }
+
+
+async def test_openai_sizes_fit_their_aspects(server, makers):
+    server.otherwise = lambda request: openai_pictures(png())
+    for aspect in ASPECTS:
+        await makers["openai"].make(Order("A bakery", aspect))
+        width, height = map(int, server.requests[-1].body["size"].split("x"))
+        wide, high = map(int, aspect.split(":"))
+        assert width % 16 == height % 16 == 0
+        assert width * high == height * wide
+
+
+async def test_openai_edits_by_multipart_upload(server, makers):
+    server.plan(openai_pictures(png(colour="red")))
+    given = (Image(png()), Image(png(8, 8), name="logo"))
+    image = await makers["openai"].make(Order("Make it red", images=given))
+    assert image.data == png(colour="red")
+    (request,) = server.requests
+    assert request.path == "/v1/images/edits"
+    assert request.body["image[]"] == [
+        Upload("picture-1.png", "image/png", png()),
+        Upload("picture-2.png", "image/png", png(8, 8)),
+    ]
+    assert request.body["prompt"] == "Make it red"
+    assert "size" not in request.body
+    assert "background" not in request.body
+
+
+async def test_gemini_makes_and_edits_pictures(server, makers):
+    server.plan(gemini_picture(png(), said="Here it is."), gemini_picture(png(colour="red")))
+    assert (await makers["gemini"].make(Order("A bakery", "21:9"))).data == png()
+    assert (await makers["gemini"].make(Order("Make it red", images=(Image(png()),)))).data == png(
+        colour="red"
+    )
+    first, second = server.requests
+    assert first.path.startswith("/v1/models/gemini-nano-banana-2.1:generateContent")
+    assert first.headers["x-goog-api-key"] == KEY
+    assert first.body["generationConfig"]["imageConfig"] == {"aspectRatio": "21:9"}
+    assert first.body["generationConfig"]["responseModalities"] == ["TEXT", "IMAGE"]
+    assert "imageConfig" not in second.body["generationConfig"]
+    assert second.body["contents"][0]["parts"][0] == {"text": "Make it red"}
+    assert "inlineData" in second.body["contents"][0]["parts"][1]
+
+
+BLOCKED = "Your request was rejected by the safety system."
+FAULTS = [
+    ("openai", problem(400, BLOCKED, code="moderation_blocked"), rf"refused the request \(400\): {BLOCKED}"),
+    ("openai", problem(401, f"Incorrect API key provided: {KEY}"), r"OpenAI refused the key: .* •••"),
+    ("openai", problem(404, "The model does not exist"), "OpenAI has no model 'gpt-image-2.6-sunburst'"),
+    ("openai", openai_pictures(), "OpenAI answered without a picture"),
+    ("openai", page(), "answered with a web page"),
+    ("gemini", gemini_picture(finish="IMAGE_SAFETY"), "Gemini declined to make this picture: IMAGE_SAFETY"),
+    (
+        "gemini",
+        gemini_picture(promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
+        "Gemini declined to make this picture: PROHIBITED_CONTENT",
+    ),
+    ("gemini", gemini_picture(said="I cannot draw that"), "answered without a picture: I cannot draw that"),
+    ("gemini", problem(400, "API key not valid."), "Gemini refused the key"),
+    ("gemini", page(), "answered with a web page"),
+]
+
+
+@pytest.mark.parametrize(("vendor", "answer", "words"), FAULTS)
+async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, words):
+    server.plan(answer)
+    with pytest.raises(ProviderError, match=words) as caught:
+        await makers[vendor].make(Order("A bakery"))
+    assert not caught.value.retryable
+    assert KEY not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("vendor", MODELS)
+async def test_a_rate_limit_may_be_tried_again(server, makers, vendor):
+    server.plan(problem(429, "Slow down", {"retry-after": "3"}))
+    with pytest.raises(ProviderError, match="is limiting the rate") as caught:
+        await makers[vendor].make(Order("A bakery"))
+    assert (caught.value.retryable, caught.value.retry_after) == (True, 3.0)
+    assert len(server.requests) == 1
+
+
+async def test_a_dropped_connection_may_be_tried_again(makers, server):
+    await server.stop()
+    for maker in makers.values():
+        with pytest.raises(ProviderError, match="cannot be reached") as caught:
+            await maker.make(Order("A bakery"))
+        assert caught.value.retryable
+
+
+def served(provider):
+    studio = studio_for(provider)
+    return studio.maker.name, studio.cutter.name
+
+
+OPENAI, GEMINI = "openai:gpt-image-2.6-sunburst", "gemini:gemini-nano-banana-2.1"
+ANTHROPIC = "anthropic:claude-opus-5-5"
+
+
+def test_with_no_key_all_is_local():
+    assert served(model(ANTHROPIC, api_key=KEY)) == ("placeholder", "local")
+    assert served(ScriptedProvider([])) == ("placeholder", "local")
+
+
+def test_the_models_own_vendor_comes_first(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    assert served(model(MODELS["gemini"])) == (GEMINI, OPENAI)
+    assert served(model(MODELS["openai"])) == (OPENAI, OPENAI)
+    assert served(model(ANTHROPIC, api_key=KEY)) == (OPENAI, OPENAI)
+
+
+def test_any_vendor_with_a_key_serves(monkeypatch):
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    assert served(model(ANTHROPIC, api_key=KEY)) == (GEMINI, "local")
+    assert served(model("ollama:qwen3")) == (GEMINI, "local")
+
+
+def test_the_demo_and_replays_stay_local(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert served(model("demo:")) == ("placeholder", "local")
+    assert not studio_for(model("demo:")).online
+    monkeypatch.setenv("AGENT_NB_MODE", "replay")
+    assert served(model(MODELS["openai"])) == ("placeholder", "local")
+
+
+def test_a_maker_shows_no_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (maker,) = image_makers(ScriptedProvider([]))
+    assert repr(maker) == f"<OpenAIImages {OPENAI}>"
+    assert KEY not in repr(studio_for(ScriptedProvider([])))
