@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agent_nb.engine import RunHandle
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
+    from agent_nb.many import Runs, RunsHandle
     from agent_nb.messages import Image, Message
     from agent_nb.providers import model
     from agent_nb.run import Run, load
@@ -34,6 +35,8 @@ _HOMES = {
     "Message": "agent_nb.messages",
     "Run": "agent_nb.run",
     "RunHandle": "agent_nb.engine",
+    "Runs": "agent_nb.many",
+    "RunsHandle": "agent_nb.many",
     "Tool": "agent_nb.tools",
     "ToolError": "agent_nb.errors",
     "assert_same": "agent_nb.comparison",
@@ -55,6 +58,8 @@ __all__ = [
     "Message",
     "Run",
     "RunHandle",
+    "Runs",
+    "RunsHandle",
     "Tool",
     "ToolError",
     "assert_same",

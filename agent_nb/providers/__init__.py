@@ -17,7 +17,7 @@ from agent_nb.providers.vendors import PREFERRED, VENDORS, Vendor
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider
 
-__all__ = ["VendorInfo", "catalog", "default_model_name", "model"]
+__all__ = ["VendorInfo", "catalog", "default_model_name", "full_name", "model"]
 
 _SDK_MODULES = {"openai": "openai", "anthropic": "anthropic", "google-genai": "google.genai"}
 _OFFLINE = ("demo", "replay")
@@ -70,6 +70,12 @@ def model(
         options=options,
     )
     return _load(_target(vendor, api))(settings)  # type: ignore[no-any-return]
+
+
+def full_name(name: str) -> str:
+    """`vendor:model` as its provider will be called; no key is needed to know it."""
+    vendor, model_name = _parse(name)
+    return f"{vendor.name}:{model_name}"
 
 
 def default_model_name() -> str | None:

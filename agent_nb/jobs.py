@@ -1,0 +1,140 @@
+"""What `agent.map` is asked to do, checked before anything is sent: each prompt on each model is a job."""
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.engine import RunHandle
+from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
+from agent_nb.pictures import to_image
+from agent_nb.providers import full_name
+from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
+from agent_nb.shelf import mark_of
+from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    from agent_nb.agent import Agent
+
+Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
+"""Texts, `(name, text)` pairs, or a dict of names and texts."""
+Models = Iterable[str | Provider] | str | Provider | None
+
+_MATERIAL = ("files", "images", "base", "messages")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One prompt on one model."""
+
+    label: str
+    """What the prompt is called: its name, else the text itself."""
+    prompt: str
+    asked_model: str
+    """As the caller named it; the run knows it in full."""
+    provider: Provider
+    request: Json
+    """What must be the same for a saved run to serve."""
+    mark: str
+    start: Callable[[], RunHandle]
+    close: Callable[[], Awaitable[None]] | None
+    """Closes the model, where it was made for this call; jobs of one model share it."""
+
+
+class Absent:
+    """A model that cannot be asked here, such as for want of a key. Its saved runs can still be brought back."""
+
+    def __init__(self, name: str, error: AgentError) -> None:
+        self.name, self.error = name, error
+
+    def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        raise self.error
+
+    def new_clock(self) -> Clock:
+        return RealClock()
+
+    async def close(self) -> None:
+        """Holds nothing open."""
+
+
+def plan_jobs(
+    agent: "Agent", prompts: Prompts, models: Models, material: dict[str, Any], *, saved: bool
+) -> list[Job]:
+    """The jobs in order: every model for the first prompt, then for the second.
+
+    Where runs are `saved`, a model without a key is no error yet: it may not have to be asked.
+    """
+    if unknown := set(material) - set(_MATERIAL):
+        raise TypeError(f"map() got an unexpected keyword argument {min(unknown)!r}")
+    if pictures := material.get("images"):
+        material = {**material, "images": tuple(to_image(picture) for picture in pictures)}
+    agents = list(_agents(agent, models, saved=saved))
+    jobs: list[Job] = []
+    seen: Counter[str] = Counter()
+    for label, prompt in _questions(prompts):
+        for asked_model, one, close in agents:
+            request = one.fingerprint(prompt, **material)
+            if told := one.differences(prompt, **material):
+                raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
+            seen[mark_of(request)] += 1
+            job = Job(
+                label=label,
+                prompt=prompt,
+                asked_model=asked_model,
+                provider=one.provider,
+                request=request,
+                mark=mark_of(request, seen[mark_of(request)]),
+                start=partial(one.start, prompt, **material),
+                close=close,
+            )
+            jobs.append(job)
+    return jobs
+
+
+def _questions(prompts: Prompts) -> list[tuple[str, str]]:
+    """Each prompt with what it is called."""
+    if isinstance(prompts, str):
+        raise ConfigError("`prompts` is a single text. Give a list of texts, or use `agent.run(prompt)`.")
+    given: Iterable[Any] = prompts.items() if isinstance(prompts, Mapping) else prompts
+    found: list[tuple[str, str]] = []
+    texts: dict[str, str] = {}
+    for number, item in enumerate(given, 1):
+        match item:
+            case str(text) | (str(), str(text)) if not text.strip():
+                raise ConfigError(f"Prompt {number} is empty. Say what you want made.")
+            case str(text):
+                label = text
+            case (str(label), str(text)):
+                pass
+            case _:
+                raise ConfigError(f"Prompt {number} is {item!r:.60}. Give a text, or a (name, text) pair.")
+        if texts.setdefault(label, text) != text:
+            raise ConfigError(f"Two prompts are called {label!r:.60}. Give each a name of its own.")
+        found.append((label, text))
+    if not found:
+        raise ConfigError("There are no prompts. Give a list of texts, or a dict of names and texts.")
+    return found
+
+
+def _agents(
+    agent: "Agent", models: Models, *, saved: bool
+) -> Iterator[tuple[str, "Agent", Callable[[], Awaitable[None]] | None]]:
+    """The agent on each model: the model as it was named, the agent, and how to close what was made."""
+    if models is None:
+        yield agent.provider.name, agent, None
+        return
+    named = list(models) if isinstance(models, Iterable) and not isinstance(models, str) else [models]
+    if not named:
+        raise ConfigError("There are no models. Name one, such as 'demo:', or leave `models` out.")
+    for model in named:
+        if not isinstance(model, str):
+            yield model.name, agent.with_model(model), None
+            continue
+        try:
+            made = agent.with_model(model)
+        except (MissingKeyError, InstallError) as error:
+            if not saved:
+                raise
+            made = agent.with_model(Absent(full_name(model), error))
+        yield model, made, made.close

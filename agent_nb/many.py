@@ -1,0 +1,245 @@
+"""Many prompts on many models: asked a few at a time, kept in a folder, shown as one table."""
+
+import asyncio
+import logging
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, overload
+
+from agent_nb import progress
+from agent_nb.comparison import Checks, Comparison, comparison
+from agent_nb.engine import RunHandle
+from agent_nb.errors import ConfigError
+from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
+from agent_nb.jobs import Absent, Job
+from agent_nb.providers.prices import has_price
+from agent_nb.run import Run
+from agent_nb.shelf import Shelf
+from agent_nb.wire import Json
+
+log = logging.getLogger("agent_nb")
+
+
+class Runs(Sequence[Run]):
+    """The runs of `agent.map`, every model for the first prompt first; `runs[prompt, model]` finds one.
+
+    As text and HTML they are a table; `rows()` has it as plain dicts.
+    """
+
+    def __init__(self, jobs: Sequence[Job], runs: Sequence[Run], loaded: int = 0) -> None:
+        self._jobs, self._runs = tuple(jobs), tuple(runs)
+        self.loaded = loaded
+        """How many were not asked again but brought back from the folder."""
+
+    @overload
+    def __getitem__(self, index: int | tuple[str, str]) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Runs": ...
+    def __getitem__(self, index: int | slice | tuple[str, str]) -> "Run | Runs":
+        if isinstance(index, slice):
+            return Runs(self._jobs[index], self._runs[index])
+        if not isinstance(index, tuple):
+            return self._runs[index]
+        prompt, model = index
+        for job, run in zip(self._jobs, self._runs, strict=True):
+            if prompt in (job.label, job.prompt) and model in (job.asked_model, run.model):
+                return run
+        models = ", ".join(dict.fromkeys(job.asked_model for job in self._jobs))
+        raise KeyError(f"No run of {prompt!r:.60} on {model!r}; the models are {models}.")
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars for all together; None when a price is not known."""
+        costs = [run.cost for run in self._runs]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    def rows(self) -> list[Json]:
+        """One plain dict per run, for `pandas.DataFrame(runs.rows())` and the like."""
+        return self._comparison().rows()
+
+    def compare(self, checks: Checks) -> Comparison:
+        """The table with a column for each check, as `run.compare` takes them."""
+        table = self._comparison()
+        return comparison(self._runs, table.labels, table.prompts, checks)
+
+    def __repr__(self) -> str:
+        return repr(self._comparison())
+
+    def _repr_html_(self) -> str:
+        return self._comparison()._repr_html_()
+
+    def _comparison(self) -> Comparison:
+        labels = tuple(run.name for run in self._runs)
+        return Comparison(self._runs, labels, tuple(job.label for job in self._jobs))
+
+
+class RunsHandle:
+    """Runs under way: `await` it for the `Runs`, `stop()` it to end them all.
+
+    Stopped or interrupted, it still comes to a `result`: what is done is done, the rest says `stopped`.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        *,
+        concurrency: int,
+        shelf: Shelf | None = None,
+        budget: float | None = None,
+    ) -> None:
+        _check_bounds(jobs, concurrency, budget)
+        self.result: Runs | None = None
+        self._jobs, self._concurrency, self._shelf, self._budget = tuple(jobs), concurrency, shelf, budget
+        self._runs: list[Run | None] = [None] * len(jobs)
+        self._running: dict[int, RunHandle] = {}
+        self._costs = [0.0] * len(jobs)
+        self._stop_reason: Reason | None = None
+        self._tally = progress.Tally(len(jobs))
+        self._watcher = progress.Watcher()
+        self._task = asyncio.get_running_loop().create_task(self._main(), name="agent_nb map")
+
+    def stop(self, reason: Reason = "stopped") -> None:
+        """Ends all runs at once and starts no more; what is done stays."""
+        if self._stop_reason is None and self.result is None:
+            self._stop_reason = reason
+            for handle in self._running.values():
+                handle.stop(reason)
+
+    @property
+    def done(self) -> bool:
+        return self._task.done()
+
+    def __await__(self) -> Generator[Any, None, Runs]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> Runs:
+        try:
+            await asyncio.wait([self._task])
+        except asyncio.CancelledError:
+            self.stop("interrupted")
+            await asyncio.wait([self._task])
+            raise
+        return self._task.result()
+
+    def __repr__(self) -> str:
+        return f"<RunsHandle: {', '.join(self._tally.words())}>"
+
+    # the work
+
+    async def _main(self) -> Runs:
+        try:
+            self._watcher = progress.begin(self._tally, partial(self.stop, "interrupted"))
+        except Exception:  # whoever draws must not break what is drawn
+            log.exception("the progress cannot be shown")
+        try:
+            await self._bring_back()
+            left = iter([index for index, run in enumerate(self._runs) if run is None])
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self._concurrency, len(self._jobs))):
+                    group.create_task(self._work(left))
+            runs = [run for run in self._runs if run is not None]
+            self.result = Runs(self._jobs, runs, self._tally.loaded)
+            return self.result
+        finally:
+            for close in dict.fromkeys(job.close for job in self._jobs if job.close):
+                await close()
+            self._tell(ended=True)
+
+    async def _bring_back(self) -> None:
+        """Takes what the folder has; a model that cannot be asked for the rest is an error now."""
+        if self._shelf is not None:
+            found = await asyncio.to_thread(self._shelf.find, [(job.mark, job.request) for job in self._jobs])
+            for index, run in enumerate(found):
+                if run is not None:
+                    name, key = self._names(index)
+                    self._runs[index] = replace(run, name=name, key=key)
+                    self._tally.loaded += 1
+                    self._tally.done += 1
+            self._tell()
+        for job, run in zip(self._jobs, self._runs, strict=True):
+            if run is None and isinstance(job.provider, Absent):
+                raise job.provider.error
+
+    async def _work(self, left: Iterator[int]) -> None:
+        """Asks one after the other, as long as there are any left; several of these share `left`."""
+        for index in left:
+            handle = self._jobs[index].start()
+            handle.label(*self._names(index))
+            self._running[index] = handle
+            if self._stop_reason is not None:
+                # It ends before its first step, and so leaves a run that says why there is none.
+                handle.stop(self._stop_reason)
+            handle.subscribe(partial(self._hear, index))
+            try:
+                run = await handle
+            finally:
+                handle.stop("interrupted")
+                del self._running[index]
+            await self._settle(index, run)
+
+    async def _settle(self, index: int, run: Run) -> None:
+        self._runs[index] = run
+        if self._stop_reason is None:
+            self._tally.done += 1
+            self._tally.failed += run.reason == "failed"
+        self._count(index, run.cost)
+        began = any(isinstance(event, RunStarted) for event in run.events[:1])
+        if self._shelf is not None and began:
+            job = self._jobs[index]
+            try:
+                await asyncio.to_thread(self._shelf.save, run, job.mark, job.request, job.label)
+            except OSError as error:
+                self._tally.note = f"Some runs could not be saved: {error}."
+        self._tell()
+
+    def _hear(self, index: int, event: Event) -> None:
+        if type(event) is UsageUpdated:
+            self._count(index, event.cost)
+            self._tell()
+
+    def _count(self, index: int, cost: float | None) -> None:
+        """Adds what a run has cost so far; over the budget, that is the end of all."""
+        if cost is None:
+            return
+        self._tally.cost += cost - self._costs[index]
+        self._costs[index] = cost
+        if self._budget is not None and self._tally.cost >= self._budget:
+            self.stop("budget")
+
+    def _names(self, index: int) -> tuple[str, str]:
+        """What a run is called: how Python finds it where the result is called `runs`; and its mark in a page."""
+        return f"runs[{index}]", f"runs-{self._jobs[index].mark}"
+
+    def _tell(self, *, ended: bool = False) -> None:
+        self._tally.running = len(self._running)
+        try:
+            if ended:
+                self._watcher.end(self.result)
+            else:
+                self._watcher.changed()
+        except Exception:  # whoever draws must not break what is drawn
+            log.exception("the progress cannot be shown")
+            self._watcher = progress.Watcher()
+
+
+def _check_bounds(jobs: Sequence[Job], concurrency: int, budget: float | None) -> None:
+    """The bounds of the work, before anything is sent."""
+    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
+        raise ConfigError(f"`concurrency` is how many run at once: 1 or more, not {concurrency!r}.")
+    if budget is None:
+        return
+    if not budget > 0:
+        raise ConfigError(f"`budget` is in US dollars and above 0, not {budget!r}.")
+    for name in {job.provider.name for job in jobs}:
+        if not has_price(name):
+            raise ConfigError(
+                f"A budget needs a known price, and {name!r} has none. Leave the budget out, "
+                "or limit `steps` and `seconds` instead."
+            )

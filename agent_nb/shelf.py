@@ -1,0 +1,73 @@
+"""A folder of finished runs, found again by what was asked: one JSON file each, that `agent_nb.load` reads too."""
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from agent_nb.errors import ConfigError
+from agent_nb.run import FORMAT, FORMAT_VERSION, Run, run_from_wire, run_to_wire, write_atomically
+from agent_nb.scrub import scrub
+from agent_nb.wire import Json
+
+log = logging.getLogger("agent_nb")
+
+SUFFIX = ".run.json"
+_MARKED = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
+
+
+def mark_of(request: Json, repeat: int = 1) -> str:
+    """A short hash of what is asked; asked again in the same call, it is numbered."""
+    digest = hashlib.sha256(_written(request).encode("utf-8", "replace")).hexdigest()[:12]
+    return digest if repeat == 1 else f"{digest}-{repeat}"
+
+
+class Shelf:
+    """The runs in one folder. Reading and writing block: call them off the loop."""
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None
+
+    def find(self, asked: Sequence[tuple[str, Json]]) -> list[Run | None]:
+        """For each mark and request, the run that was saved for it and ended well."""
+        paths = self._paths()
+        return [self._read(paths[mark], request) if mark in paths else None for mark, request in asked]
+
+    def save(self, run: Run, mark: str, request: Json, label: str) -> Path:
+        """Writes the run, whole or not at all, without secrets, over an earlier one of the same mark."""
+        name = f"{_slug(label)}-{_slug(run.model)}-{mark}{SUFFIX}"
+        target = self._paths().get(mark, self.folder / name)
+        wire = {"format": FORMAT, "version": FORMAT_VERSION, "request": request, **run_to_wire(run)}
+        write_atomically(target, scrub(json.dumps(wire, ensure_ascii=False)).encode("utf-8", "replace"))
+        return target
+
+    def _paths(self) -> dict[str, Path]:
+        files = sorted(self.folder.glob(f"*{SUFFIX}"))
+        return {found[1]: path for path in files if (found := _MARKED.search(path.name))}
+
+    def _read(self, path: Path, request: Json) -> Run | None:
+        """The run, unless it is damaged, of another request, or did not end well: then it is asked again."""
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["version"] > FORMAT_VERSION or _written(data["request"]) != scrub(_written(request)):
+                return None
+            run = run_from_wire(data)
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            log.warning("%s cannot be used: %s %s", path, type(error).__name__, error)
+            return None
+        return run if run.reason == "end_turn" else None
+
+
+def _written(request: Json) -> str:
+    return json.dumps(request, sort_keys=True, ensure_ascii=False)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "-", scrub(text).lower())[:32].strip("-") or "run"
