@@ -44,7 +44,8 @@ STATES = [
     ("approval", "approval_requested"),
     ("retry", "turn_retrying"),
     ("failed", None),
-    ("variants", None),
+    ("three", "file_delta"),
+    ("three", None),
 ]
 
 

@@ -3,7 +3,7 @@
 import widget from "/widget.js";
 
 const query = new URLSearchParams(location.search);
-const runs = ["hero", "approval", "retry", "failed", "site", "variants"];
+const runs = ["hero", "approval", "retry", "failed", "site", "three", "eight"];
 
 /** The kernel's half of the protocol, for one recorded run. */
 class Kernel {
@@ -32,7 +32,7 @@ class Kernel {
 		queueMicrotask(() => this.answer(message));
 	}
 
-	answer({ id, command, path, after = 0 }) {
+	answer({ id, command, path, variant, after = 0 }) {
 		const reply = (fields) => this.receive({ kind: "answer", id, ok: true, ...fields });
 		if (command === "hello") {
 			reply({
@@ -49,9 +49,14 @@ class Kernel {
 			const file = this.record.binary?.[path];
 			if (file) reply(file);
 			else this.receive({ kind: "answer", id, ok: false, error: `${path} is not among the files.` });
+		} else if (command === "request") {
+			const { request } = this.record;
+			if (request) reply(request);
+			else this.receive({ kind: "answer", id, ok: false, error: "A recording has no kernel to ask." });
 		} else {
 			reply({});
-			if (command === "stop") this.stop();
+			if (command === "stop") this.stop(variant);
+			if (command === "pick") this.pick(variant);
 		}
 	}
 
@@ -68,24 +73,41 @@ class Kernel {
 		});
 	}
 
-	stop() {
-		clearTimeout(this.timer);
-		const at = this.record.events[this.sent - 1]?.at ?? 0;
-		const usage = { input: 1200, cached_read: 0, cached_write: 0, output: 400, reasoning: 0 };
-		this.record = { ...this.record, events: this.record.events.slice(0, this.sent) };
-		this.record.events.push({
+	/** Ends one variant, or all that have not ended, where they stand. */
+	stop(variant) {
+		const told = this.record.events.slice(0, this.sent);
+		const ended = new Set(told.filter((event) => event.type === "run_finished").map(numberOf));
+		const open = new Set(told.map(numberOf).filter((number) => !ended.has(number)));
+		const stopped = [...open].filter((number) => variant === undefined || number === variant);
+		const left = this.record.events.slice(this.sent).filter((event) => !stopped.includes(numberOf(event)));
+		const at = told.at(-1)?.at ?? 0;
+		const ends = stopped.map((number) => ({
 			type: "run_finished",
-			run_id: "r",
-			seq: this.sent + 1,
 			at,
-			variant: 0,
+			variant: number,
 			reason: "stopped",
-			usage,
+			usage: { input: 1200, cached_read: 0, cached_write: 0, output: 400, reasoning: 0 },
 			cost: null,
 			seconds: at,
 			error: null,
-		});
-		this.batch(this.sent + 1, ++this.sent);
+		}));
+		this.record = { ...this.record, events: [...told, ...ends, ...left] };
+		const first = this.sent + 1;
+		this.sent += ends.length;
+		this.batch(first, this.sent);
+		if (left.length) return;
+		clearTimeout(this.timer);
+		this.ready();
+	}
+
+	pick(variant) {
+		const { name } = this.record.meta;
+		this.record.ready = {
+			...this.record.ready,
+			line: `\`${name}\` is option ${variant + 1}`,
+			variant,
+			picked: true,
+		};
 		this.ready();
 	}
 
@@ -96,10 +118,10 @@ class Kernel {
 
 	/** Sends events as their clock says, in batches. */
 	play(speed, until) {
-		const all = Math.min(until || Number.POSITIVE_INFINITY, this.record.events.length);
 		const started = performance.now();
 		const step = () => {
 			const now = ((performance.now() - started) / 1000) * speed;
+			const all = Math.min(until || Number.POSITIVE_INFINITY, this.record.events.length);
 			let last = this.sent;
 			while (last < all && (speed === 0 || this.record.events[last].at <= now)) last++;
 			if (last > this.sent) {
@@ -114,6 +136,7 @@ class Kernel {
 	}
 }
 
+const numberOf = (event) => event.variant ?? 0;
 let stop = () => {};
 
 async function start() {

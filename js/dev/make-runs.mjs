@@ -7,7 +7,7 @@ import { BAKERY, BAKERY_EDITS, LOAF, SITE } from "./pages.mjs";
 const HERE = join(dirname(fileURLToPath(import.meta.url)), "runs");
 
 class Recorder {
-	constructor(meta, variant = 0) {
+	constructor(meta) {
 		this.meta = {
 			name: "hero",
 			model: "anthropic:claude-opus-5-5",
@@ -19,7 +19,6 @@ class Recorder {
 			stop_hint: "The kernel did not answer. Press its interrupt button to stop.",
 			...meta,
 		};
-		this.variant = variant;
 		this.at = 0;
 		this.events = [];
 		this.files = new Map();
@@ -35,7 +34,7 @@ class Recorder {
 			run_id: "r",
 			seq: this.events.length + 1,
 			at: this.at,
-			variant: this.variant,
+			variant: 0,
 			...fields,
 		});
 		return this;
@@ -314,17 +313,4 @@ function bakery(meta = {}) {
 	for (const [path, text, type] of SITE) run.turn().create(path, text, type);
 	run.turn().say("Four files, linked by relative paths.").endTurn("end_turn").finish();
 	run.save("site", { binary: { "img/loaf.png": { base64: LOAF, media_type: "image/png" } } });
-}
-{
-	const [one, two] = [0, 1].map((variant) => {
-		const run = new Recorder({}, variant).start().turn().think("A different idea for each.");
-		const page = variant
-			? BAKERY.replaceAll("#fbf3e4", "#e8f0ea").replace("Bread takes its time.", "Up before the sun.")
-			: BAKERY;
-		return run.create("index.html", page, "text/html").turn().say("Done.").endTurn("end_turn").finish();
-	});
-	const events = [...one.events, ...two.events].sort((a, b) => a.at - b.at);
-	for (const [index, event] of events.entries()) event.seq = index + 1;
-	one.events = events;
-	one.save("variants", { ready: { line: "`hero` is option 1; both are in `hero.variants`" } });
 }

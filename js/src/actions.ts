@@ -5,14 +5,24 @@ import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
 import { isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
+import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
 import { zip } from "./zip.ts";
 
 const KEEP_URL = 60_000;
 const MOST_PREFETCHED = 4_000_000;
 
+/** What is shown of the variant that is looked at: as it stands, or as it was at a moment of its replay. */
 export function currentState(context: Pick<Context, "run" | "choices">): VariantState {
-	return context.run.state?.variants.get(context.choices.variant) ?? EMPTY;
+	const { replay, variant } = context.choices;
+	if (replay && replay.tape === context.run.tape(variant)) return replay.tape.stateAt(replay.count);
+	return context.run.state?.variants.get(variant) ?? EMPTY;
+}
+
+/** The choices of one who looks at that variant: what is not about a variant is shared. */
+export function choicesFor(choices: Choices, variant: number): Choices {
+	const own: Partial<Choices> = { variant, file: null, version: null, device: "full" };
+	return Object.assign(Object.create(choices) as Choices, own);
 }
 
 export function copy(context: Context): void {
@@ -61,7 +71,9 @@ async function contentOf(context: Context, file: FileState): Promise<Uint8Array 
 	const version = file.versions.at(-1);
 	const text = textOf(file);
 	const content =
-		text === null && version ? await context.run.file(file.path, version.number) : { text: text ?? "" };
+		text === null && version
+			? await context.run.file(context.choices.variant, file.path, version.number)
+			: { text: text ?? "" };
 	if (!content) return null;
 	if ("text" in content) return new TextEncoder().encode(content.text);
 	return Uint8Array.from(atob(content.base64), (char) => char.charCodeAt(0));
@@ -114,7 +126,7 @@ function readFile(context: Context, file: FileState): ReturnType<Source["read"]>
 	const media_type = file.media_type || guessType(file.path);
 	if (text !== null) return { media_type, text };
 	const version = file.versions.at(-1);
-	const content = version ? context.run.content(file.path, version.number) : null;
+	const content = version ? context.run.content(context.choices.variant, file.path, version.number) : null;
 	return content && { ...content, media_type: content.media_type ?? media_type };
 }
 

@@ -31,6 +31,12 @@ export interface Ready {
 	line: string;
 	paths?: string[];
 	error?: string;
+	/** What the files are bound to, or null. */
+	files_name?: string | null;
+	/** The variant that the names hold. */
+	variant?: number;
+	/** True once the person has picked it. */
+	picked?: boolean;
 }
 
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
@@ -45,6 +51,7 @@ export type CommandName =
 	| "deny"
 	| "pick"
 	| "file"
+	| "request"
 	| "preview_report";
 
 export type Send = (message: Record<string, unknown>) => void;

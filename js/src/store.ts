@@ -2,7 +2,8 @@
 
 import type { Batch, FromKernel, Meta, Ready } from "./protocol.ts";
 import { Link, type Send } from "./protocol.ts";
-import { EMPTY, reduce, type VariantState } from "./state.ts";
+import { Tape } from "./replay.ts";
+import { EMPTY, type VariantState } from "./state.ts";
 
 const NO_META: Meta = {
 	name: "run",
@@ -42,6 +43,8 @@ export class RunEntry {
 	readonly #link: Link;
 	readonly #listeners = new Set<() => void>();
 	readonly #contents = new Map<string, Content | null>();
+	/** Every variant's events, for those who want to see them again. */
+	readonly #tapes = new Map<number, Tape>();
 	#asked = false;
 	#resyncing = false;
 	#owner = true;
@@ -60,6 +63,10 @@ export class RunEntry {
 		signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
 	}
 
+	tape(variant: number): Tape | undefined {
+		return this.#tapes.get(variant);
+	}
+
 	/** Asks the kernel about this run, once. Batches follow the answer by themselves. */
 	hello(): void {
 		if (this.#asked) return;
@@ -76,15 +83,15 @@ export class RunEntry {
 	}
 
 	command(
-		name: "stop" | "approve" | "deny" | "pick" | "preview_report",
+		name: "stop" | "approve" | "deny" | "pick" | "request" | "preview_report",
 		fields: Record<string, unknown> = {},
 	) {
 		return this.#link.command(name, this.key, fields);
 	}
 
 	/** A file's content, as the kernel tells it. */
-	async file(path: string, version: number): Promise<Content | null> {
-		const answer = await this.#link.command("file", this.key, { path, version });
+	async file(variant: number, path: string, version: number): Promise<Content | null> {
+		const answer = await this.#link.command("file", this.key, { variant, path, version });
 		if (!answer.ok) return null;
 		const media_type = typeof answer.media_type === "string" ? answer.media_type : null;
 		if (typeof answer.text === "string") return { media_type, text: answer.text };
@@ -92,12 +99,12 @@ export class RunEntry {
 	}
 
 	/** The same, at once: null until it has come. It is asked for once per version, and listeners are told. */
-	content(path: string, version: number): Content | null {
-		const key = `${this.state?.session} ${version} ${path}`;
+	content(variant: number, path: string, version: number): Content | null {
+		const key = `${this.state?.session} ${variant} ${version} ${path}`;
 		const known = this.#contents.get(key);
 		if (known !== undefined) return known;
 		this.#contents.set(key, null);
-		void this.file(path, version).then((content) => {
+		void this.file(variant, path, version).then((content) => {
 			this.#contents.set(key, content);
 			this.loads++;
 			this.#notify();
@@ -121,16 +128,28 @@ export class RunEntry {
 		this.#resyncing = false;
 		if (!same) this.#contents.clear();
 		if (!same) this.since = performance.timeOrigin + performance.now();
-		const base = batch.first === 1 ? null : same;
+		if (batch.first === 1) this.#tapes.clear();
 		this.state = {
 			session: batch.session,
 			meta: batch.meta ?? same?.meta ?? NO_META,
 			have: batch.last,
-			variants: applyAll(base?.variants ?? new Map(), batch),
+			variants: this.#apply(batch),
 			ready: same?.ready ?? null,
 			owner: this.#owner,
 		};
 		this.#notify();
+	}
+
+	#apply(batch: Batch): Map<number, VariantState> {
+		const next = new Map(batch.first === 1 ? [] : this.state?.variants);
+		for (const event of batch.events) {
+			const variant = event.variant ?? 0;
+			const tape = this.#tapes.get(variant) ?? new Tape();
+			this.#tapes.set(variant, tape);
+			next.set(variant, tape.push(event));
+		}
+		if (next.size === 0) next.set(0, EMPTY);
+		return next;
 	}
 
 	setReady(ready: Ready): void {
@@ -153,16 +172,6 @@ export class RunEntry {
 			this.#resyncing = false;
 		});
 	}
-}
-
-function applyAll(variants: ReadonlyMap<number, VariantState>, batch: Batch): Map<number, VariantState> {
-	const next = new Map(variants);
-	for (const event of batch.events) {
-		const variant = event.variant ?? 0;
-		next.set(variant, reduce(next.get(variant) ?? EMPTY, event));
-	}
-	if (next.size === 0) next.set(0, EMPTY);
-	return next;
 }
 
 export class Store {

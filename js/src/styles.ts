@@ -6,15 +6,19 @@ import frame from "./styles/frame.css";
 import header from "./styles/header.css";
 import motion from "./styles/motion.css";
 import narrow from "./styles/narrow.css";
+import replay from "./styles/replay.css";
 import result from "./styles/result.css";
 import timeline from "./styles/timeline.css";
+import variants from "./styles/variants.css";
 
 let sheet: CSSStyleSheet | null = null;
 
 export function adoptStyles(root: ShadowRoot): void {
 	if (!sheet) {
 		sheet = new CSSStyleSheet();
-		sheet.replaceSync([base, frame, header, timeline, cards, result, narrow, motion].join("\n"));
+		sheet.replaceSync(
+			[base, frame, header, timeline, cards, result, variants, replay, narrow, motion].join("\n"),
+		);
 	}
 	root.adoptedStyleSheets = [sheet];
 }

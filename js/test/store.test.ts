@@ -141,13 +141,25 @@ describe("commands", () => {
 		const run = store.run("k");
 		const told = vi.fn();
 		run.subscribe(told, new AbortController().signal);
-		expect(run.content("a.png", 1)).toBeNull();
-		expect(run.content("a.png", 1)).toBeNull();
-		run.content("a.png", 2);
+		expect(run.content(0, "a.png", 1)).toBeNull();
+		expect(run.content(0, "a.png", 1)).toBeNull();
+		run.content(0, "a.png", 2);
 		expect(sent.filter((message) => message.command === "file")).toHaveLength(2);
 		store.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, base64: "AA==" });
 		await vi.waitFor(() => expect(told).toHaveBeenCalled());
-		expect(run.content("a.png", 1)).toMatchObject({ base64: "AA==" });
+		expect(run.content(0, "a.png", 1)).toMatchObject({ base64: "AA==" });
+	});
+
+	test("each variant has files of its own", async () => {
+		store.receive(batch(1, 1));
+		const run = store.run("k");
+		run.content(0, "a.png", 1);
+		run.content(1, "a.png", 1);
+		const asked = sent.filter((message) => message.command === "file");
+		expect(asked.map((message) => message.variant)).toEqual([0, 1]);
+		store.receive({ kind: "answer", id: String(asked[1]!.id), ok: true, base64: "AQ==" });
+		await vi.waitFor(() => expect(run.content(1, "a.png", 1)).toMatchObject({ base64: "AQ==" }));
+		expect(run.content(0, "a.png", 1)).toBeNull();
 	});
 
 	test("an answer in time is the outcome", async () => {

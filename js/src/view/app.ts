@@ -1,25 +1,27 @@
 // One run on screen: builds the views once per session, then draws the newest state at most once per frame.
 
-import { currentState } from "../actions.ts";
+import { choicesFor, currentState } from "../actions.ts";
 import { h, icon, oncePerFrame, setText } from "../dom.ts";
-import { plural, seconds } from "../format.ts";
+import { type Option, toOptions } from "../options.ts";
+import type { VariantState } from "../state.ts";
 import type { RunEntry } from "../store.ts";
-import { type Choices, loadLayout, saveLayout } from "../ui.ts";
-import type { Context, Moment } from "./context.ts";
+import { type Arrangement, type Choices, loadLayout, saveLayout } from "../ui.ts";
+import type { BodyView, Context, Moment } from "./context.ts";
 import { createFooter } from "./footer.ts";
+import { createGrid } from "./grid.ts";
 import { createHeader } from "./header.ts";
-import { createResult } from "./result.ts";
-import { createSplitter } from "./splitter.ts";
-import { createTimeline } from "./timeline.ts";
+import { createRequest } from "./request.ts";
+import { createScrubber } from "./scrubber.ts";
+import { createSide } from "./side.ts";
+import { createSingle, isSolo } from "./single.ts";
 import { createVariants } from "./variants.ts";
 
 const TICK = 100;
-
-interface FrameView {
-	readonly element: HTMLElement;
-	update(moment: Moment): void;
-	tick(moment: Moment): void;
-}
+const BODIES: Record<Arrangement, (context: Context) => BodyView> = {
+	one: createSingle,
+	grid: createGrid,
+	side: createSide,
+};
 
 /** Builds the interface of a run. It follows the run until `signal` is aborted. */
 export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal): HTMLElement {
@@ -27,41 +29,58 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	const element = h("div", { class: "anb" });
 	const redraw = oncePerFrame(update, signal);
 	const clock = createClock();
-	let shown = "";
-	let frame: FrameView | null = null;
+	let session = "";
+	let frame: BodyView | null = null;
 	let life = new AbortController();
 
-	function moment(context: Pick<Context, "run" | "choices">): Moment | null {
-		const state = currentState(context);
-		return run.state && { run: run.state, state, now: clock(state.at, state.busy) };
+	function moment(): Moment | null {
+		if (!run.state) return null;
+		const state = currentState({ run, choices });
+		return { run: run.state, state, now: clockOf(choices.variant, state), options: options() };
 	}
 
-	/** Another session or variant gets fresh views: nothing of the one before can linger in them. */
-	function rebuild(key: string): FrameView {
-		if (shown && !shown.startsWith(`${run.state?.session} `))
-			Object.assign(choices, { variant: 0, unfolded: false });
-		if (shown) Object.assign(choices, { file: null, version: null, rows: new Map(), note: "" });
+	function clockOf(variant: number, state: VariantState): number {
+		const { replay } = choices;
+		return replay && replay.tape === run.tape(variant) ? replay.time : clock(variant, state);
+	}
+
+	function options(): Option[] {
+		const count = 1 + Math.max(0, ...(run.state?.variants.keys() ?? []));
+		return toOptions(
+			Array.from({ length: count }, (_, number) => {
+				const state = currentState({ run, choices: choicesFor(choices, number) });
+				return { number, state, now: clockOf(number, state) };
+			}),
+		);
+	}
+
+	/** Another session gets fresh views: nothing of the one before can linger in them. */
+	function rebuild(next: string): BodyView {
+		if (session) {
+			const { arrangement } = loadLayout();
+			Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", ...untouched() });
+			Object.assign(choices, { replay: null, request: null });
+		}
+		session = next;
 		life.abort();
 		life = new AbortController();
 		const announce = (text: string): void => setText(alerts, text);
 		const built = createFrame({ run, choices, signal: life.signal, redraw, announce });
 		element.replaceChildren(built.element, alerts);
-		shown = key;
 		return built;
 	}
 
 	function update(): void {
 		if (!run.state) return;
-		const key = `${run.state.session} ${choices.variant}`;
-		if (!frame || shown !== key) frame = rebuild(key);
-		const now = moment({ run, choices });
+		if (!frame || session !== run.state.session) frame = rebuild(run.state.session);
+		const now = moment();
 		if (now) frame.update(now);
 	}
 
 	run.subscribe(redraw, signal);
 	const ticker = setInterval(() => {
-		const now = moment({ run, choices });
-		if (now?.state.busy) frame?.tick(now);
+		const now = moment();
+		if (now?.options.some(({ state }) => state.busy)) frame?.tick(now);
 	}, TICK);
 	signal.addEventListener("abort", () => {
 		clearInterval(ticker);
@@ -71,106 +90,104 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	return element;
 }
 
-function createFrame(context: Context): FrameView {
+/** Choices that are about one variant's rows and files. */
+function untouched(): Partial<Choices> {
+	return { file: null, version: null, rows: new Map() };
+}
+
+function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
 	const variants = createVariants(context);
-	const timeline = createTimeline(context);
-	const result = createResult(context);
 	const footer = createFooter(context);
-	const fold = createFoldLine(context);
-	const body = h("div", { class: "anb-body" });
-	const split = createSplitter(context, body);
-	body.append(
-		h("section", { class: "anb-left", "aria-label": "Transcript" }, fold.element, timeline.element, split),
-		result.element,
-	);
+	const place = createPlace(context);
+	const scrubber = createScrubber(context);
+	const request = createRequest(context);
 	const grip = createGrip();
 	const element = h(
 		"section",
 		{ class: "anb-frame" },
 		header.element,
 		variants.element,
-		body,
+		place.element,
+		request.element,
+		scrubber.element,
 		footer.element,
 		grip,
 	);
 	rememberHeight(element, context.signal);
+	let busy = context.run.busy;
 
 	return {
 		element,
 		update(moment) {
-			const { state, run } = moment;
-			const solo = !state.busy && state.files.size === 0;
-			element.setAttribute("aria-label", `agent run ${run.meta.name}`);
-			element.classList.toggle("fit", solo);
-			body.classList.toggle("solo", solo);
-			body.hidden = solo && state.rows.length === 0 && !state.error;
-			body.classList.toggle("folded", !state.busy && !context.choices.unfolded && !solo);
-			result.element.hidden = solo;
-			timeline.update(moment);
-			if (!solo) result.update(moment);
+			// What was said about a command under way is over with the run.
+			if (busy && !context.run.busy) context.choices.note = "";
+			busy = context.run.busy;
+			element.setAttribute("aria-label", `agent run ${moment.run.meta.name}`);
+			element.classList.toggle("fit", moment.options.length === 1 && isSolo(context));
+			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			header.update(moment);
 			variants.update(moment);
+			place.update(moment);
+			scrubber.update(moment);
+			request.update(moment);
 			footer.update(moment);
-			fold.update(moment, solo);
 		},
 		tick(moment) {
 			header.update(moment);
-			timeline.tick(moment);
+			variants.update(moment);
+			place.tick(moment);
 		},
 	};
 }
 
-/** The run's own clock, carried on between events by the page's. */
-function createClock(): (at: number, busy: boolean) => number {
-	let seen = -1;
-	let since = 0;
-	return (at, busy) => {
-		if (!busy) return at;
-		if (at !== seen) {
-			seen = at;
-			since = performance.now();
-		}
-		return at + (performance.now() - since) / 1000;
-	};
-}
+/** Holds one variant, or the arrangement of all. What is not seen is not there: it costs nothing. */
+function createPlace(context: Context): BodyView {
+	const element = h("div", { class: "anb-place" });
+	const { choices } = context;
+	let shown = "";
+	let body: BodyView | null = null;
+	let life = new AbortController();
+	context.signal.addEventListener("abort", () => life.abort());
 
-/** In a narrow frame the transcript of a finished run is this line, until it is opened. */
-function createFoldLine(context: Context) {
-	const label = h("span");
-	const facts = h("span");
-	const gap = h("span", { class: "sp" });
-	const element = h(
-		"button",
-		{ class: "anb-fold", type: "button" },
-		icon("right", "chev"),
-		label,
-		gap,
-		facts,
-	);
-	element.addEventListener(
-		"click",
-		() => {
-			context.choices.unfolded = !context.choices.unfolded;
-			context.redraw();
-		},
-		{ signal: context.signal },
-	);
+	function fill(arrangement: Arrangement): BodyView {
+		life.abort();
+		life = new AbortController();
+		if (shown) Object.assign(choices, untouched());
+		const built = BODIES[arrangement]({ ...context, signal: life.signal });
+		element.replaceChildren(built.element);
+		return built;
+	}
+
 	return {
 		element,
-		update({ state }: Moment, solo: boolean) {
-			element.hidden = state.busy || solo;
-			if (element.hidden) return;
-			const spans = state.rows.map((row) => (row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0));
-			const thought = spans.reduce((sum, span) => sum + span, 0);
-			const versions = [...state.files.values()].reduce((sum, file) => sum + file.versions.length, 0);
-			element.setAttribute("aria-expanded", String(context.choices.unfolded));
-			setText(
-				label,
-				`${plural(state.step, "step")}${thought > 0 ? `, thought for ${seconds(thought)}` : ""}`,
-			);
-			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);
+		update(moment) {
+			const many = moment.options.length > 1;
+			const arrangement = many ? choices.arrangement : "one";
+			const key = arrangement === "one" ? `${arrangement} ${choices.variant}` : arrangement;
+			if (!body || key !== shown) body = fill(arrangement);
+			shown = key;
+			if (many) labelPanel(body.element, arrangement, moment.options[choices.variant]?.label ?? "");
+			body.update(moment);
 		},
+		tick: (moment) => body?.tick(moment),
+	};
+}
+
+function labelPanel(element: HTMLElement, arrangement: Arrangement, label: string): void {
+	element.setAttribute("role", arrangement === "one" ? "tabpanel" : "group");
+	element.setAttribute("aria-label", arrangement === "one" ? label : "All options");
+}
+
+/** Each variant's own clock, carried on between events by the page's. */
+function createClock(): (variant: number, state: Pick<VariantState, "at" | "busy">) => number {
+	const seen = new Map<number, { at: number; since: number }>();
+	return (variant, { at, busy }) => {
+		if (!busy) return at;
+		const known = seen.get(variant);
+		const mark = known?.at === at ? known : { at, since: performance.now() };
+		if (mark !== known) seen.set(variant, mark);
+		return at + (performance.now() - mark.since) / 1000;
 	};
 }
 

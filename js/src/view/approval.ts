@@ -39,14 +39,15 @@ export function createApproval(context: Context, callId: string) {
 	const { signal } = context;
 	let shown = false;
 	let sent = false;
+	const { variant } = context.choices;
 
 	async function answer(command: "approve" | "deny", extra: Record<string, unknown> = {}): Promise<void> {
-		if (sent || context.run.state?.owner === false) return;
+		if (sent || context.run.state?.owner === false || context.choices.replay) return;
 		sent = true;
 		acts.classList.add("sent");
 		const said = note.value.trim();
 		const words = command === "deny" || said ? { note: said } : {};
-		const reply = context.run.command(command, { call_id: callId, ...words, ...extra });
+		const reply = context.run.command(command, { variant, call_id: callId, ...words, ...extra });
 		const result = await outcome(reply, context.run.state?.meta.stop_hint ?? "");
 		if (result.done) return;
 		sent = false;
@@ -85,9 +86,9 @@ export function createApproval(context: Context, callId: string) {
 			heading.replaceChildren(...withCode(`Allow “${row.title}”?`));
 			sub.replaceChildren(h("code", null, row.name), " asks before it runs.");
 			fields.replaceChildren(...fieldsOf(row));
-			acts.hidden = context.run.state?.owner === false;
+			acts.hidden = context.run.state?.owner === false || context.choices.replay !== null;
 			element.setAttribute("aria-label", `Allow ${row.title}?`);
-			context.announce(`Approval needed: ${row.title}`);
+			if (!context.choices.replay) context.announce(`Approval needed: ${row.title}`);
 			// Into view, but never the focus: the person may be typing elsewhere.
 			requestAnimationFrame(() => {
 				if (!element.isConnected) return;

@@ -1,5 +1,6 @@
 // What every view may use: the run, the person's choices, and the ways to act.
 
+import type { Option } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import type { RunEntry, RunState } from "../store.ts";
 import type { Choices } from "../ui.ts";
@@ -17,9 +18,20 @@ export interface Context {
 /** What a draw draws. */
 export interface Moment {
 	readonly run: RunState;
+	/** Of the variant that is looked at. */
 	readonly state: VariantState;
 	/** The run's clock, now. */
 	readonly now: number;
+	/** Every variant; one for a run that has no others. */
+	readonly options: readonly Option[];
+}
+
+/** What fills the frame between the header and the footer. */
+export interface BodyView {
+	readonly element: HTMLElement;
+	update(moment: Moment): void;
+	/** Moves what moves by itself: the seconds of what is at work. */
+	tick(moment: Moment): void;
 }
 
 export const ANSWER_WITHIN = 1000;

@@ -27,12 +27,14 @@ export function createFooter(context: Context) {
 
 	return {
 		element,
-		update({ run }: Moment) {
-			const note = context.run.busy ? context.choices.note : (run.ready?.error ?? "");
-			const text = note || (run.ready?.line ?? "");
+		update({ run, options }: Moment) {
+			const note = context.choices.note || (context.run.busy ? "" : (run.ready?.error ?? ""));
+			// Its place is kept for the line that follows, so that no preview changes its size at the end.
+			const waiting = options.length > 1 ? `\`${run.meta.name}\` is set when all options have ended` : "";
+			const text = note || (run.ready?.line ?? waiting);
 			if (shown === text) return;
 			shown = text;
-			code = note ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
+			code = note || !run.ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
 			element.hidden = text === "";
 			copy.hidden = code === "";
 			line.replaceChildren(...withCode(text));

@@ -2,37 +2,16 @@
 
 import { h, icon, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
-import type { IconName } from "../icons.ts";
-import { retryPhase } from "../phase.ts";
+import { type Facts, factsOfAll, phaseOfAll, shortModel, spokenOfAll } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import { type Context, type Moment, outcome } from "./context.ts";
 import { createMenu } from "./menu.ts";
+import { createReplayButton } from "./scrubber.ts";
+import { phaseNow, statusOf, statusOfAll } from "./status.ts";
 
 export interface HeaderView {
 	readonly element: HTMLElement;
 	update(moment: Moment): void;
-}
-
-type Tone = "live" | "ok" | "warn" | "err" | "off";
-
-const ENDED: Record<string, [Tone, IconName]> = {
-	end_turn: ["ok", "done"],
-	failed: ["err", "error"],
-	refusal: ["warn", "warn"],
-};
-
-function statusOf(state: VariantState): [Tone, IconName | null] {
-	if (!state.busy) return ENDED[state.reason ?? ""] ?? ["off", "stopped"];
-	if (state.phase === "waiting for approval") return ["warn", "pause"];
-	if (state.rows.at(-1)?.kind === "retry" && state.phase.startsWith("retrying")) return ["warn", "retry"];
-	return ["live", null];
-}
-
-/** The phase, with the seconds of a retry counted down. */
-function phaseNow({ state, now }: Moment): string {
-	const last = state.rows.at(-1);
-	if (!state.busy || last?.kind !== "retry" || last.over) return state.phase;
-	return retryPhase(last.wait - (now - state.at));
 }
 
 export function createHeader(context: Context): HeaderView {
@@ -40,8 +19,9 @@ export function createHeader(context: Context): HeaderView {
 	const name = h("span", { class: "name" });
 	const phase = h("span", { class: "phase" });
 	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
-	const meta = createMeta();
+	const meta = createMeta(context);
 	const stop = createStop(context);
+	const replay = createReplayButton(context);
 	const menu = createMenu(context);
 	const element = h(
 		"header",
@@ -49,6 +29,7 @@ export function createHeader(context: Context): HeaderView {
 		h("div", { class: "anb-status" }, dot, name, phase),
 		meta.element,
 		stop.element,
+		replay.element,
 		menu.element,
 		spoken,
 	);
@@ -57,9 +38,10 @@ export function createHeader(context: Context): HeaderView {
 	return {
 		element,
 		update(moment) {
-			const { state, run } = moment;
-			const [tone, glyph] = statusOf(state);
-			const words = phaseNow(moment);
+			const { state, run, options } = moment;
+			const many = options.length > 1;
+			const [tone, glyph] = many ? statusOfAll(options) : statusOf(state);
+			const words = many ? phaseOfAll(options) : phaseNow(moment);
 			setText(name, run.meta.name);
 			if (shown !== `${tone} ${words}`) {
 				dot.className = `anb-dot ${tone}`;
@@ -68,9 +50,11 @@ export function createHeader(context: Context): HeaderView {
 				shown = `${tone} ${words}`;
 			}
 			// Seconds are for the eye: a reader hears that it retries, not every tick.
-			setText(spoken, `${run.meta.name}: ${words.replace(/ in \d+ s$/, "")}`);
+			const heard = many ? spokenOfAll(options) : words.replace(/ in \d+ s$/, "");
+			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${heard}`);
 			meta.update(moment);
 			stop.update(moment);
+			replay.update(moment);
 			menu.update(moment);
 		},
 	};
@@ -84,7 +68,13 @@ function phaseWords(words: string, state: VariantState, live: boolean): Node[] {
 	return [holder];
 }
 
-function createMeta() {
+function factsNow({ run, state, now, options }: Moment): Facts {
+	if (options.length > 1) return factsOfAll(options);
+	const { model, usage, cost, estimated } = state;
+	return { model, demo: run.meta.demo, usage, cost, estimated, now };
+}
+
+function createMeta(context: Context) {
 	const model = h("span", { class: "anb-badge model" });
 	const elapsed = h("span", { class: "el", title: "elapsed" });
 	const tokensIn = h("span");
@@ -115,33 +105,35 @@ function createMeta() {
 
 	return {
 		element,
-		update({ run, state, now }: Moment) {
-			const full = state.model || run.meta.model;
+		update(moment: Moment) {
+			const { run, state, options } = moment;
+			const facts = factsNow(moment);
+			const { usage, estimated, demo, now } = facts;
+			const full = facts.model || run.meta.model;
 			if (badge !== full) {
 				badge = full;
-				model.title = full;
-				const short = full.slice(full.indexOf(":") + 1);
-				model.replaceChildren(...(run.meta.demo ? [icon("plug"), "offline demo model"] : [short || full]));
-				model.classList.toggle("model", !run.meta.demo);
+				model.title = [...new Set(options.map((option) => option.state.model || full))].join(", ");
+				model.replaceChildren(...(demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
+				model.classList.toggle("model", !demo);
 			}
 			setText(elapsed, seconds(now));
-			elapsed.hidden = !state.busy && now < 0.05;
-			setText(tokensIn, count(state.usage.input));
-			setText(tokensOut, (state.estimated ? "~" : "") + count(state.usage.output));
-			tokens.hidden = state.usage.input + state.usage.output === 0;
+			elapsed.hidden = !context.run.busy && now < 0.05;
+			setText(tokensIn, count(usage.input));
+			setText(tokensOut, (estimated ? "~" : "") + count(usage.output));
+			tokens.hidden = usage.input + usage.output === 0;
 			const { budget } = run.meta;
-			spend.hidden = run.meta.demo || state.cost === null || tokens.hidden !== false;
-			setText(cost, (state.estimated ? "~" : "") + dollars(state.cost ?? 0));
+			spend.hidden = demo || facts.cost === null || tokens.hidden !== false;
+			setText(cost, (estimated ? "~" : "") + dollars(facts.cost ?? 0));
 			meter.hidden = budget === null;
 			if (budget) {
-				const share = Math.min(100, Math.round((100 * (state.cost ?? 0)) / budget));
+				const share = Math.min(100, Math.round((100 * (facts.cost ?? 0)) / budget));
 				setAttribute(meter, "aria-valuenow", String(share));
 				setAttribute(spend, "title", `${share} % of the ${dollars(budget)} budget`);
 				fill.style.width = `${share}%`;
 				meter.classList.toggle("hot", share >= 90);
 			}
 			const steps = typeof state.settings.steps === "number" ? state.settings.steps : run.meta.steps;
-			step.hidden = state.step === 0;
+			step.hidden = state.step === 0 || options.length > 1;
 			setText(step, steps ? `step ${state.step}/${steps}` : `step ${state.step}`);
 		},
 	};

@@ -14,13 +14,18 @@ const MARGIN = 16;
 
 export interface PreviewView {
 	readonly element: HTMLElement;
-	update(moment: Moment): void;
+	update(moment: Pick<Moment, "state">): void;
 	reload(): void;
 	/** "390 px at 63 %", or nothing at full width. */
 	scale(): string;
 }
 
-export function createPreview(context: Context, console: ConsoleView): PreviewView {
+/** With a `thumbnail` width the page is laid out as wide as that and drawn as small as there is room. */
+export function createPreview(
+	context: Context,
+	console: Pick<ConsoleView, "add" | "clear">,
+	thumbnail: number | null = null,
+): PreviewView {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
 	const empty = createEmpty();
@@ -61,7 +66,18 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 		}
 	}
 
+	function shrink(width: number): void {
+		const scale = size.width / width;
+		holder.style.width = `${width}px`;
+		holder.style.height = `${size.height / scale}px`;
+		holder.style.transform = `scale(${scale})`;
+	}
+
 	function rescale(): void {
+		if (thumbnail !== null) {
+			if (size.width) shrink(thumbnail);
+			return;
+		}
 		const width = WIDTHS[context.choices.device];
 		element.classList.toggle("dev", width !== null);
 		if (width === null || size.width === 0) {
@@ -98,7 +114,11 @@ export function createPreview(context: Context, console: ConsoleView): PreviewVi
 			empty.update(state.busy, seen && shown !== null);
 			stream.hidden = !shown?.live;
 			if (shown) feed.show(toPage(context, shown));
-			else if (state.busy) feed.warm();
+			else {
+				seen = false;
+				feed.clear();
+				if (state.busy) feed.warm();
+			}
 			prefetch(context);
 			rescale();
 		},

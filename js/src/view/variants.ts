@@ -1,96 +1,187 @@
-// One tab per variant of a run, when there is more than one; picking binds that one to the name.
+// The strip of a run with several variants: a tab for each, and how all of them are looked at.
 
-import { h, KeyedList, setAttribute, setText, type View } from "../dom.ts";
-import { dollars, seconds } from "../format.ts";
-import type { VariantState } from "../state.ts";
-import { type Context, type Moment, outcome } from "./context.ts";
+import { h, icon, KeyedList, setAttribute, setText, type View } from "../dom.ts";
+import type { IconName } from "../icons.ts";
+import { askingTitle, type Option } from "../options.ts";
+import { type Arrangement, saveLayout } from "../ui.ts";
+import type { Context, Moment } from "./context.ts";
+import { openOption } from "./grid.ts";
+import { createHeld, createMark, createPick, createStopOrOpen, factsOf } from "./option.ts";
 import { rove } from "./rove.ts";
+import { phaseNow } from "./status.ts";
 
-interface Option {
-	number: number;
-	state: VariantState;
+interface TabItem {
+	option: Option;
+	moment: Moment;
 	on: boolean;
+	/** Whether the Tab key comes here. */
+	stop: boolean;
 }
+
+const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
+	["one", "tabs", "One at a time"],
+	["grid", "grid", "Grid"],
+	["side", "side", "Side by side"],
+];
 
 export function createVariants(context: Context) {
 	const strip = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
 	const facts = h("span", { class: "num mut" });
-	const pick = h("button", { class: "anb-btn sm", type: "button" }, "Pick");
+	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];
+	const chosen = h("span", { class: "anb-chosen" }, facts, swap.element, pick.element);
+	const arrangements = createArrangements(context);
 	const element = h(
 		"div",
 		{ class: "anb-bar anb-vars", hidden: true },
 		strip,
 		h("span", { class: "sp" }),
-		facts,
-		pick,
+		chosen,
+		arrangements.element,
 	);
-	const tabs = new KeyedList<Option>(
+	const tabs = new KeyedList<TabItem>(
 		strip,
-		(option) => String(option.number),
-		() => createTab(choose),
+		({ option }) => String(option.number),
+		() => createTab((number) => openOption(context, number)),
 	);
-	const { signal } = context;
+	const tellQuestions = createQuestions(context);
 	let numbers: number[] = [];
-	let picked: number | null = null;
 
-	function choose(number: number): void {
-		context.choices.variant = number;
-		context.redraw();
-	}
-	strip.addEventListener("keydown", (event) => rove(event, numbers, context.choices.variant, choose), {
-		signal,
-	});
-	pick.addEventListener(
-		"click",
-		() => {
-			const number = context.choices.variant;
-			const reply = context.run.command("pick", { variant: number });
-			void outcome(reply, "The kernel did not answer. Try again when it is idle.").then((result) => {
-				if (result.done) picked = number;
-				context.announce(result.done ? `option ${number + 1} picked` : result.why);
-				context.redraw();
-			});
-		},
-		{ signal },
+	strip.addEventListener(
+		"keydown",
+		(event) =>
+			rove(event, numbers, context.choices.variant, (number) => {
+				openOption(context, number);
+				strip.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
+			}),
+		{ signal: context.signal },
 	);
 
 	return {
 		element,
-		update({ run, state }: Moment) {
-			element.hidden = run.variants.size < 2;
+		update(moment: Moment) {
+			const { options } = moment;
+			const { arrangement } = context.choices;
+			element.hidden = options.length < 2;
 			if (element.hidden) return;
-			numbers = [...run.variants.keys()].sort((one, other) => one - other);
+			if (arrangement !== "one")
+				context.choices.variant = moment.run.ready?.variant ?? context.choices.variant;
 			const shown = context.choices.variant;
+			numbers = options.map((option) => option.number);
 			tabs.update(
-				numbers.map((number) => ({ number, state: run.variants.get(number)!, on: number === shown })),
+				options.map((option) => {
+					const stop = option.number === shown;
+					return { option, moment, on: stop && arrangement === "one", stop };
+				}),
 			);
-			const cost = state.cost === null || run.meta.demo ? "" : `  ${dollars(state.cost)}`;
-			setText(facts, state.busy ? state.phase : `${seconds(state.at)}${cost}`);
-			pick.hidden = !run.owner;
-			pick.toggleAttribute("disabled", state.busy);
-			pick.classList.toggle("picked", picked === shown);
-			setText(pick, picked === shown ? "Picked" : "Pick");
+			const current = options[shown];
+			chosen.hidden = arrangement !== "one" || !current;
+			if (current) {
+				setText(facts, current.state.busy ? phaseNow(current) : factsOf(current));
+				swap.update(current, moment);
+				pick.update(current, moment);
+			}
+			arrangements.update();
+			tellQuestions(options);
 		},
 	};
 }
 
-function createTab(choose: (number: number) => void): View<Option> {
-	const dot = h("span", { class: "anb-pdot" });
+function createTab(choose: (number: number) => void): View<TabItem> {
+	const mark = createMark();
 	const label = h("span");
+	const model = h("span", { class: "mut model" });
+	const asks = h("span", { class: "anb-asks", hidden: true }, "asks");
+	const held = createHeld();
 	const status = h("span", { class: "anb-sr" });
-	const element = h("button", { class: "anb-tab", role: "tab", type: "button" }, dot, label, status);
+	const element = h(
+		"button",
+		{ class: "anb-tab", role: "tab", type: "button" },
+		mark.element,
+		label,
+		model,
+		asks,
+		held.element,
+		status,
+	);
 	let number = 0;
 	element.addEventListener("click", () => choose(number));
 	return {
 		element,
-		update(option) {
+		update({ option, moment, on, stop }) {
 			number = option.number;
-			const { busy, reason, phase } = option.state;
 			setText(label, `Option ${number + 1}`);
-			setText(status, phase);
-			dot.className = `anb-pdot ${busy ? "live" : reason === "end_turn" ? "ok" : "off"}`;
-			setAttribute(element, "aria-selected", String(option.on));
-			setAttribute(element, "tabindex", option.on ? "0" : "-1");
+			setText(model, option.model && ` · ${option.model}`);
+			const asking = askingTitle(option.state) !== null;
+			asks.hidden = !asking;
+			setText(status, `, ${phaseNow(option).replace(/ in \d+ s$/, "")}`);
+			mark.update(option, moment);
+			setAttribute(element, "title", option.state.error ?? option.state.model);
+			held.update(option, moment);
+			setAttribute(element, "aria-selected", String(on));
+			setAttribute(element, "tabindex", stop ? "0" : "-1");
 		},
+	};
+}
+
+function createArrangements(context: Context) {
+	const names = ARRANGEMENTS.map(([name]) => name);
+	const buttons = ARRANGEMENTS.map(([name, glyph, label]) =>
+		h(
+			"button",
+			{
+				class: "anb-ic",
+				type: "button",
+				role: "radio",
+				"aria-label": label,
+				title: label,
+				onclick: () => choose(name),
+			},
+			icon(glyph),
+		),
+	);
+	const element = h(
+		"div",
+		{ class: "anb-views", role: "radiogroup", "aria-label": "Look at the options" },
+		...buttons,
+	);
+	function choose(arrangement: Arrangement): void {
+		context.choices.arrangement = arrangement;
+		saveLayout({ arrangement });
+		context.redraw();
+	}
+	element.addEventListener(
+		"keydown",
+		(event) =>
+			rove(event, names, context.choices.arrangement, (name) => {
+				choose(name);
+				buttons[names.indexOf(name)]?.focus();
+			}),
+		{ signal: context.signal },
+	);
+	return {
+		element,
+		update() {
+			names.forEach((name, index) => {
+				const on = name === context.choices.arrangement;
+				setAttribute(buttons[index]!, "aria-checked", String(on));
+				setAttribute(buttons[index]!, "tabindex", on ? "0" : "-1");
+			});
+		},
+	};
+}
+
+/** Tells of a question once, when its variant is not the one on screen; that one's card tells of itself. */
+function createQuestions(context: Context): (options: readonly Option[]) => void {
+	const told = new Map<number, string>();
+	return (options) => {
+		const fresh: string[] = [];
+		for (const { number, label, state } of options) {
+			const title = askingTitle(state);
+			const shown = context.choices.arrangement === "one" && context.choices.variant === number;
+			if (title !== null && told.get(number) !== title && !shown) fresh.push(`${label} asks: ${title}`);
+			if (title === null) told.delete(number);
+			else told.set(number, title);
+		}
+		if (fresh.length) context.announce(fresh.join(". "));
 	};
 }

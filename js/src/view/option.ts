@@ -1,0 +1,158 @@
+// What every arrangement shows of a variant: how it stands, whether the names hold it, and what can be done with it.
+
+import { openInTab } from "../actions.ts";
+import { h, icon, setAttribute, setText, withCode } from "../dom.ts";
+import { dollars, seconds } from "../format.ts";
+import type { Option } from "../options.ts";
+import { canShow, presentFiles } from "../shown.ts";
+import { type Context, type Moment, outcome } from "./context.ts";
+import { phaseNow, statusOf } from "./status.ts";
+
+export interface OptionPart {
+	readonly element: HTMLElement;
+	update(option: Option, moment: Moment): void;
+}
+
+/** A mark whose shape tells the end from the work. */
+export function createMark(): OptionPart {
+	const element = h("span", { class: "anb-mark" });
+	let shown = "";
+	return {
+		element,
+		update({ state }) {
+			const [tone, glyph] = statusOf(state);
+			if (shown === `${tone} ${glyph}`) return;
+			shown = `${tone} ${glyph}`;
+			element.className = `anb-mark ${tone}`;
+			element.replaceChildren(glyph ? icon(glyph) : h("i", { class: "anb-pdot live" }));
+		},
+	};
+}
+
+/** The phase in words beside its mark. */
+export function createStanding(): OptionPart {
+	const mark = createMark();
+	const words = h("span", { class: "words" });
+	const element = h("span", { class: "anb-standing" }, mark.element, words);
+	return {
+		element,
+		update(option, moment) {
+			const text = phaseNow(option);
+			mark.update(option, moment);
+			setText(words, text);
+			setAttribute(element, "title", text);
+			element.classList.toggle("warn", statusOf(option.state)[0] === "warn");
+			element.classList.toggle("err", option.state.reason === "failed");
+		},
+	};
+}
+
+export function factsOf({ state, now }: Option): string {
+	const cost = state.cost === null || state.model.startsWith("demo:") ? "" : state.cost;
+	const about = state.estimated ? "~" : "";
+	return `${seconds(now)}${cost === "" ? "" : `  ${about}${dollars(cost)}`}`;
+}
+
+/** Says which variant the names hold: quietly at first, plainly once it was picked. */
+export function createHeld(): OptionPart {
+	const element = h("span", { class: "anb-held", hidden: true });
+	let shown = "";
+	return {
+		element,
+		update(option, { run }) {
+			const held = run.ready?.variant === option.number;
+			const picked = held && run.ready?.picked === true;
+			element.hidden = !held;
+			if (!held || shown === `${picked} ${run.meta.name}`) return;
+			shown = `${picked} ${run.meta.name}`;
+			element.classList.toggle("picked", picked);
+			element.replaceChildren(...(picked ? [icon("check")] : []), ...withCode(`in \`${run.meta.name}\``));
+		},
+	};
+}
+
+/** Binds the names to the option that is shown. That it is picked is what the kernel says, never what we hope. */
+export function createPick(context: Context): OptionPart {
+	const label = h("span");
+	const check = icon("check");
+	const element = h("button", { class: "anb-btn sm anb-pick", type: "button" }, check, label);
+	let option: Option | null = null;
+	let asked: number | null = null;
+
+	async function press(): Promise<void> {
+		if (!option || asked !== null) return;
+		const { number, label: name } = option;
+		asked = number;
+		context.choices.note = "";
+		context.redraw();
+		const reply = context.run.command("pick", { variant: number });
+		const result = await outcome(reply, "The kernel did not answer. Pick again when it is idle.");
+		asked = null;
+		if (!result.done) context.choices.note = result.why;
+		context.announce(result.done ? `${name} picked` : result.why);
+		context.redraw();
+	}
+	element.addEventListener("click", () => void press(), { signal: context.signal });
+
+	return {
+		element,
+		update(next, { run }) {
+			option = next;
+			const picked = run.ready?.picked === true && run.ready.variant === next.number;
+			const words = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
+			const files = run.ready?.files_name ?? run.meta.files_name;
+			const names = [run.meta.name, ...(files ? [files] : [])].map((name) => `\`${name}\``).join(" and ");
+			element.hidden = !run.owner;
+			element.toggleAttribute("disabled", context.run.busy);
+			element.classList.toggle("picked", picked);
+			check.toggleAttribute("hidden", !picked);
+			setText(label, words);
+			setAttribute(element, "aria-label", `${words} ${next.label}`);
+			setAttribute(
+				element,
+				"title",
+				context.run.busy ? "Options are still at work: stop them, or wait" : `Pick: binds ${names}`,
+			);
+		},
+	};
+}
+
+/** Stops that variant alone while it runs; afterwards the same place opens the page that `own` looks at. */
+export function createStopOrOpen(context: Context, own: Context): OptionPart {
+	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
+	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
+	const element = h("span", { class: "anb-swap" }, stop, open);
+	let option: Option | null = null;
+	let asked: number | null = null;
+
+	async function press(): Promise<void> {
+		if (!option || asked === option.number) return;
+		const { number } = option;
+		asked = number;
+		context.redraw();
+		const reply = context.run.command("stop", { variant: number });
+		const result = await outcome(reply, context.run.state?.meta.stop_hint ?? "");
+		if (result.done) return;
+		asked = null;
+		context.choices.note = result.why;
+		context.redraw();
+	}
+	stop.addEventListener("click", () => void press(), { signal: context.signal });
+	open.addEventListener("click", () => openInTab(own), { signal: context.signal });
+
+	return {
+		element,
+		update(next, { run }) {
+			option = next;
+			stop.hidden = !next.state.busy || !run.owner;
+			open.hidden = next.state.busy;
+			const words = `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`;
+			setAttribute(stop, "aria-label", words);
+			setAttribute(stop, "title", words);
+			setAttribute(stop, "aria-disabled", asked === next.number ? "true" : null);
+			setAttribute(open, "aria-label", `Open ${next.label} in new tab`);
+			setAttribute(open, "title", "Open in new tab");
+			open.toggleAttribute("disabled", !presentFiles(next.state).some(canShow));
+		},
+	};
+}

@@ -1,0 +1,82 @@
+// One variant, whole: its transcript beside its result.
+
+import { h, icon, setText } from "../dom.ts";
+import { plural, seconds } from "../format.ts";
+import type { BodyView, Context, Moment } from "./context.ts";
+import { createResult } from "./result.ts";
+import { createSplitter } from "./splitter.ts";
+import { createTimeline } from "./timeline.ts";
+
+export function createSingle(context: Context): BodyView {
+	const timeline = createTimeline(context);
+	const result = createResult(context);
+	const fold = createFoldLine(context);
+	const element = h("div", { class: "anb-body" });
+	const split = createSplitter(context, element);
+	element.append(
+		h("section", { class: "anb-left", "aria-label": "Transcript" }, fold.element, timeline.element, split),
+		result.element,
+	);
+
+	return {
+		element,
+		update(moment) {
+			const { state } = moment;
+			const solo = isSolo(context);
+			element.classList.toggle("solo", solo);
+			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
+			const { unfolded, replay } = context.choices;
+			element.classList.toggle("folded", !state.busy && !unfolded && !replay && !solo);
+			result.element.hidden = solo;
+			timeline.update(moment);
+			if (!solo) result.update(moment);
+			fold.update(moment, solo);
+		},
+		tick: (moment) => timeline.tick(moment),
+	};
+}
+
+/** A run that ended with no file has nothing but its transcript to show, in its replay neither. */
+export function isSolo({ run, choices }: Context): boolean {
+	const end = run.state?.variants.get(choices.variant);
+	return end !== undefined && !end.busy && end.files.size === 0;
+}
+
+/** In a narrow frame the transcript of a finished run is this line, until it is opened. */
+function createFoldLine(context: Context) {
+	const label = h("span");
+	const facts = h("span");
+	const gap = h("span", { class: "sp" });
+	const element = h(
+		"button",
+		{ class: "anb-fold", type: "button" },
+		icon("right", "chev"),
+		label,
+		gap,
+		facts,
+	);
+	element.addEventListener(
+		"click",
+		() => {
+			context.choices.unfolded = !context.choices.unfolded;
+			context.redraw();
+		},
+		{ signal: context.signal },
+	);
+	return {
+		element,
+		update({ state }: Moment, solo: boolean) {
+			element.hidden = state.busy || solo || context.choices.replay !== null;
+			if (element.hidden) return;
+			const spans = state.rows.map((row) => (row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0));
+			const thought = spans.reduce((sum, span) => sum + span, 0);
+			const versions = [...state.files.values()].reduce((sum, file) => sum + file.versions.length, 0);
+			element.setAttribute("aria-expanded", String(context.choices.unfolded));
+			setText(
+				label,
+				`${plural(state.step, "step")}${thought > 0 ? `, thought for ${seconds(thought)}` : ""}`,
+			);
+			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);
+		},
+	};
+}

@@ -1,0 +1,37 @@
+// How a variant stands, as a colour, a shape and words.
+
+import type { IconName } from "../icons.ts";
+import { askingTitle, type Option } from "../options.ts";
+import { retryPhase } from "../phase.ts";
+import type { VariantState } from "../state.ts";
+
+export type Tone = "live" | "ok" | "warn" | "err" | "off";
+
+const ENDED: Record<string, [Tone, IconName]> = {
+	end_turn: ["ok", "done"],
+	failed: ["err", "error"],
+	refusal: ["warn", "warn"],
+};
+
+export function statusOf(state: VariantState): [Tone, IconName | null] {
+	if (!state.busy) return ENDED[state.reason ?? ""] ?? ["off", "stopped"];
+	if (askingTitle(state) !== null) return ["warn", "pause"];
+	if (state.rows.at(-1)?.kind === "retry" && state.phase.startsWith("retrying")) return ["warn", "retry"];
+	return ["live", null];
+}
+
+/** Of all: a question first, then work; at the end it is well if one ended well. */
+export function statusOfAll(options: readonly Option[]): [Tone, IconName | null] {
+	const busy = options.filter(({ state }) => state.busy);
+	if (busy.some(({ state }) => askingTitle(state) !== null)) return ["warn", "pause"];
+	if (busy.length) return ["live", null];
+	const ends = options.map(({ state }) => statusOf(state));
+	return ends.find(([tone]) => tone === "ok") ?? ends.find(([tone]) => tone === "off") ?? ends[0]!;
+}
+
+/** The phase, with the seconds of a retry counted down. */
+export function phaseNow({ state, now }: Pick<Option, "state" | "now">): string {
+	const last = state.rows.at(-1);
+	if (!state.busy || last?.kind !== "retry" || last.over) return state.phase;
+	return retryPhase(last.wait - (now - state.at));
+}

@@ -1,0 +1,374 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Event } from "../src/events.ts";
+import { factsOfAll, phaseOfAll, shortModel, spokenOfAll, toOptions } from "../src/options.ts";
+import type { VariantState } from "../src/state.ts";
+import widget from "../src/widget.ts";
+import {
+	changed,
+	finished,
+	piece,
+	play,
+	script,
+	started,
+	text,
+	thinking,
+	tool,
+	turn,
+	USAGE,
+} from "./events.ts";
+
+type Loose = Parameters<typeof script>[0];
+
+const ask: Loose = {
+	type: "approval_requested",
+	call_id: "c1",
+	name: "run",
+	title: "run it",
+	args: { code: "1" },
+};
+const spent = (cost: number | null): Loose => ({
+	type: "usage_updated",
+	usage: USAGE,
+	cost,
+	estimated: true,
+});
+const on = (model: string): Loose => ({ ...started, model });
+const optionsOf = (...states: VariantState[]) =>
+	toOptions(states.map((state, number) => ({ number, state, now: state.at })));
+
+describe("words over all", () => {
+	const writing = play(script(started, turn, tool(), piece("index.html", 0, "<h1>")));
+	const asking = play(script(started, turn, ask));
+	const done = play(script(started, turn, text("Done."), finished()));
+	const failed = play(script(started, finished("failed", "No key.")));
+
+	test("the phase counts what most are at", () => {
+		expect(phaseOfAll(optionsOf(writing, done, writing))).toBe("2 of 3 writing, 1 done");
+		expect(phaseOfAll(optionsOf(writing, done, asking))).toBe(
+			"1 of 3 waiting for approval, 1 writing, 1 done",
+		);
+		expect(phaseOfAll(optionsOf(done, done))).toBe("2 of 2 done");
+		expect(phaseOfAll(optionsOf(failed, done, done))).toBe("2 of 3 done, 1 failed");
+	});
+
+	test("only ends and questions are spoken", () => {
+		const thinks = play(script(started, turn, thinking("Hm.")));
+		expect(spokenOfAll(optionsOf(writing, done, thinks))).toBe("1 of 3 ended");
+		expect(spokenOfAll(optionsOf(writing, done, writing))).toBe("1 of 3 ended");
+		expect(spokenOfAll(optionsOf(asking, done, thinks))).toBe("1 of 3 ended, 1 waiting for approval");
+		expect(spokenOfAll(optionsOf(failed, done))).toBe("1 of 2 done, 1 failed");
+	});
+
+	test("models are named where they differ", () => {
+		const same = optionsOf(play(script(on("openai:gpt"))), play(script(on("openai:gpt"))));
+		expect(same.map((option) => option.label)).toEqual(["Option 1", "Option 2"]);
+		const two = optionsOf(play(script(on("openai:gpt"))), play(script(on("anthropic:opus"))));
+		expect(two.map((option) => option.label)).toEqual(["Option 1 · gpt", "Option 2 · opus"]);
+		const clash = optionsOf(play(script(on("openai:gpt"))), play(script(on("openrouter:gpt"))));
+		expect(clash.map((option) => option.model)).toEqual(["openai:gpt", "openrouter:gpt"]);
+		expect([shortModel("demo:"), shortModel("ollama:llama3:8b")]).toEqual(["demo", "llama3:8b"]);
+	});
+
+	test("costs add up, the longest time counts", () => {
+		const one = play(script(on("openai:gpt"), spent(0.25)));
+		const two = play(script(on("anthropic:opus"), turn, turn, spent(0.5)));
+		const none = play(script(on("ollama:llama"), spent(null)));
+		expect(factsOfAll(optionsOf(one, two, none))).toMatchObject({
+			model: "3 models",
+			demo: false,
+			usage: { input: 30, output: 15 },
+			cost: 0.75,
+			estimated: true,
+			now: 3,
+		});
+		expect(factsOfAll(optionsOf(none)).cost).toBeNull();
+		expect(factsOfAll(optionsOf(play(script(started)))).demo).toBe(true);
+	});
+});
+
+/** Stands for the screen: says which elements are in sight. */
+class Screen {
+	static all: Screen[] = [];
+	readonly watched = new Set<Element>();
+	constructor(readonly tell: (entries: { target: Element; isIntersecting: boolean }[]) => void) {
+		Screen.all.push(this);
+	}
+	observe(element: Element): void {
+		this.watched.add(element);
+		queueMicrotask(() => {
+			if (this.watched.has(element)) this.tell([{ target: element, isIntersecting: Screen.sees(element) }]);
+		});
+	}
+	disconnect(): void {
+		this.watched.clear();
+	}
+	static sees: (element: Element) => boolean = () => true;
+	static look(): void {
+		for (const screen of Screen.all)
+			screen.tell([...screen.watched].map((target) => ({ target, isIntersecting: Screen.sees(target) })));
+	}
+}
+
+class Model {
+	readonly sent: Record<string, unknown>[] = [];
+	receive: (content: never) => void = () => {};
+	#last = 0;
+	get = (): string => "1";
+	on(_name: string, callback: (content: never) => void): void {
+		this.receive = callback;
+	}
+	off(): void {}
+	send(message: Record<string, unknown>): void {
+		this.sent.push(message);
+	}
+	say(message: Record<string, unknown>): void {
+		this.receive({ run: "k", session: "s1", ...message } as never);
+	}
+	/** Every event once for each of the variants. */
+	tell(variants: number[], ...events: Loose[]): void {
+		const all: Event[] = variants.flatMap((variant) =>
+			script(...events).map((event) => ({ ...event, variant })),
+		);
+		const meta = {
+			name: "hero",
+			model: "openai:gpt, anthropic:opus",
+			files_name: "files",
+			finished: false,
+			stop_hint: "press stop",
+			demo: false,
+			budget: null,
+			steps: 5,
+		};
+		const first = this.#last + 1;
+		this.#last += all.length;
+		this.say({ kind: "batch", first, last: this.#last, events: all, meta });
+	}
+	ready(variant: number, picked: boolean): void {
+		const line = `\`hero\` is option ${variant + 1}`;
+		this.say({ kind: "ready", line, files_name: "files", variant, picked });
+	}
+	commands(name: string): Record<string, unknown>[] {
+		return this.sent.filter((message) => message.command === name);
+	}
+	answer(message: Record<string, unknown>, fields: Record<string, unknown>): void {
+		this.say({ kind: "answer", id: message.id, ...fields });
+	}
+}
+
+describe("several variants on the page", () => {
+	const page = [tool(), piece("index.html", 0, "<h1>Hi</h1>")];
+	const models = ["openai:gpt", "anthropic:opus", "gemini:flash"];
+	let model: Model;
+	let stop: () => void;
+
+	const shadow = (): ShadowRoot => document.querySelector("[data-anb-run]")!.shadowRoot!;
+	const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
+	const all = (query: string): HTMLElement[] => [...shadow().querySelectorAll<HTMLElement>(query)];
+	const texts = (query: string): (string | null)[] => all(query).map((element) => element.textContent);
+	const visible = (query: string): HTMLElement[] =>
+		all(query).filter((element) => !element.closest("[hidden]"));
+	const named = (name: string): HTMLButtonElement =>
+		shadow().querySelector<HTMLButtonElement>(`[aria-label="${name}"]`)!;
+	const press = (element: Element, key: string): boolean =>
+		element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+	const spoken = (): string | null => shadow().querySelector("[aria-live=assertive]")!.textContent;
+
+	beforeEach(async () => {
+		localStorage.clear();
+		Screen.all = [];
+		Screen.sees = () => true;
+		vi.stubGlobal("IntersectionObserver", Screen);
+		document.body.innerHTML = '<div class="jp-Cell"><div data-anb-run="k"><p>frozen</p></div></div>';
+		model = new Model();
+		stop = widget.initialize({ model: model as never });
+		for (const [number, name] of models.entries()) model.tell([number], on(name), turn);
+		await soon();
+	});
+
+	afterEach(() => {
+		stop();
+		vi.unstubAllGlobals();
+	});
+
+	async function choose(name: "One at a time" | "Grid" | "Side by side"): Promise<void> {
+		named(name).click();
+		await soon();
+	}
+
+	async function end(...variants: number[]): Promise<void> {
+		model.tell(variants, ...page, changed("index.html", 1), text("A page."), finished());
+		await soon();
+	}
+
+	test("the grid shows each with its model", () => {
+		expect(texts(".anb-opt b")).toEqual(["Option 1", "Option 2", "Option 3"]);
+		expect(texts(".anb-opt .model")).toEqual(["gpt", "opus", "flash"]);
+		expect(texts(".anb-vars [role=tab] .model")).toEqual([" · gpt", " · opus", " · flash"]);
+		expect(shadow().querySelector(".phase")!.textContent).toBe("3 of 3 thinking");
+	});
+
+	test("only cells in sight have frames", async () => {
+		model.tell([0, 1, 2], ...page);
+		await soon();
+		await choose("One at a time");
+		Screen.sees = (element) => element.closest(".anb-opt")?.getAttribute("aria-label") !== "Option 3 · flash";
+		await choose("Grid");
+		const frames = (): number[] => all(".anb-opt").map((cell) => cell.querySelectorAll("iframe").length);
+		expect(frames()).toEqual([1, 1, 0]);
+		Screen.sees = () => true;
+		Screen.look();
+		await soon();
+		expect(frames()).toEqual([1, 1, 1]);
+	});
+
+	test("what is not looked at is not there", async () => {
+		model.tell([0, 1, 2], ...page);
+		await soon();
+		expect(all("iframe")).toHaveLength(3);
+		named("Open Option 2 · opus").click();
+		await soon();
+		expect(all(".anb-opt")).toHaveLength(0);
+		expect(all("iframe")).toHaveLength(1);
+		expect(shadow().querySelector("[role=tab][aria-selected=true]")!.textContent).toContain("Option 2");
+		expect(shadow().querySelector(".anb-body")!.getAttribute("aria-label")).toBe("Option 2 · opus");
+	});
+
+	test("side by side has a column for each", async () => {
+		await choose("Side by side");
+		expect(all(".anb-col").map((column) => column.getAttribute("aria-label"))).toEqual([
+			"Option 1 · gpt",
+			"Option 2 · opus",
+			"Option 3 · flash",
+		]);
+	});
+
+	test("the arrangement is remembered, a glance is not", async () => {
+		const chosen = (): string | null | undefined =>
+			shadow().querySelector("[role=radio][aria-checked=true]")?.getAttribute("aria-label");
+		const again = async (session: string): Promise<void> => {
+			for (const [index, variant] of [0, 1].entries()) {
+				const events = script(started).map((event) => ({ ...event, variant }));
+				const range = { first: index + 1, last: index + 1 };
+				model.say({ kind: "batch", session, ...range, events });
+			}
+			await soon();
+		};
+		await choose("Side by side");
+		named("Option 1 · gpt");
+		all("[role=tab]")[1]!.click();
+		await soon();
+		expect(chosen()).toBe("One at a time");
+		await again("s2");
+		expect(chosen()).toBe("Side by side");
+		localStorage.setItem("agent_nb.layout", '{"arrangement": "pile"}');
+		await again("s3");
+		expect(chosen()).toBe("Grid");
+	});
+
+	test("stop names its variant, or none", () => {
+		named("Stop Option 2 · opus").click();
+		named("Stop Option 2 · opus")?.click();
+		expect(model.commands("stop")).toMatchObject([{ variant: 1 }]);
+		shadow().querySelector<HTMLElement>(".anb-stop button")!.click();
+		expect(model.commands("stop")).toHaveLength(2);
+		expect(model.commands("stop")[1]).not.toHaveProperty("variant");
+	});
+
+	test("a variant that ended cannot be stopped", async () => {
+		await end(0);
+		expect(visible(".anb-opt .anb-stop-one").map((button) => button.getAttribute("aria-label"))).toEqual([
+			"Stop Option 2 · opus",
+			"Stop Option 3 · flash",
+		]);
+	});
+
+	test("picked is what the kernel says", async () => {
+		await end(0, 1);
+		expect(named("Pick Option 1 · gpt").disabled).toBe(true);
+		await end(2);
+		model.ready(0, false);
+		await soon();
+		expect(visible(".anb-vars .anb-held").map((mark) => mark.textContent)).toEqual(["in hero"]);
+		expect(visible(".anb-held.picked")).toHaveLength(0);
+		const pick = named("Pick Option 2 · opus");
+		expect(pick.title).toBe("Pick: binds `hero` and `files`");
+		pick.click();
+		pick.click();
+		expect(model.commands("pick")).toMatchObject([{ variant: 1 }]);
+		model.answer(model.commands("pick")[0]!, { ok: true });
+		await soon();
+		expect(named("Picked Option 2 · opus")).toBeNull();
+		model.ready(1, true);
+		await soon();
+		expect(named("Picked Option 2 · opus").textContent).toBe("Picked");
+		expect(all(".anb-opt.picked").map((cell) => cell.getAttribute("aria-label"))).toEqual([
+			"Option 2 · opus",
+		]);
+		expect(texts(".anb-foot .ready")).toEqual(["hero is option 2"]);
+	});
+
+	test("a refused pick says why", async () => {
+		await end(0, 1, 2);
+		model.ready(0, false);
+		await soon();
+		named("Pick Option 3 · flash").click();
+		model.answer(model.commands("pick")[0]!, { ok: false, error: "`hero` is something else now." });
+		await soon();
+		expect(shadow().querySelector(".anb-foot")!.textContent).toContain("hero is something else now.");
+		expect(named("Pick Option 3 · flash").textContent).toBe("Pick");
+	});
+
+	test("a question out of sight is told of", async () => {
+		model.tell([1], ask);
+		await soon();
+		expect(spoken()).toBe("Option 2 · opus asks: run it");
+		expect(visible(".anb-asks")).toHaveLength(1);
+		named("Answer Option 2 · opus: run it").click();
+		await soon();
+		shadow().querySelector<HTMLElement>(".anb-card.ask .primary")!.click();
+		expect(model.commands("approve")).toMatchObject([{ variant: 1, call_id: "c1" }]);
+	});
+
+	test("a question in sight tells of itself", async () => {
+		all("[role=tab]")[2]!.click();
+		await soon();
+		model.tell([2], ask);
+		await soon();
+		expect(spoken()).toBe("Approval needed: run it");
+	});
+
+	test("one that failed leaves the others", async () => {
+		model.tell([1], finished("failed", "Set `OPENAI_API_KEY`."));
+		await end(0);
+		expect(texts(".anb-opt .say")).toEqual(["A page.", "Set OPENAI_API_KEY.", ""]);
+		expect(shadow().querySelector(".phase")!.textContent).toBe("1 of 3 thinking, 1 done, 1 failed");
+		await choose("Side by side");
+		expect(visible(".anb-col .why").map((why) => why.textContent)).toEqual(["Set OPENAI_API_KEY."]);
+		await end(2);
+		expect(shadow().querySelector(".anb-head .anb-dot")!.className).toContain("ok");
+	});
+
+	test("arrow keys move, the focus follows", async () => {
+		const tabs = all("[role=tab]");
+		tabs[0]!.focus();
+		press(tabs[0]!, "ArrowRight");
+		await soon();
+		expect(shadow().activeElement?.textContent).toContain("Option 2");
+		expect(all("[role=tab]")[1]!.getAttribute("aria-selected")).toBe("true");
+		press(shadow().activeElement!, "End");
+		await soon();
+		expect(shadow().activeElement?.textContent).toContain("Option 3");
+		press(named("One at a time"), "ArrowRight");
+		await soon();
+		expect(shadow().activeElement?.getAttribute("aria-label")).toBe("Grid");
+		expect(all(".anb-opt")).toHaveLength(3);
+	});
+
+	test("a second page can look but not act", async () => {
+		model.answer(model.commands("hello")[0]!, { ok: true, session: "s1", owner: false, last: 6 });
+		await soon();
+		expect(visible(".anb-pick")).toHaveLength(0);
+		expect(visible(".anb-stop-one")).toHaveLength(0);
+		expect(visible(".open")).toHaveLength(3);
+	});
+});
