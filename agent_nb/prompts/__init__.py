@@ -1,10 +1,42 @@
-"""The texts a model is given, as files beside this one."""
+"""The texts a model is given, as files beside this one.
+
+`system` and a stack make the system text, the same for a whole conversation. What is said about pictures goes
+with the question that brings them, so that nothing sent before it changes.
+"""
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+from agent_nb.errors import ConfigError
+
+STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
+FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
+_FOLDER = Path(__file__).parent
 
 
 @cache
 def prompt_text(name: str) -> str:
     """The text of `prompts/<name>.md`."""
-    return (files(__package__) / f"{name}.md").read_text(encoding="utf-8").strip()
+    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def stack_text(stack: str) -> str:
+    """What the model is told about a stack: one page that runs in the preview."""
+    return prompt_text(f"stacks/{check_stack(stack)}")
+
+
+def check_stack(stack: str) -> str:
+    """The stack, if it is one of ours."""
+    if stack not in STACKS:
+        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(STACKS[:-1])} or {STACKS[-1]}.")
+    return stack
+
+
+def picture_text(*, page: bool) -> str:
+    """How to take the pictures of a request: as a page to build, or as changes to the page there is."""
+    return prompt_text(CHANGE_FROM_IMAGE if page else FROM_IMAGE)
+
+
+def is_about_pictures(text: str) -> bool:
+    """Whether a part of a question is our own word about its pictures."""
+    return text.strip() in (prompt_text(FROM_IMAGE), prompt_text(CHANGE_FROM_IMAGE))

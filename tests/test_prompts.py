@@ -1,0 +1,47 @@
+"""The texts a model is given: there, short, in our words, and apart from each other."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import agent_nb.prompts
+from agent_nb.errors import ConfigError
+from agent_nb.prompts import STACKS, is_about_pictures, picture_text, prompt_text, stack_text
+
+FOLDER = Path(agent_nb.prompts.__file__).parent
+TEXTS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
+
+
+def test_each_stack_has_its_file():
+    assert {f"stacks/{stack}" for stack in STACKS} == {name for name in TEXTS if "/" in name}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_are_short_and_calm(name: str):
+    text = prompt_text(name)
+    assert 0 < len(text) < 2_600
+    assert "!" not in re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    assert "—" not in text
+
+
+def test_an_unknown_stack_names_the_others():
+    with pytest.raises(ConfigError, match="html, tailwind, react, vue or bootstrap"):
+        stack_text("angular")
+    with pytest.raises(ConfigError):
+        stack_text("../system")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_libraries_are_pinned_and_over_https(stack: str):
+    addresses = re.findall(r"\b\w+://[^\s\"]+", stack_text(stack))
+    assert all(re.match(r"https://cdn\.jsdelivr\.net/npm/\S+@\d+\.\d+\.\d+/", url) for url in addresses)
+    assert bool(addresses) == (stack != "html")
+
+
+def test_a_page_decides_the_text_about_pictures():
+    build, change = picture_text(page=False), picture_text(page=True)
+    assert build != change
+    assert is_about_pictures(f"\n\n{build}")
+    assert is_about_pictures(change)
+    assert not is_about_pictures(prompt_text("system"))
