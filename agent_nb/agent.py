@@ -41,6 +41,7 @@ from agent_nb.setup import Lane, Limits, Setup
 from agent_nb.shelf import Shelf
 from agent_nb.studio import INPUTS, Studio
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.variants import OPTIONS
 from agent_nb.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
@@ -111,7 +112,9 @@ class Agent:
         `budget` is what the call may spend; the agent's limits hold for each run. `material` is what `start` takes.
         """
         if self._target is not None:
-            raise ConfigError("A cassette holds one prompt. Leave `recording` out, or use `save` to keep the runs.")
+            raise ConfigError(
+                "A cassette holds one prompt. Leave `recording` out, or use `save` to keep the runs."
+            )
         jobs = plan_jobs(self, prompts, models, material, saved=save is not None)
         shelf = Shelf(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, shelf=shelf, budget=budget)
@@ -120,6 +123,7 @@ class Agent:
         """This agent on another model."""
         other = copy(self)
         other.provider = make_model(model) if isinstance(model, str) else model
+        other._studio = None  # each closes its own
         return other
 
     def fingerprint(self, prompt: str, **material: Any) -> dict[str, Any]:
@@ -285,7 +289,8 @@ class Agent:
             )
         default = prompt_text("system") if opening.system is None else opening.system
         studio = self._image_studio()
-        toolbox = self.toolbox.offered(studio.serves | ({INPUTS} if opening.images else frozenset()))
+        there = {INPUTS: opening.images, OPTIONS: opening.options}
+        toolbox = self.toolbox.offered(studio.serves | {need for need, given in there.items() if given})
         if isinstance(self.provider, ReplayProvider):
             toolbox = self.toolbox  # what was offered then is on the tape
         setup = Setup(
@@ -344,6 +349,7 @@ def _open(
         files=start,
         images=images,
         base=base.id if base is not None else None,
+        options=tuple(variant.files for variant in base.variants) if base is not None else (),
     )
 
 
@@ -353,6 +359,11 @@ def _starting_files(
     """What the model is told about the files, and the files; None when the conversation holds them."""
     notes: list[str] = []
     start = base.files if base is not None else Files()
+    if base is not None and len(base.variants) > 1:
+        notes.append(
+            f"There are {len(base.variants)} options for the request before; the files are those of option"
+            f" {base.variant + 1}."
+        )
     if base is not None and base.given_files is not None:
         notes.append(describe_edits(base.given_files, base.files))
     if files:

@@ -34,6 +34,8 @@ class Opening:
     """None: to be found in the history."""
     images: tuple[Image, ...] = ()
     base: str | None = None
+    options: tuple[Files, ...] = ()
+    """The files of each variant of the run it goes on from."""
 
 
 def page_in(text: str) -> str | None:

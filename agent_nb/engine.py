@@ -322,6 +322,7 @@ class RunHandle(Handle):
             files=self._workspace,
             progress=print,
             images=self._opening.images,
+            options=self._opening.options,
             variant=self.variant,
             studio=self._setup.studio,
         )
