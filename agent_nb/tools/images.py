@@ -35,7 +35,7 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     if not all(order.prompt for order in orders.values()):
         raise ToolError("A prompt is empty: say what the picture shows.", code="SCHEMA")
     caption = studio.maker.name if studio.maker.note else ""
-    made = {order: asyncio.create_task(_made(studio, order)) for order in orders.values()}
+    made = {order: asyncio.create_task(_made(studio, order)) for order in dict.fromkeys(orders.values())}
 
     async def one(path: str, order: Order) -> Saved:
         image = await made[order]
