@@ -21,16 +21,14 @@ from agent_nb.cassette import (
     ours_of,
     yours_of,
 )
-from agent_nb.conversation import Opening, describe_edits, describe_files, to_message
 from agent_nb.engine import RunHandle
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
-from agent_nb.files import Files
 from agent_nb.imaging import local_studio, studio_for
 from agent_nb.jobs import Models, Prompts, plan_jobs
 from agent_nb.many import RunsHandle
-from agent_nb.messages import Image, Message, Part, Text
-from agent_nb.pictures import to_image
+from agent_nb.messages import Message
+from agent_nb.opening import Opening, open_run
 from agent_nb.prompts import prompt_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
@@ -83,8 +81,7 @@ class Agent:
         messages: Sequence[Message | Mapping[str, Any]] | None = None,
     ) -> RunHandle:
         """Starts a run in the running loop and gives its handle at once."""
-        pictures = tuple(to_image(image) for image in images)
-        return self._start(_open(prompt, files, pictures, base, messages), [self])[0]
+        return self._start(open_run(prompt, files, images, base, messages), [self])[0]
 
     def race(
         self, prompt: str, *, models: Sequence[str | Provider] = (), variants: int = 1, **material: Any
@@ -226,9 +223,8 @@ class Agent:
         )
 
     def _open(self, prompt: str, material: Mapping[str, Any]) -> Opening:
-        images = tuple(to_image(image) for image in material.get("images", ()))
         files, base, messages = (material.get(name) for name in ("files", "base", "messages"))
-        return _open(prompt, files, images, base, messages)
+        return open_run(prompt, files, material.get("images", ()), base, messages)
 
     def _entrants(self, models: Sequence[str | Provider], variants: int) -> list[Self]:
         if isinstance(self.provider, ReplayProvider) and not models and variants == 1:
@@ -322,55 +318,3 @@ class Agent:
 
 def _toolbox(tools: Iterable[Tool | Callable[..., Any]]) -> Toolbox:
     return tools if isinstance(tools, Toolbox) else Toolbox(tools)
-
-
-def _open(
-    prompt: str,
-    files: Mapping[str, str | bytes] | None,
-    images: tuple[Image, ...],
-    base: Run | None,
-    messages: Sequence[Message | Mapping[str, Any]] | None,
-) -> Opening:
-    if not isinstance(prompt, str) or not prompt.strip():
-        raise ConfigError("The prompt is empty. Say what you want made.")
-    if base is not None and messages is not None:
-        raise ConfigError("Give either `base` or `messages`: both are a conversation to go on from.")
-    given = [to_message(message) for message in messages or ()]
-    spoken = tuple(message for message in given if message.role != "system")
-    system = "\n\n".join(message.text for message in given if message.role == "system") or None
-    history = base.messages if base is not None else spoken
-    notes, start = _starting_files(files, base, bool(spoken))
-    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
-    return Opening(
-        prompt=prompt,
-        system=system,
-        history=history,
-        question=Message(role="user", parts=parts),
-        files=start,
-        images=images,
-        base=base.id if base is not None else None,
-        options=tuple(variant.files for variant in base.variants) if base is not None else (),
-    )
-
-
-def _starting_files(
-    files: Mapping[str, str | bytes] | None, base: Run | None, spoken: bool
-) -> tuple[list[str], Files | None]:
-    """What the model is told about the files, and the files; None when the conversation holds them."""
-    notes: list[str] = []
-    start = base.files if base is not None else Files()
-    if base is not None and len(base.variants) > 1:
-        notes.append(
-            f"There are {len(base.variants)} options for the request before; the files are those of option"
-            f" {base.variant + 1}."
-        )
-    if base is not None and base.given_files is not None:
-        notes.append(describe_edits(base.given_files, base.files))
-    if files:
-        seeded = Files(dict(files))
-        notes.append(describe_files(seeded))
-        for path, content in seeded.items():
-            start = start.write(path, content)
-    elif spoken:
-        return notes, None
-    return [note for note in notes if note], start

@@ -1,41 +1,19 @@
-"""How a run begins: the messages before the prompt, the files it starts from, and the prompt itself.
-
-A way in with an earlier run, with files, with pictures, or with somebody else's conversation as plain
-`{"role", "content"}` dicts.
-"""
+"""What a conversation holds: messages from plain `{"role", "content"}` dicts, the files and pages in its texts."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, FileDelta, MessageAdded, TurnRetrying, TurnStarted
 from agent_nb.files import Files, Workspace, unified_diff
-from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
+from agent_nb.messages import Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.tools import Toolbox, ToolContext
 
 ENTRY = "index.html"
 _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """Everything a run knows before its first turn."""
-
-    prompt: str
-    system: str | None
-    """The system text the given messages carried; None to use the default."""
-    history: tuple[Message, ...]
-    question: Message
-    files: Files | None
-    """None: to be found in the history."""
-    images: tuple[Image, ...] = ()
-    base: str | None = None
-    options: tuple[Files, ...] = ()
-    """The files of each variant of the run it goes on from."""
 
 
 def page_in(text: str) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any
 from agent_nb.bridge import from_any_thread
 from agent_nb.calls import Ask, ToolRunner, title_of
 from agent_nb.cassette import Recording
-from agent_nb.conversation import ENTRY, Opening, drafts, files_in, page_in
+from agent_nb.conversation import ENTRY, drafts, files_in, page_in
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
     FileChanged,
@@ -38,6 +38,7 @@ from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.handle import Handle
 from agent_nb.journal import Journal
 from agent_nb.messages import Message, ToolCall, ToolResult, user
+from agent_nb.opening import Opening
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     CallPiece,

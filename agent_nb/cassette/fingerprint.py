@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agent_nb.conversation import Opening
 from agent_nb.manifest import package_versions
 from agent_nb.messages import Message, Text, ToolCall
+from agent_nb.opening import Opening
 from agent_nb.prompts import prompt_text
 from agent_nb.scrub import MASK, scrub, scrub_json
 from agent_nb.setup import Setup

@@ -1,0 +1,83 @@
+"""How a run begins: the conversation before the prompt, the files it starts from, the prompt and its pictures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_nb.conversation import describe_edits, describe_files, to_message
+from agent_nb.errors import ConfigError
+from agent_nb.files import Files
+from agent_nb.messages import Image, Message, Part, Text
+from agent_nb.pictures import to_image
+from agent_nb.run import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Everything a run knows before its first turn."""
+
+    prompt: str
+    system: str | None
+    """The system text the given messages carried; None to use the default."""
+    history: tuple[Message, ...]
+    question: Message
+    files: Files | None
+    """None: to be found in the history."""
+    images: tuple[Image, ...] = ()
+    base: str | None = None
+    options: tuple[Files, ...] = ()
+    """The files of each variant of the run it goes on from."""
+
+
+def open_run(
+    prompt: str,
+    files: Mapping[str, str | bytes] | None,
+    images: Sequence[Any],
+    base: Run | None,
+    messages: Sequence[Message | Mapping[str, Any]] | None,
+) -> Opening:
+    """Everything a run begins with; raises where the pieces contradict each other."""
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise ConfigError("The prompt is empty. Say what you want made.")
+    if base is not None and messages is not None:
+        raise ConfigError("Give either `base` or `messages`: both are a conversation to go on from.")
+    given = [to_message(message) for message in messages or ()]
+    spoken = tuple(message for message in given if message.role != "system")
+    system = "\n\n".join(message.text for message in given if message.role == "system") or None
+    history = base.messages if base is not None else spoken
+    pictures = tuple(to_image(image) for image in images)
+    notes, start = _starting_files(files, base, bool(spoken))
+    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *pictures)
+    return Opening(
+        prompt=prompt,
+        system=system,
+        history=history,
+        question=Message(role="user", parts=parts),
+        files=start,
+        images=pictures,
+        base=base.id if base is not None else None,
+        options=tuple(variant.files for variant in base.variants) if base is not None else (),
+    )
+
+
+def _starting_files(
+    files: Mapping[str, str | bytes] | None, base: Run | None, spoken: bool
+) -> tuple[list[str], Files | None]:
+    """What the model is told about the files, and the files; None when the conversation holds them."""
+    notes: list[str] = []
+    start = base.files if base is not None else Files()
+    if base is not None and len(base.variants) > 1:
+        notes.append(
+            f"There are {len(base.variants)} options for the request before; the files are those of option"
+            f" {base.variant + 1}."
+        )
+    if base is not None and base.given_files is not None:
+        notes.append(describe_edits(base.given_files, base.files))
+    if files:
+        seeded = Files(dict(files))
+        notes.append(describe_files(seeded))
+        for path, content in seeded.items():
+            start = start.write(path, content)
+    elif spoken:
+        return notes, None
+    return [note for note in notes if note], start
