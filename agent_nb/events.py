@@ -40,6 +40,18 @@ class BaseEvent(Tagged):
     variant: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thumbnail:
+    """A picture of the question, small enough to show: a JPEG of at most 160 pixels."""
+
+    name: str
+    width: int
+    """Of the picture itself, as the model gets it."""
+    height: int
+    data: bytes
+    """Empty for a picture beyond those that are drawn."""
+
+
 # exchange
 
 
@@ -50,7 +62,9 @@ class RunStarted(BaseEvent):
     base: str | None = None
     """The run this one goes on from."""
     settings: Json = field(default_factory=dict)
-    """`steps`, `seconds`, `usd` (the limits), `tools` (names), `effort`, `approve`."""
+    """`steps`, `seconds`, `usd` (the limits), `tools` (names), `effort`, `approve`, `stack` where one was named."""
+    images: tuple[Thumbnail, ...] = ()
+    """The pictures given with the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,17 @@ from urllib.parse import urljoin, urlsplit
 from agent_nb.errors import ConfigError
 
 REDIRECTS = (301, 302, 303, 307, 308)
+VIDEO = "a video, not a picture: give a frame of it, such as a screenshot."
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a gateway turns into the IPv4 address in their last four bytes."""
 
 
 def is_public(address: str) -> bool:
     """Whether an IP address is one of the open internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
+    if ip.version == 6 and ip in _NAT64:
+        mapped = ipaddress.IPv4Address(ip.packed[-4:])
     return ip.is_global and not ip.is_multicast and (mapped is None or is_public(str(mapped)))
 
 
@@ -47,6 +52,8 @@ def fetch_https(
                 continue
             if answer.status != 200:
                 raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
+            if (answer.getheader("content-type") or "").lower().startswith("video/"):
+                raise ConfigError(f"{url!r} is {VIDEO}")
             return _body(connection, answer, url, max_bytes)
         except (OSError, http.client.HTTPException) as exc:
             raise ConfigError(f"{url!r} could not be read: {exc or type(exc).__name__}.") from None
@@ -79,8 +86,16 @@ class _Pinned(http.client.HTTPSConnection):
         for address in addresses:
             if not self._allowed(address):
                 raise ConfigError(f"{self.host!r} is a private address; only the public internet is read.")
-        plain = socket.create_connection((addresses[0], self.port), timeout=self.remaining())
-        self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
+        self.sock = self._tls.wrap_socket(self._first_of(addresses), server_hostname=self.host)
+
+    def _first_of(self, addresses: list[str]) -> socket.socket:
+        """Connected to the first that answers: a machine may have names for networks it is not on."""
+        for address in addresses[:-1]:
+            try:
+                return socket.create_connection((address, self.port), timeout=self.remaining())
+            except OSError:
+                continue
+        return socket.create_connection((addresses[-1], self.port), timeout=self.remaining())
 
 
 def _get(connection: _Pinned, path: str, query: str) -> http.client.HTTPResponse:

@@ -11,21 +11,27 @@ import struct
 import sys
 import urllib.parse
 import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from agent_nb.errors import ConfigError
-from agent_nb.fetch import fetch_https
+from agent_nb.events import Thumbnail
+from agent_nb.fetch import VIDEO, fetch_https
 from agent_nb.messages import Image
 
 MAX_EDGE = 4096
 MAX_BYTES = 20_000_000
 MAX_PIXELS = 80_000_000
+THUMBNAIL_EDGE = 160
+THUMBNAIL_BYTES = 6_000
+MOST_THUMBNAILS = 12
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "TGA")
 _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """What Pillow raises for files that are cut short or wrong inside."""
+_VIDEOS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ogv", ".3gp")
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
 
 
@@ -62,6 +68,29 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     return _encode(_upright(picture, image.name), image.name, max_edge, max_bytes)
 
 
+def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
+    """Small forms to show; of very many pictures, the rest by name only. Decodes: call it off the loop."""
+    return tuple(_thumbnail(image, drawn=number < MOST_THUMBNAILS) for number, image in enumerate(images))
+
+
+@lru_cache(maxsize=64)
+def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:
+    import PIL.Image
+
+    picture = _open(image.data, image.name)
+    width, height = picture.size
+    data = b""
+    if drawn:
+        picture.draft(None, (2 * THUMBNAIL_EDGE, 2 * THUMBNAIL_EDGE))
+        small = _scaled(_upright(picture, image.name), min(THUMBNAIL_EDGE, max(width, height)))
+        if small.mode == "RGBA":
+            paper = PIL.Image.new("RGBA", small.size, "white")
+            small = PIL.Image.alpha_composite(paper, small).convert("RGB")
+        sizes = (_saved(small, "JPEG", quality) for quality in (80, 60, 40, 20))
+        data = next((data for data in sizes if len(data) <= THUMBNAIL_BYTES), b"")
+    return Thumbnail(name=image.name, width=width, height=height, data=data)
+
+
 def _from_text(text: str, name: str) -> Image:
     scheme = text.partition(":")[0].lower()
     if scheme == "data":
@@ -69,11 +98,13 @@ def _from_text(text: str, name: str) -> Image:
     if scheme in ("http", "https", "ftp", "file") and ":/" in text:
         if scheme != "https":
             raise ConfigError(f"Pictures are fetched over https only, not {scheme}: {text[:80]!r}.")
+        _refuse_video(_url_name(text))
         return _read(fetch_https(text, max_bytes=MAX_BYTES), name or _url_name(text))
     return _from_path(Path(text).expanduser(), name)
 
 
 def _from_path(path: Path, name: str) -> Image:
+    _refuse_video(path.name)
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"The picture {str(path)!r} is larger than {MAX_BYTES // 1_000_000} MB.")
@@ -88,6 +119,7 @@ def _from_path(path: Path, name: str) -> Image:
 def _from_object(obj: Any, name: str) -> Image:
     loaded = sys.modules
     if (pil := loaded.get("PIL.Image")) and isinstance(obj, pil.Image):
+        _check_size(obj, name)
         return _encode(_upright(obj, name), name, MAX_EDGE, MAX_BYTES)
     if (figures := loaded.get("matplotlib.figure")) and (figure := _figure(obj, figures.FigureBase)):
         buffer = io.BytesIO()
@@ -141,6 +173,8 @@ def data_of_url(text: str) -> bytes:
     head, comma, body = text.partition(",")
     if not comma:
         raise ConfigError("A data: URL needs a comma before its data.")
+    if head.lower().startswith("data:video/"):
+        raise ConfigError(f"The data: URL is {VIDEO}")
     if len(body) > MAX_BYTES * 4 // 3 + 4:
         raise ConfigError(f"The picture in the data: URL is larger than {MAX_BYTES // 1_000_000} MB.")
     try:
@@ -189,10 +223,20 @@ def _open(data: bytes, name: str) -> Any:
         raise ConfigError(
             f"{_called(name)} is not a picture we can read: give a PNG, JPEG, WebP or GIF."
         ) from None
-    if picture.size[0] * picture.size[1] > MAX_PIXELS:
-        size = f"{picture.size[0]} x {picture.size[1]}"
-        raise ConfigError(f"{_called(name)} has too many pixels ({size}); scale it down first.")
+    _check_size(picture, name)
     return picture
+
+
+def _check_size(picture: Any, name: str) -> None:
+    width, height = picture.size
+    if width * height > MAX_PIXELS:
+        raise ConfigError(f"{_called(name)} has too many pixels ({width} x {height}); scale it down first.")
+
+
+def _refuse_video(file_name: str) -> None:
+    """By its name, before a large file is read or fetched."""
+    if file_name.lower().endswith(_VIDEOS):
+        raise ConfigError(f"{file_name!r} is {VIDEO}")
 
 
 def _not_a_picture(data: bytes) -> str:
@@ -203,16 +247,27 @@ def _not_a_picture(data: bytes) -> str:
         return "empty."
     if lower.startswith(b"<svg") or (lower.startswith((b"<?xml", b"<!")) and b"<svg" in data[:4096].lower()):
         return "an SVG drawing, which models cannot see: save it as PNG."
-    if data[4:8] == b"ftyp" and data[8:12] not in (b"avif", b"avis"):
-        heic = data[8:12] in (b"heic", b"heix", b"mif1", b"msf1", b"heim", b"hevc")
-        return "a HEIC photo: save it as JPEG." if heic else "a video, not a picture: give a frame of it."
-    if head.startswith((b"\x1a\x45\xdf\xa3", b"FLV\x01")) or (
-        head.startswith(b"RIFF") and data[8:12] == b"AVI "
-    ):
-        return "a video, not a picture: give a frame of it."
+    if lower.startswith((b"<!doctype html", b"<html")):
+        return "a web page, not a picture: give a screenshot of it, or the address of the picture itself."
+    if data[4:8] == b"ftyp" and data[8:12] in (b"heic", b"heix", b"mif1", b"msf1", b"heim", b"hevc"):
+        return "a HEIC photo: save it as JPEG."
+    if _is_video(data):
+        return VIDEO
     if head.startswith(b"%PDF"):
         return "a PDF, not a picture: save the page as PNG."
     return ""
+
+
+def _is_video(data: bytes) -> bool:
+    """MP4 and QuickTime by their boxes; Matroska and WebM, FLV, MPEG, WMV, Ogg and AVI by how they begin."""
+    box = data[4:8]
+    return (
+        (box == b"ftyp" and data[8:12] not in (b"avif", b"avis"))
+        or box in (b"moov", b"mdat", b"wide")
+        or data.startswith((b"\x1a\x45\xdf\xa3", b"FLV\x01", b"\0\0\1\xba", b"\0\0\1\xb3", b"OggS"))
+        or data.startswith(b"\x30\x26\xb2\x75\x8e\x66\xcf\x11")
+        or (data.startswith(b"RIFF") and data[8:12] == b"AVI ")
+    )
 
 
 def _load(picture: Any, name: str) -> None:
@@ -267,9 +322,9 @@ def _scaled(picture: Any, edge: int) -> Any:
     return picture.resize([max(1, round(side * ratio)) for side in picture.size], reducing_gap=2.0)
 
 
-def _saved(picture: Any, kind: str) -> bytes:
+def _saved(picture: Any, kind: str, quality: int = 88) -> bytes:
     buffer = io.BytesIO()
-    settings: dict[str, Any] = {} if kind == "PNG" else {"quality": 88}
+    settings: dict[str, Any] = {} if kind == "PNG" else {"quality": quality}
     picture.save(buffer, kind, **settings)
     return buffer.getvalue()
 

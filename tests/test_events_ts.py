@@ -83,6 +83,7 @@ def expected() -> str:
         HEADER.rstrip("\n"),
         "\n".join(literals),
         interface(messages.Usage),
+        interface(events.Thumbnail),
         interface(events.BaseEvent),
         *(interface(kind, base=" extends BaseEvent", tag=kind.type) for kind in kinds),
         union("Event", [kind.__name__ for kind in kinds]),

@@ -1,14 +1,10 @@
 """Whatever a notebook holds becomes a picture every vendor takes, or a sentence that says why not."""
 
 import base64
-import http.server
 import io
-import shutil
-import ssl
 import struct
 import subprocess
 import sys
-import threading
 import zlib
 from pathlib import Path
 
@@ -18,9 +14,16 @@ import PIL.Image
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.fetch import fetch_https, is_public
 from agent_nb.messages import Image
-from agent_nb.pictures import MAX_EDGE, fit_image, to_image
+from agent_nb.pictures import (
+    MAX_EDGE,
+    MOST_THUMBNAILS,
+    THUMBNAIL_BYTES,
+    THUMBNAIL_EDGE,
+    fit_image,
+    thumbnails,
+    to_image,
+)
 
 mpl.use("agg")
 
@@ -153,13 +156,13 @@ def test_a_file_cut_anywhere_never_crashes(kind: str):
             continue
 
 
-def bomb() -> bytes:
-    """A PNG of 200 bytes that claims 2.5 thousand million pixels."""
+def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
+    """A PNG of 200 bytes that claims 2.5 thousand million pixels, or as many as it is told."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = struct.pack(">IIBBBBB", 50_000, 50_000, 8, 2, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
         b"\x89PNG\r\n\x1a\n"
         + chunk(b"IHDR", header)
@@ -175,12 +178,26 @@ def bomb() -> bytes:
         (b"just text", "not a picture we can read"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'></svg>", "SVG"),
         (b"<?xml version='1.0'?><svg></svg>", "SVG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "SVG"),
+        (b"<!-- drawn --><!DOCTYPE svg><svg onload='alert(1)'/>", "SVG"),
+        (b"<!doctype html><title>A page</title>", "web page"),
         (b"\0\0\0\x18ftypmp42", "video"),
+        (b"\0\0\0\x14ftypqt  ", "video"),
+        (b"\0\0\x10\0moov", "video"),
+        (b"\0\0\1\xba MPEG", "video"),
+        (b"RIFF\0\0\0\0AVI LIST", "video"),
+        (b"OggS", "video"),
+        ("data:video/mp4;base64,AAAA", "video"),
+        ("clip.MOV", "video"),
+        (Path("demo/clip.webm"), "video"),
+        ("https://example.org/film.mp4?t=1", "video"),
         (b"\0\0\0\x18ftypheic", "HEIC"),
         (b"\x1a\x45\xdf\xa3 webm", "video"),
         (b"%PDF-1.7", "PDF"),
         (PNG[:48], "damaged"),
         (bomb(), "too many pixels"),
+        (bomb(10_000, 10_000), "too many pixels .10000 x 10000."),
+        (PIL.Image.new("1", (10_000, 10_000)), "too many pixels .10000 x 10000."),
         ([1, 2], "A list is not a picture"),
         (None, "not a picture"),
         (PIL.Image.Image, "not a picture"),
@@ -221,131 +238,36 @@ def test_libraries_are_recognised_not_imported():
     assert done.stdout.split("\n")[:2] == ["ConfigError", "[]"]
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111"])
-def test_the_open_internet_is_public(address: str):
-    assert is_public(address)
+def test_a_cmyk_photo_keeps_its_colours():
+    photo = encoded(PIL.Image.new("RGB", (8, 6), "red").convert("CMYK"), "JPEG")
+    assert PIL.Image.open(io.BytesIO(photo)).mode == "CMYK"
+    red, green, blue = opened(to_image(photo)).convert("RGB").getpixel((3, 3))
+    assert red > 200
+    assert max(green, blue) < 60
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("127.0.0.1", "10.0.0.1", "192.168.1.1", "172.16.0.1", "169.254.1.1", "100.64.0.1", "0.0.0.0"),
-        *(
-            "224.0.0.1",
-            "255.255.255.255",
-            "::1",
-            "fe80::1%eth0",
-            "fc00::1",
-            "::ffff:127.0.0.1",
-            "2002:7f00:1::",
-        ),
-    ],
-)
-def test_private_addresses_are_not_public(address: str):
-    assert not is_public(address)
+def noise(width: int, height: int, mode: str = "RGB") -> Image:
+    pixels = np.random.default_rng(2).integers(0, 255, (height, width, 4), "uint8")
+    return to_image(PIL.Image.fromarray(pixels).convert(mode))
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    if shutil.which("openssl") is None:
-        pytest.skip("a certificate needs the openssl program")
-    folder = tmp_path_factory.mktemp("tls")
-    key, cert = folder / "key.pem", folder / "cert.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-    ]
-    command += ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run([*command, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
-    return key, cert
+@pytest.mark.parametrize(("width", "height"), [(2000, 1250), (40, 3000), (12, 8), (1, 1)])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L"])
+def test_thumbnails_are_small_and_alike(width: int, height: int, mode: str):
+    (small,) = thumbnails([noise(width, height, mode)])
+    drawn = PIL.Image.open(io.BytesIO(small.data))
+    assert (small.width, small.height) == (width, height)
+    assert drawn.format == "JPEG"
+    assert max(drawn.size) == min(THUMBNAIL_EDGE, max(width, height))
+    assert 0 < len(small.data) <= THUMBNAIL_BYTES
+    assert drawn.size[0] == pytest.approx(drawn.size[1] * width / height, abs=1)
 
 
-@pytest.fixture
-def https_server(certificate):
-    """A real TLS server on localhost with a few paths."""
-    key, cert = certificate
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            match self.path.partition("?")[0]:
-                case "/red.png":
-                    self.answer(200, PNG)
-                case "/big":
-                    self.answer(200, b"x" * 5000)
-                case "/away":
-                    self.answer(302, b"", location="/red.png")
-                case "/inside":
-                    self.answer(302, b"", location="https://10.0.0.1/secret")
-                case "/plain":
-                    self.answer(302, b"", location="http://localhost/red.png")
-                case "/round":
-                    self.answer(302, b"", location="/round")
-                case _:
-                    self.answer(404, b"")
-
-        def answer(self, status: int, body: bytes, **headers: str):
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    trust = ssl.create_default_context(cafile=str(cert))
-
-    def fetch(path: str, **settings) -> bytes:
-        only_here = settings.pop("allowed", lambda address: address in ("127.0.0.1", "::1"))
-        url = f"https://localhost:{server.server_port}{path}"
-        return fetch_https(url, allowed=only_here, context=trust, **settings)
-
-    yield fetch
-    server.shutdown()
-    server.server_close()
+def test_what_is_clear_becomes_paper():
+    (small,) = thumbnails([to_image(PIL.Image.new("RGBA", (20, 20), (0, 0, 0, 0)))])
+    assert PIL.Image.open(io.BytesIO(small.data)).getpixel((5, 5)) == (255, 255, 255)
 
 
-def test_a_file_is_read_over_https(https_server):
-    assert https_server("/red.png?size=1") == PNG
-    assert https_server("/away") == PNG
-
-
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("/inside", "private"),
-        ("/plain", "Only https"),
-        ("/round", "too often"),
-        ("/none", "404"),
-    ],
-)
-def test_a_bad_address_is_refused(https_server, path: str, words: str):
-    with pytest.raises(ConfigError, match=words):
-        https_server(path)
-
-
-def test_a_large_file_is_refused(https_server):
-    with pytest.raises(ConfigError, match="larger"):
-        https_server("/big", max_bytes=1000)
-
-
-def test_the_name_is_checked_before_connecting(https_server):
-    with pytest.raises(ConfigError, match="private"):
-        https_server("/red.png", allowed=is_public)
-
-
-def test_a_slow_server_is_given_up(https_server):
-    with pytest.raises(ConfigError, match="could not be read"):
-        https_server("/red.png", seconds=0.0)
+def test_of_very_many_some_are_drawn():
+    shown = thumbnails([noise(4, 4)] * (MOST_THUMBNAILS + 3))
+    assert [bool(small.data) for small in shown] == [True] * MOST_THUMBNAILS + [False] * 3

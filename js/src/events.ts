@@ -34,6 +34,13 @@ export interface Usage {
 	reasoning: number;
 }
 
+export interface Thumbnail {
+	name: string;
+	width: number;
+	height: number;
+	data: string;
+}
+
 export interface BaseEvent {
 	run_id: string;
 	seq: number;
@@ -47,6 +54,7 @@ export interface RunStarted extends BaseEvent {
 	model: string;
 	base: string | null;
 	settings: Json;
+	images: Thumbnail[];
 }
 
 export interface RunFinished extends BaseEvent {
