@@ -154,3 +154,9 @@ def test_a_cassette_of_variants_plays_without_a_key(tmp_path):
         whole = kernel.run("%%agent hero -m replay:cassettes/hero.jsonl\nA form")
         assert whole.status == "ok", whole.errors
         assert kernel.value("[v.html for v in hero.variants]") == pages
+
+
+def test_a_dry_run_names_all_that_would_be_asked(page):
+    cell = page.kernel.run(f"%%agent x -m demo: -m {MODEL} -n 2 --dry-run\nA form")
+    assert f"Would ask demo: 2 times and {MODEL} 2 times; nothing was sent." in cell.stdout
+    assert "for the first turn of all 4." in cell.stdout

@@ -1,6 +1,7 @@
 """`--dry-run`: what would be sent, and about what it would cost; nothing is sent."""
 
 import json
+from collections import Counter
 
 from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
@@ -20,12 +21,13 @@ def describe(plan: Plan) -> str:
     system, messages = agent.preview(plan.prompt, images=plan.images, base=plan.base)
     schemas = sum(len(json.dumps(spec.schema)) + len(spec.description) for spec in agent.toolbox.specs)
     tokens = estimate_tokens(messages, system) + schemas // CHARS_PER_TOKEN
-    cost = estimate(agent.provider.name, tokens, 0)
+    costs = [estimate(name, tokens, 0) for name in plan.names]
+    cost = None if None in costs else sum(each for each in costs if each is not None)
     lines = [
-        f"Would {_ask_or_play(agent)}; nothing was sent.",
-        f"About {tokens:,} tokens in"
+        f"Would {_ask_or_play(plan)}; nothing was sent.",
+        f"About {tokens * len(costs):,} tokens in"
         + (f", ${cost:.4f}" if cost is not None else "")
-        + " for the first turn.",
+        + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
         f"Tools: {', '.join(spec.name for spec in agent.toolbox.specs) or 'none'}",
         f"System text ({len(system):,} characters):",
         _indented(system),
@@ -43,12 +45,14 @@ def describe(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _ask_or_play(agent: Agent) -> str:
-    match agent.provider:
-        case ReplayProvider(path=path, name=name):
-            return f"play {path}, recorded with {name}"
-        case provider:
-            return f"ask {provider.name}"
+def _ask_or_play(plan: Plan) -> str:
+    times = Counter(plan.names)
+    names = " and ".join(name if count == 1 else f"{name} {count} times" for name, count in times.items())
+    match plan.agent.provider:
+        case ReplayProvider(path=path):
+            return f"play {path}, recorded with {names}"
+        case _:
+            return f"ask {names}"
 
 
 def _indented(text: str) -> str:
