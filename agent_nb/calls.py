@@ -84,18 +84,18 @@ class ToolRunner:
         try:
             tool, args = self.toolbox.prepare(call)
             return tool.writes(args)
-        except ToolError:
+        except Exception:  # a call that cannot be understood fails where it runs, and is told there
             return ()
 
     async def _one(
-        self, event_id: str, call: ToolCall, earlier: list[asyncio.Task[ToolResult]]
+        self, event_id: str, asked: ToolCall, earlier: list[asyncio.Task[ToolResult]]
     ) -> ToolResult:
         if earlier:
             await asyncio.wait(earlier)
         started = self.clock.now()
-        output, error = ToolOutput(text=""), None
+        call, output, error = asked, ToolOutput(text=""), None
         try:
-            call = await self._before(call)
+            call = await self._before(asked)
             output = await self._run(event_id, call)
         except ToolError as failure:
             error = failure
@@ -103,7 +103,11 @@ class ToolRunner:
             cut = ToolError("Stopped before it ended.", code="STOPPED")
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise
-        result = await self._after(call, result_of(call, output, error))
+        told = result_of(asked, output, error)
+        result, failed = await self._after(call, told)
+        if result.code != told.code:  # a hook made a failure of it, or a success: the card says the same
+            error = failed or ToolError(result.text, code=result.code) if result.code else None
+            output = replace(output, text=result.text, summary="")
         self._finished(event_id, self.clock.now() - started, output, error)
         return result
 
@@ -134,8 +138,7 @@ class ToolRunner:
                 "This tool is switched off for this run.", code="DENIED", hint="Go on without it."
             )
         if callable(self.policy):
-            approved = self.policy(call, args)
-            if not (await approved if inspect.isawaitable(approved) else approved):
+            if not await _guarded("The approval function", self.policy, call, args):
                 raise ToolError("It was not approved.", code="DENIED", hint="Go on without it.")
             return
         if self.ask is None:
@@ -149,7 +152,7 @@ class ToolRunner:
         )
         answer = Answer(False, "stopped")
         try:
-            answer = await self.ask(request)
+            answer = await _guarded("Asking the person", self.ask, request)
         finally:
             self.emit(ApprovalResolved, call_id=event_id, approved=answer.approved, note=answer.note)
         if not answer.approved:
@@ -157,18 +160,22 @@ class ToolRunner:
 
     async def _before(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:
-            changed = await _guarded(hook, call)
+            changed = await _guarded("A hook", hook, call)
             call = changed if isinstance(changed, ToolCall) else call
         return call
 
-    async def _after(self, call: ToolCall, result: ToolResult) -> ToolResult:
+    async def _after(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, ToolError | None]:
+        """The result as the hooks leave it, and the failure of the last one that failed."""
+        failed = None
         for hook in self.hooks.after:
             try:
-                changed = await _guarded(hook, call, result)
+                changed = await _guarded("A hook", hook, call, result)
             except ToolError as failure:
+                failed = failure
                 changed = replace(result, text=_for_the_model(failure), code=failure.code)
-            result = changed if isinstance(changed, ToolResult) else result
-        return result
+            if isinstance(changed, ToolResult):  # vendors find the call by its id and name
+                result = replace(changed, call_id=result.call_id, name=result.name)
+        return result, failed
 
     def _finished(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
         summary = error.message if error else output.summary or output.text
@@ -203,15 +210,15 @@ def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> To
     )
 
 
-async def _guarded(hook: Callable[..., Any], *args: Any) -> Any:
-    """Calls a hook, sync or async; what it raises is told to the model like a tool's failure."""
+async def _guarded(title: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Calls the caller's code, sync or async; what it raises is told to the model like a tool's failure."""
     try:
-        result = hook(*args)
+        result = function(*args)
         return await result if inspect.isawaitable(result) else result
     except ToolError:
         raise
     except Exception as error:
-        raise ToolError(f"A hook failed: {type(error).__name__}: {error}") from error
+        raise ToolError(f"{title} failed: {type(error).__name__}: {error}") from error
 
 
 def _for_the_model(error: ToolError) -> str:

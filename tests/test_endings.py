@@ -7,7 +7,6 @@ import pytest
 from agent_nb import Agent, Limits, tool
 from agent_nb.errors import ProviderError, RunFailedError
 from agent_nb.events import (
-    ApprovalRequested,
     ApprovalResolved,
     RunFinished,
     TextDelta,
@@ -186,42 +185,6 @@ async def test_stop_denies_a_pending_approval():
     assert [event.approved for event in of(run, ApprovalResolved)] == [False]
     assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
     assert run.reason == "stopped"
-
-
-@pytest.mark.parametrize(
-    ("approve", "ran"),
-    [("auto", True), ("deny", False), ("ask", False), (lambda one, args: args["command"] == "ls", True)],
-    ids=["auto", "deny", "nobody-there", "function"],
-)
-async def test_approval_decides_whether_a_tool_runs(approve, ran):
-    @tool(approval="ask")
-    def shell(command: str) -> str:
-        """Runs a command."""
-        return "ran " + command
-
-    run = await run_script([call("shell", {"command": "ls"})], [text("ok")], tools=[shell], approve=approve)
-    result = run.tool_uses[0].result
-    assert (result.text == "ran ls") is ran
-    assert result.code == (None if ran else "DENIED")
-
-
-async def test_a_denial_carries_the_persons_words():
-    from agent_nb.calls import Answer
-
-    @tool(approval="ask")
-    def shell(command: str) -> str:
-        """Runs a command."""
-        return command
-
-    async def no(request: ApprovalRequested) -> Answer:
-        return Answer(False, "Use Python instead.")
-
-    with ScriptedProvider([[call("shell", {"command": "ls"})], [text("ok")]]) as provider:
-        handle = Agent(provider, tools=[shell]).start("go")
-        handle.reach(no)
-        run = await handle
-    assert "Use Python instead." in run.tool_uses[0].result.text
-    assert len(of(run, ApprovalRequested)) == 1
 
 
 async def test_leaving_the_stream_stops_the_run():

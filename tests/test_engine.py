@@ -1,13 +1,11 @@
 """The loop: what it does turn by turn."""
 
-import asyncio
 import json
 import logging
 
 import pytest
 
-from agent_nb import Agent, load, tool
-from agent_nb.errors import ToolError
+from agent_nb import Agent, load
 from agent_nb.events import (
     FileChanged,
     FileDelta,
@@ -100,82 +98,6 @@ async def test_repeated_call_ids_get_their_own_cards():
     assert [event.call_id for event in of(run, ToolStarted)] == ["call_0", "call_0#2"]
     assert [use.ok for use in run.tool_uses] == [True, True]
     assert [use.title for use in run.tool_uses] == ["create a.txt", "create b.txt"]
-
-
-async def test_writes_to_one_path_keep_their_order():
-    slow = asyncio.Event()
-
-    @tool(name="note")
-    async def note(body: str) -> str:
-        slow.set()
-        return body
-
-    run = await run_script(
-        [write("a.txt", "first"), call("edit_file", {"path": "a.txt", "old": "first", "new": "second"})],
-        [text("ok")],
-    )
-    assert run.files.versions("a.txt") == ("first", "second")
-
-
-async def test_independent_calls_run_together():
-    met = asyncio.Barrier(2)
-
-    @tool
-    async def meet(who: str) -> str:
-        """Waits for the other."""
-        await met.wait()
-        return who
-
-    run = await run_script(
-        [call("meet", {"who": "a"}), call("meet", {"who": "b"})], [text("ok")], tools=[meet]
-    )
-    assert [use.result.text for use in run.tool_uses] == ["a", "b"]
-
-
-async def test_a_cached_tool_runs_once():
-    ran = []
-
-    @tool(cache=True)
-    async def look(where: str) -> str:
-        """Looks."""
-        ran.append(where)
-        return "seen"
-
-    run = await run_script(
-        [call("look", {"where": "x"})], [call("look", {"where": "x"})], [text("ok")], tools=[look]
-    )
-    assert ran == ["x"]
-    assert [use.result.text for use in run.tool_uses] == ["seen", "seen"]
-
-
-async def test_hooks_change_calls_and_results():
-    with ScriptedProvider([[write("a.txt", "old")], [text("ok")]]) as provider:
-        agent = Agent(provider)
-
-        @agent.before_tool
-        def rename(one: ToolCall) -> ToolCall:
-            return ToolCall(one.id, one.name, one.arguments.replace("a.txt", "b.txt"))
-
-        @agent.after_tool
-        async def append(one: ToolCall, result: ToolResult) -> ToolResult:
-            return ToolResult(call_id=result.call_id, name=result.name, text=result.text + " Checked.")
-
-        run = await agent.run("go")
-    assert list(run.files) == ["b.txt"]
-    assert run.tool_uses[0].result.text.endswith("Checked.")
-
-
-async def test_a_hook_may_refuse_a_call():
-    with ScriptedProvider([[write()], [text("ok")]]) as provider:
-        agent = Agent(provider)
-
-        @agent.before_tool
-        def refuse_all(one: ToolCall) -> None:
-            raise ToolError("Not today.", code="DENIED")
-
-        run = await agent.run("go")
-    assert run.tool_uses[0].result.code == "DENIED"
-    assert not run.files
 
 
 async def test_a_page_in_the_answer_becomes_the_file():
