@@ -24,6 +24,8 @@ from agent_nb.messages import Image
 MAX_EDGE = 4096
 MAX_BYTES = 20_000_000
 MAX_PIXELS = 80_000_000
+SMALL_COPY = (1024, 60_000)
+"""Longest side and bytes of a picture where a saved notebook would otherwise grow too large."""
 THUMBNAIL_EDGE = 160
 THUMBNAIL_BYTES = 6_000
 MOST_THUMBNAILS = 12
@@ -55,7 +57,7 @@ def picture_size(data: bytes, name: str = "") -> tuple[int, int]:
     return width, height
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     """The picture within a vendor's limits; the same object when it already is."""
     picture = _open(image.data, image.name)

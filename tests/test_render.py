@@ -294,7 +294,7 @@ def test_relative_files_come_into_the_page():
     )
     whole = assembled(files, "index.html", 100_000)
     assert whole.count("data:image/png;base64,iVBORw==") == 2
-    assert "background:url(%22data:image/png;base64,iVBORw==%22)" in whole
+    assert "background:url(data:image/png;base64,iVBORw==)" in whole
     assert (
         'src="data:text/javascript;charset=utf-8,const a = %2250%25 %23 %3Cb%3E%22;%0Aalert(a)" defer'
         in whole

@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
+from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
+from agent_nb.messages import Image
 
 SANDBOX = "allow-scripts allow-forms"
 """Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
@@ -44,11 +46,15 @@ _TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>",
 _ADDRESSES = re.compile(
     r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
 )
+_SOURCE_SETS = re.compile(r"(\ssrcset\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
 _STYLE_URLS = re.compile(r"url\(\s*([\"']?)([^\"')]+)\1\s*\)", re.IGNORECASE)
 _STYLE_IMPORTS = re.compile(r"(@import\s+)([\"'])([^\"']+)\2", re.IGNORECASE)
 _MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*\(?\s*)([\"'])(\.{1,2}/[^\"']+)\2")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)
 _NEEDS_CODE = re.compile(r"[%#\"'&<>\r\n\t\\^`{}|]")
+_ENDS_BARE = re.compile(r"[()\s]")
+"""What ends an address that stands without quotes."""
+_SCALED = ("image/png", "image/jpeg", "image/webp")
 
 
 class TooLargeError(Exception):
@@ -90,14 +96,18 @@ def assembled(files: Files, path: str, limit: int) -> str:
     """The page at `path` with the files it refers to inside it, or `TooLargeError`."""
     page = files[path]
     assert isinstance(page, str)
-    return _Resolver(files, limit).page(page, path)
+    try:
+        return _Resolver(files, limit).page(page, path)
+    except TooLargeError:
+        return _Resolver(files, limit, small_copies=True).page(page, path)
 
 
 class _Resolver:
     """Turns relative addresses into data URLs, as the live preview does."""
 
-    def __init__(self, files: Files, limit: int) -> None:
+    def __init__(self, files: Files, limit: int, *, small_copies: bool = False) -> None:
         self._files = files
+        self._small_copies = small_copies
         self._left = limit
         self._open: list[str] = []
 
@@ -106,9 +116,17 @@ class _Resolver:
         if len(self._files) == 1:
             return page
         styled = self._styles(page, path)
-        return _TAGS.sub(
-            lambda tag: _ADDRESSES.sub(lambda found: self._attribute(found, path), tag[0]), styled
-        )
+        return _TAGS.sub(lambda tag: self._tag(tag[0], path), styled)
+
+    def _tag(self, tag: str, base: str) -> str:
+        sets = _SOURCE_SETS.sub(lambda found: self._source_set(found, base), tag)
+        return _ADDRESSES.sub(lambda found: self._attribute(found, base), sets)
+
+    def _source_set(self, found: re.Match[str], base: str) -> str:
+        entries = [entry.strip().partition(" ") for entry in re.split(r",\s+|,$", found[2][1:-1])]
+        known = [(self._address(address, base), address, *rest) for address, *rest in entries]
+        texts = ["".join((_bare(new) if new else old, *rest)) for new, old, *rest in known]
+        return f"{found[1]}{found[2][0]}{', '.join(texts)}{found[2][0]}"
 
     def _attribute(self, found: re.Match[str], base: str) -> str:
         value = found[2][1:-1] if found[2][0] in "\"'" else found[2]
@@ -116,7 +134,14 @@ class _Resolver:
         return found[0] if address is None else f'{found[1]}"{address}"'
 
     def _styles(self, text: str, base: str) -> str:
-        return self._replace(_STYLE_URLS, text, lambda found: (found[2], 'url("{}")'), base)
+        def put(found: re.Match[str]) -> str:
+            quote, known = found[1], self._address(found[2].strip(), base)
+            if known is None:
+                return found[0]
+            # In the quotes it had: others might end the attribute that it stands in.
+            return f"url({quote}{known if quote else _bare(known)}{quote})"
+
+        return _STYLE_URLS.sub(put, text)
 
     def _replace(
         self,
@@ -140,6 +165,8 @@ class _Resolver:
         content = self._files[path]
         kind = media_type(path, content)
         if isinstance(content, bytes):
+            if self._small_copies and kind in _SCALED:
+                kind, content = _small_copy(kind, content)
             return self._spend(f"data:{kind};base64,{base64.b64encode(content).decode()}")
         self._open.append(path)
         text = self._inlined(path, content)
@@ -160,6 +187,21 @@ class _Resolver:
         if self._left < 0:
             raise TooLargeError
         return text
+
+
+def _small_copy(kind: str, content: bytes) -> tuple[str, bytes]:
+    """The picture with fewer pixels; as it is when it is small, or no picture after all."""
+    from agent_nb.pictures import SMALL_COPY, fit_image
+
+    try:
+        fitted = fit_image(Image(content, kind), *SMALL_COPY)
+    except ConfigError:
+        return kind, content
+    return fitted.media_type, fitted.data
+
+
+def _bare(address: str) -> str:
+    return _ENDS_BARE.sub(_percent, address)
 
 
 def resolve(address: str, base: str) -> str | None:

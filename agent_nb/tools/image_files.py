@@ -110,13 +110,14 @@ def checked(image: Image) -> Image:
 
 def saved(image: Image, path: str, caption: str = "") -> Saved:
     """The picture as the file `path` will hold it. Blocking."""
-    from agent_nb.pictures import fit_image, picture_size
+    from agent_nb.pictures import SMALL_COPY, fit_image, picture_size
 
     image = checked(image)
     image = Image(_encoded(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
     width, height = picture_size(image.data, path)
     about = f"{width} x {height}, {human_size(len(image.data))}"
     thumbnail = fit_image(image, *FOR_THE_PERSON)
+    fit_image(Image(image.data, image.media_type), *SMALL_COPY)  # kept, for when the page is saved
     words = ", ".join(filter(None, (path, f"{width} x {height}", caption)))
     return Saved(
         path=path,

@@ -48,10 +48,31 @@ describe("pages", () => {
 		expect(resolve("<b style='background:url(img/a.png)'>")).toContain("data:image/png");
 	});
 
+	test("an address in a style keeps its quotes", () => {
+		for (const [before, after] of [
+			[`<b style="background:url('img/a.png')">`, `<b style="background:url('data:image/png;base64,AAAA')">`],
+			[`<b style='background:url("img/a.png")'>`, `<b style='background:url("data:image/png;base64,AAAA")'>`],
+			['<b style="background:url(img/a.png)">', '<b style="background:url(data:image/png;base64,AAAA)">'],
+		] as const)
+			expect(resolve(before)).toBe(after);
+	});
+
+	test("text in an address has no brackets or quotes", () => {
+		FILES["pic.svg"] = "<svg a='b'>(x)</svg>";
+		const inside = /url\((.*)\)/.exec(resolve("<style>b{background:url(pic.svg)}</style>"))?.[1] ?? "";
+		expect(inside).not.toMatch(/[()'"\s]/);
+	});
+
+	test("every entry of a source set is resolved", () => {
+		expect(resolve('<img srcset="img/a.png 1x, https://x.example/b.png 2x, img/a.png">')).toBe(
+			'<img srcset="data:image/png;base64,AAAA 1x, https://x.example/b.png 2x, data:image/png;base64,AAAA">',
+		);
+	});
+
 	test("style sheets carry what they use", () => {
 		const address = /href="([^"]*)"/.exec(resolve('<link rel="stylesheet" href="css/style.css">'))?.[1] ?? "";
 		const style = decodeURIComponent(address.slice(address.indexOf(",") + 1));
-		expect(style).toContain('url("data:image/png;base64,AAAA")');
+		expect(style).toContain("url(data:image/png;base64,AAAA)");
 		expect(style).toContain('@import "data:text/css');
 	});
 

@@ -9,6 +9,7 @@ export interface Source {
 
 const TAGS = /<(link|script|img|source|video|audio|image|use)\b[^>]*>/gi;
 const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+const SOURCE_SETS = /(\ssrcset\s*=\s*)("[^"]*"|'[^']*')/gi;
 const STYLE_URLS = /url\(\s*(["']?)([^"')]+)\1\s*\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
 const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
@@ -31,7 +32,7 @@ export class Resolver {
 	/** A piece of the page that ends at a tag's end, with its addresses resolved. */
 	html(piece: string): string {
 		return this.#styles(piece, this.#base).replace(TAGS, (tag) =>
-			tag.replace(ADDRESSES, (whole, name: string, value: string) => {
+			this.#sourceSets(tag).replace(ADDRESSES, (whole, name: string, value: string) => {
 				const quoted = /^["']/.test(value);
 				const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
 				return address === null ? whole : `${name}"${address}"`;
@@ -39,10 +40,21 @@ export class Resolver {
 		);
 	}
 
+	#sourceSets(tag: string): string {
+		return tag.replace(SOURCE_SETS, (_whole, name: string, value: string) => {
+			const entries = value
+				.slice(1, -1)
+				.split(/,\s+|,$/)
+				.map((entry) => entry.trim().replace(/^\S+/, (url) => this.#address(url, this.#base) ?? url));
+			return `${name}${value[0]}${entries.join(", ")}${value[0]}`;
+		});
+	}
+
 	#styles(text: string, base: string): string {
-		return text.replace(STYLE_URLS, (whole, _quote, url: string) => {
+		// In the quotes it had: others might end the attribute that it stands in.
+		return text.replace(STYLE_URLS, (whole, quote: string, url: string) => {
 			const address = this.#address(url.trim(), base);
-			return address === null ? whole : `url("${address}")`;
+			return address === null ? whole : `url(${quote}${address}${quote})`;
 		});
 	}
 
@@ -60,7 +72,7 @@ export class Resolver {
 		this.#stack.push(path);
 		const text = this.#inlined(path, file.text);
 		this.#stack.pop();
-		return `data:${file.media_type};charset=utf-8,${encodeURIComponent(text)}`;
+		return `data:${file.media_type};charset=utf-8,${encodeURIComponent(text).replace(/[()']/g, percent)}`;
 	}
 
 	/** A style sheet or script with the files it uses inside it. */
@@ -80,6 +92,11 @@ export class Resolver {
 		}
 		return text;
 	}
+}
+
+/** `encodeURIComponent` leaves these, and they end an address in a style sheet. */
+function percent(character: string): string {
+	return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** The file an address means, seen from the file `base`; null when it is not relative. */
