@@ -29,7 +29,7 @@ from agent_nb.jobs import Models, Prompts, plan_jobs
 from agent_nb.many import RunsHandle
 from agent_nb.messages import Message
 from agent_nb.opening import Opening, open_run
-from agent_nb.prompts import prompt_text
+from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_price, price_of
@@ -66,6 +66,7 @@ class Agent:
         if not callable(approve) and approve not in ("ask", "auto", "deny"):
             raise ConfigError(f"`approve` is 'ask', 'auto', 'deny' or a function, not {approve!r}.")
         self.approve = approve
+        self._stack: str | None = None
         self._hooks = Hooks()
         self._subscribers: list[Callable[[Event], None]] = []
         self._target: Target | None = None
@@ -120,6 +121,16 @@ class Agent:
         """This agent on another model."""
         other = copy(self)
         other.provider = make_model(model) if isinstance(model, str) else model
+        other._studio = None  # each closes its own
+        return other
+
+    def with_stack(self, stack: str) -> Self:
+        """This agent, building with `html`, `tailwind`, `react`, `vue` or `bootstrap`: one page that the preview runs.
+
+        A run that goes on from another keeps that one's stack unless it is given its own.
+        """
+        other = copy(self)
+        other._stack = check_stack(stack)
         other._studio = None  # each closes its own
         return other
 
@@ -271,7 +282,9 @@ class Agent:
 
     def _yours(self, opening: Opening, setups: Sequence[Setup]) -> dict[str, Any]:
         own = "\n\n".join(text for text in (opening.system, self.instructions) if text)
-        return yours_of(opening, setups, own)
+        yours = yours_of(opening, setups, own)
+        stack = self._stack or opening.stack
+        return {**yours, "stack": stack} if stack else yours
 
     def _setup(self, opening: Opening) -> Setup:
         if (
@@ -283,7 +296,12 @@ class Agent:
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
                 "or limit `steps` and `seconds` instead."
             )
-        default = prompt_text("system") if opening.system is None else opening.system
+        stack = self._stack or opening.stack
+        texts = (
+            prompt_text("system") if opening.system is None else opening.system,
+            stack_text(stack) if stack else "",
+            self.instructions,
+        )
         studio = self._image_studio()
         there = {INPUTS: opening.images, OPTIONS: opening.options}
         toolbox = self.toolbox.offered(studio.serves | {need for need, given in there.items() if given})
@@ -293,7 +311,7 @@ class Agent:
             provider=self.provider,
             toolbox=toolbox,
             studio=studio,
-            system="\n\n".join(text for text in (default, self.instructions) if text),
+            system="\n\n".join(text for text in texts if text),
             limits=self.limits,
             policy=self.approve,
             hooks=self._hooks,
@@ -303,6 +321,7 @@ class Agent:
                 "tools": [tool.name for tool in toolbox],
                 "effort": getattr(self.provider, "effort", None),
                 "approve": self.approve if isinstance(self.approve, str) else "function",
+                **({"stack": stack} if stack else {}),
             },
         )
         return as_recorded(setup, self.provider) if isinstance(self.provider, ReplayProvider) else setup

@@ -39,6 +39,7 @@ from agent_nb.handle import Handle
 from agent_nb.journal import Journal
 from agent_nb.messages import Message, ToolCall, ToolResult, user
 from agent_nb.opening import Opening
+from agent_nb.pictures import thumbnails
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     CallPiece,
@@ -184,8 +185,7 @@ class RunHandle(Handle):
         if limit is not None and isinstance(self._clock, RealClock):
             timer = self._loop.call_later(limit, self.stop, "max_seconds")
         try:
-            told = {"prompt": opening.prompt, "model": setup.provider.name, "settings": setup.settings}
-            self._emit(RunStarted, base=opening.base, **told)
+            await self._begin()
             if opening.files is None:
                 found = await files_in(opening.history, setup.toolbox)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
@@ -204,6 +204,16 @@ class RunHandle(Handle):
         finally:
             if timer:
                 timer.cancel()
+
+    async def _begin(self) -> None:
+        opening, settings = self._opening, self._setup.settings
+        told = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
+        try:
+            images = await asyncio.to_thread(thumbnails, opening.images) if opening.images else ()
+        except asyncio.CancelledError:
+            self._emit(RunStarted, **told)
+            raise
+        self._emit(RunStarted, images=images, **told)
 
     def _finish(self, reason: Reason, error: str | None = None) -> None:
         """Puts everything in order, once: no call without a result, no text lost, `RunFinished` last."""

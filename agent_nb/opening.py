@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent_nb.conversation import describe_edits, describe_files, to_message
+from agent_nb.conversation import describe_edits, describe_files, page_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.pictures import to_image
+from agent_nb.prompts import picture_text
 from agent_nb.run import Run
 
 
@@ -27,6 +28,8 @@ class Opening:
     base: str | None = None
     options: tuple[Files, ...] = ()
     """The files of each variant of the run it goes on from."""
+    stack: str | None = None
+    """The stack of the run it goes on from."""
 
 
 def open_run(
@@ -47,6 +50,8 @@ def open_run(
     history = base.messages if base is not None else spoken
     pictures = tuple(to_image(image) for image in images)
     notes, start = _starting_files(files, base, bool(spoken))
+    if pictures and system is None:
+        notes.append(picture_text(page=_has_page(start, spoken)))
     parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *pictures)
     return Opening(
         prompt=prompt,
@@ -57,7 +62,14 @@ def open_run(
         images=pictures,
         base=base.id if base is not None else None,
         options=tuple(variant.files for variant in base.variants) if base is not None else (),
+        stack=base.settings.get("stack") if base is not None else None,
     )
+
+
+def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:
+    if files is not None:
+        return files.entry is not None
+    return any(message.tool_calls or page_in(message.text) for message in spoken)
 
 
 def _starting_files(

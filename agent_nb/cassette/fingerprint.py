@@ -12,7 +12,7 @@ from typing import Any
 from agent_nb.manifest import package_versions
 from agent_nb.messages import Message, Text, ToolCall
 from agent_nb.opening import Opening
-from agent_nb.prompts import prompt_text
+from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, is_about_pictures, prompt_text
 from agent_nb.scrub import MASK, scrub, scrub_json
 from agent_nb.setup import Setup
 from agent_nb.tools import Tool, Toolbox
@@ -49,8 +49,11 @@ def yours_of(opening: Opening, setups: Sequence[Setup], own_system: str) -> Json
 
 def ours_of(setup: Setup) -> Json:
     """Our half: the built-in texts and tools, and the versions of what was installed."""
+    texts = ["system", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
+    if stack := setup.settings.get("stack"):
+        texts.append(f"stacks/{stack}")
     return {
-        "prompts": {name: digest(prompt_text(name)) for name in ("system", "sum_up")},
+        "prompts": {name: digest(prompt_text(name)) for name in texts},
         "tools": {tool.name: digest(_spec(tool)) for tool in Toolbox.default() if tool.name in setup.toolbox},
         "versions": package_versions(),
     }
@@ -67,6 +70,9 @@ def _differences(recorded: Json, now: Json) -> Iterator[str]:
     yield from _other_models(recorded, now)
     if not _same_text(recorded.get("system", ""), now["system"]):
         yield f"another system text of yours ({_shown(recorded.get('system', ''), now['system'])})"
+    stacks = recorded.get("stack", "none"), now.get("stack", "none")
+    if stacks[0] != stacks[1]:
+        yield f"another stack (`{stacks[0]}` then, `{stacks[1]}` now)"
     if recorded.get("history", "") != now["history"]:
         yield "another conversation before it"
     before = [image["sha256"] for image in recorded.get("images", ())]
@@ -120,7 +126,7 @@ def _said(message: Message) -> list[Any]:
     for part in message.parts:
         match part:
             case Text(text):
-                said.append(scrub(text))
+                said += [] if is_about_pictures(text) else [scrub(text)]
             case ToolCall(name=name, arguments=arguments):
                 said.append([name, scrub(arguments)])
             case _:
