@@ -32,15 +32,19 @@ def request_of(run: Run, step: int) -> Json:
 
 
 def request_for_page(run: Run | None, message: Json) -> Json:
-    """The answer to the page's `request`: that turn of that variant, with long texts cut."""
+    """The answer to the page's `request`: that turn of that variant, with long texts cut.
+
+    `known` says how many of the messages are not new in that turn.
+    """
     if run is None:
         raise ConfigError("What was sent can be looked at when the run has ended.")
     variant = message.get("variant") or 0
     runs = run.variants or (run,)
     if not isinstance(variant, int) or not 0 <= variant < len(runs):
         raise ConfigError(f"There is no variant {variant!r}.")
-    told: Json = shortened(request_of(runs[variant], message.get("step") or 1))
-    return told
+    run, step = runs[variant], message.get("step") or 1
+    told: Json = shortened(request_of(run, step))
+    return {**told, "known": _sent(run, step - 1) if step > 1 else run.history}
 
 
 def _sent(run: Run, step: int) -> int:

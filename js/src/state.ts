@@ -100,6 +100,11 @@ export interface FileState {
 	deleted: boolean;
 }
 
+export interface Turn {
+	step: number;
+	row: number;
+}
+
 export interface VariantState {
 	phase: string;
 	model: string;
@@ -116,6 +121,8 @@ export interface VariantState {
 	rows: readonly Row[];
 	/** Where the current turn's rows begin: a retry withdraws them. */
 	turnRow: number;
+	/** Each turn, and the row before which it began. */
+	turns: readonly Turn[];
 	files: ReadonlyMap<string, FileState>;
 	/** The path of the file that changed last. */
 	newest: string | null;
@@ -139,6 +146,7 @@ export const EMPTY: VariantState = {
 	error: null,
 	rows: [],
 	turnRow: 0,
+	turns: [],
 	files: new Map(),
 	newest: null,
 	epochs: 0,
@@ -151,7 +159,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "run_started":
 			return { ...state, model: event.model, settings: event.settings };
 		case "turn_started":
-			return { ...close(state), step: event.step, turnRow: state.rows.length };
+			return startTurn(close(state), event.step);
 		case "thinking_delta":
 			return think(state, event.text, event.at);
 		case "text_delta":
@@ -214,6 +222,11 @@ export function reduce(before: VariantState, event: Event): VariantState {
 			return unhandled ?? state;
 		}
 	}
+}
+
+function startTurn(state: VariantState, step: number): VariantState {
+	const row = state.rows.length;
+	return { ...state, step, turnRow: row, turns: [...state.turns, { step, row }] };
 }
 
 /** Ends the thinking or the text that was being written. */

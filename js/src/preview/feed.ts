@@ -103,6 +103,13 @@ export class Feed {
 		this.#holder.append(frame.element);
 	}
 
+	/** There is no page any more. */
+	clear(): void {
+		if (!this.#page) return;
+		this.dispose();
+		this.#page = null;
+	}
+
 	dispose(): void {
 		clearTimeout(this.#later);
 		this.#old?.dispose();
@@ -145,7 +152,8 @@ export class Feed {
 
 	#advance(page: Page): void {
 		if (this.#closed && !page.live) this.#revise(page);
-		else if (this.#closed || page.epoch !== this.#epoch) this.reload();
+		// A replay that goes back has less of the same stream.
+		else if (this.#closed || page.epoch !== this.#epoch || page.text.length < this.#fed) this.reload();
 		else this.#append(page);
 	}
 

@@ -52,7 +52,8 @@ export function createConsole(context: Context): ConsoleView {
 			if (list.childElementCount > MOST) list.firstElementChild?.remove();
 			empty.hidden = true;
 			if (entry.level === "error") errors++;
-			pending.push(entry);
+			// What a page says again in a replay is no news to the kernel.
+			if (!context.choices.replay) pending.push(entry);
 			timer ??= setTimeout(report, REPORT_AFTER);
 			context.redraw();
 		},

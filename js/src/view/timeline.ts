@@ -3,7 +3,7 @@
 import { h, icon, KeyedList, setText, type View } from "../dom.ts";
 import { seconds } from "../format.ts";
 import { Markdown } from "../markdown.ts";
-import type { RetryRow, Row, TextRow, ThinkingRow } from "../state.ts";
+import type { RetryRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
 import type { Context, Moment } from "./context.ts";
 import { createToolRow } from "./tool.ts";
 
@@ -22,17 +22,20 @@ export function createTimeline(context: Context): TimelineView {
 		log,
 	);
 	const ticking = new Set<(moment: Moment) => void>();
-	const list = new KeyedList<Row>(
+	const list = new KeyedList<Row | TurnMark>(
 		log,
 		(row) => row.key,
-		(row) => createRow(context, row, ticking),
+		(row) =>
+			row.kind === "turn"
+				? createTurn(context, row)
+				: (createRow(context, row, ticking) as View<Row | TurnMark>),
 	);
 	const end = createEnd();
 
 	return {
 		element: scroll,
 		update(moment) {
-			list.update(moment.state.rows);
+			list.update(context.choices.replay ? withTurns(moment.state) : moment.state.rows);
 			if (!end.update(moment)) end.element.remove();
 			else if (log.lastChild !== end.element) log.append(end.element);
 			for (const move of ticking) move(moment);
@@ -41,6 +44,37 @@ export function createTimeline(context: Context): TimelineView {
 			for (const move of ticking) move(moment);
 		},
 	};
+}
+
+/** Where a turn begins; a replay shows it, because that is where a request was sent. */
+interface TurnMark {
+	kind: "turn";
+	key: string;
+	step: number;
+}
+
+function withTurns({ rows, turns }: VariantState): (Row | TurnMark)[] {
+	const items: (Row | TurnMark)[] = [...rows];
+	for (const { step, row } of turns.toReversed())
+		items.splice(row, 0, { kind: "turn", key: `turn-${step}`, step });
+	return items;
+}
+
+function createTurn(context: Context, { step }: TurnMark): View<Row | TurnMark> {
+	const button = h(
+		"button",
+		{ type: "button", title: "What was sent in this turn" },
+		`turn ${step}: request`,
+	);
+	button.addEventListener(
+		"click",
+		() => {
+			context.choices.request = step;
+			context.redraw();
+		},
+		{ signal: context.signal },
+	);
+	return { element: h("li", { class: "anb-turn" }, button), update() {} };
 }
 
 function createRow(context: Context, row: Row, ticking: Set<(moment: Moment) => void>): View<Row> {
