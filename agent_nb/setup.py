@@ -26,8 +26,12 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if value is not None and not value > 0:
-                raise ConfigError(f"The limit {name!r} must be above 0, not {value!r}.")
+            number = int if name == "steps" else int | float
+            if value is None and name != "steps":
+                continue
+            if not isinstance(value, number) or isinstance(value, bool) or not value > 0:
+                kind = "a whole number" if name == "steps" else "a number"
+                raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from agent_nb import Agent, load
+from agent_nb import load
 from agent_nb.events import (
     FileChanged,
     FileDelta,
@@ -20,7 +20,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import ToolCall, ToolResult, Usage
-from agent_nb.providers.scripted import ScriptedProvider, call, text, think, usage
+from agent_nb.providers.scripted import call, text, think, usage
 from tests.scripts import PAGE, of, run_script, write
 
 
@@ -103,30 +103,6 @@ async def test_repeated_call_ids_get_their_own_cards():
 async def test_a_page_in_the_answer_becomes_the_file():
     run = await run_script([text(f"Here:\n```html\n{PAGE}\n```\nEnjoy.")], tools=[])
     assert run.html == PAGE
-
-
-async def test_a_subscriber_that_raises_breaks_nothing(caplog):
-    with ScriptedProvider([[text("Done.")]]) as provider:
-        agent = Agent(provider)
-        agent.on_event(lambda event: 1 / 0)
-        run = await agent.run("go")
-    assert run.reason == "end_turn"
-    assert "a subscriber failed" in caplog.text
-
-
-async def test_the_stream_ends_with_exactly_one_end():
-    with ScriptedProvider([[text("Done.")]]) as provider:
-        events = [event async for event in Agent(provider).stream("go")]
-    assert [type(event) for event in events].count(RunFinished) == 1
-    assert isinstance(events[-1], RunFinished)
-
-
-def test_run_sync_works_with_no_loop():
-    assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
-
-
-async def test_run_sync_works_inside_a_running_loop():
-    assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
 
 
 async def test_a_saved_run_loads_as_it_was(tmp_path):
