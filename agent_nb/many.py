@@ -5,10 +5,9 @@ import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from agent_nb import progress
-from agent_nb.comparison import Checks, Comparison, comparison
 from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
@@ -17,6 +16,9 @@ from agent_nb.providers.prices import has_price
 from agent_nb.run import Run
 from agent_nb.shelf import Shelf
 from agent_nb.wire import Json
+
+if TYPE_CHECKING:
+    from agent_nb.comparison import Checks, Comparison
 
 log = logging.getLogger("agent_nb")
 
@@ -64,8 +66,10 @@ class Runs(Sequence[Run]):
         """One plain dict per run, for `pandas.DataFrame(runs.rows())` and the like."""
         return self._comparison().rows()
 
-    def compare(self, checks: Checks) -> Comparison:
+    def compare(self, checks: "Checks" = ()) -> "Comparison":
         """The table with a column for each check, as `run.compare` takes them."""
+        from agent_nb.comparison import comparison
+
         table = self._comparison()
         return comparison(self._runs, table.labels, table.prompts, checks)
 
@@ -75,7 +79,9 @@ class Runs(Sequence[Run]):
     def _repr_html_(self) -> str:
         return self._comparison()._repr_html_()
 
-    def _comparison(self) -> Comparison:
+    def _comparison(self) -> "Comparison":
+        from agent_nb.comparison import Comparison
+
         labels = tuple(run.name for run in self._runs)
         return Comparison(self._runs, labels, tuple(job.label for job in self._jobs))
 
@@ -145,6 +151,11 @@ class RunsHandle:
                 for _ in range(min(self._concurrency, len(self._jobs))):
                     group.create_task(self._work(left))
             runs = [run for run in self._runs if run is not None]
+            if any(run.reason == self._stop_reason for run in runs):
+                self._note(
+                    f"Not all ran to the end. The same call {'goes' if self._shelf else 'with `save` would go'} "
+                    "on from here."
+                )
             self.result = Runs(self._jobs, runs, self._tally.loaded)
             return self.result
         finally:
@@ -177,6 +188,7 @@ class RunsHandle:
                 # It ends before its first step, and so leaves a run that says why there is none.
                 handle.stop(self._stop_reason)
             handle.subscribe(partial(self._hear, index))
+            self._tell()
             try:
                 run = await handle
             finally:
@@ -196,7 +208,7 @@ class RunsHandle:
             try:
                 await asyncio.to_thread(self._shelf.save, run, job.mark, job.request, job.label)
             except OSError as error:
-                self._tally.note = f"Some runs could not be saved: {error}."
+                self._note(f"{self._names(index)[0]} could not be saved: {error}.")
         self._tell()
 
     def _hear(self, index: int, event: Event) -> None:
@@ -212,6 +224,9 @@ class RunsHandle:
         self._costs[index] = cost
         if self._budget is not None and self._tally.cost >= self._budget:
             self.stop("budget")
+
+    def _note(self, said: str) -> None:
+        self._tally.note = f"{self._tally.note} {said}".strip()
 
     def _names(self, index: int) -> tuple[str, str]:
         """What a run is called: how Python finds it where the result is called `runs`; and its mark in a page."""

@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.handle import Handle
-from agent_nb.notebook.loop import on_interrupt, ticking
+from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
 from agent_nb.notebook.views import View, view_for
@@ -36,12 +36,6 @@ class CellInterrupted(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         return [f"KeyboardInterrupt: {self}"]
-
-
-def is_attended(shell: Any) -> bool:
-    """Whether somebody watches: nbclient, nbval and papermill allow no input; JupyterLab and a terminal do."""
-    kernel = getattr(shell, "kernel", None)
-    return True if kernel is None else bool(getattr(kernel, "_allow_stdin", False))
 
 
 def warm_up(shell: Any) -> None:

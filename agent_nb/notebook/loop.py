@@ -64,6 +64,12 @@ class CellRewriter:
         self.executing = max(0, self.executing - 1)
 
 
+def is_attended(shell: Any) -> bool:
+    """Whether somebody watches: nbclient, nbval and papermill allow no input; JupyterLab and a terminal do."""
+    kernel = getattr(shell, "kernel", None)
+    return True if kernel is None else bool(getattr(kernel, "_allow_stdin", False))
+
+
 async def agent_cell(line: str, cell: str) -> None:
     """What a rewritten cell awaits."""
     from IPython import get_ipython
