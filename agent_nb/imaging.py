@@ -1,8 +1,11 @@
 """Chooses who makes the pictures of a run: its model's vendor, any other with a key, else nobody but us."""
 
 import os
+from types import SimpleNamespace
 from typing import Any
 
+from agent_nb.errors import AgentError
+from agent_nb.providers import model as make_model
 from agent_nb.providers.images import image_makers
 from agent_nb.studio import Studio
 from agent_nb.studio.cutout import AskingCutter, BorderCutter, local_cutter
@@ -15,6 +18,14 @@ OFFLINE_MODEL = "demo:"
 def local_studio() -> Studio:
     """Needs no key, no network and no package, and draws the same every time."""
     return Studio(maker=Placeholder(), cutter=BorderCutter(), online=False)
+
+
+def studio_for_name(model: str) -> Studio:
+    """The studio that a run of a model of this name would have, also where the model itself lacks its key."""
+    try:
+        return studio_for(make_model(model))
+    except AgentError:
+        return studio_for(SimpleNamespace(name=model))
 
 
 def studio_for(provider: Any) -> Studio:

@@ -196,6 +196,21 @@ def test_every_line_command_answers(kernel, command):
     assert cell.displays or cell.stdout
 
 
+def test_tools_tell_who_serves_them(kernel):
+    def row(name: str) -> str:
+        lines = str(kernel.run("%agent tools").displays).split("\\n")
+        return " ".join(next(line for line in lines if line.startswith(name)).split())
+
+    assert row("generate_images").startswith("generate_images always placeholder never Make pictures")
+    assert row("edit_image").startswith("edit_image with a key for OpenAI or Gemini never")
+    kernel.run("import os; os.environ['OPENAI_API_KEY'] = 'sk-test-0123456789abcdef0123'")
+    try:
+        assert row("edit_image").startswith("edit_image always openai:gpt-image-2.6-sunburst never")
+        assert row("remove_background").startswith("remove_background always openai:gpt-image")
+    finally:
+        kernel.run("del os.environ['OPENAI_API_KEY']")
+
+
 def test_a_wrong_command_names_the_nearest(kernel):
     assert "Did you mean %agent models?" in kernel.run("%agent modls").errors
 

@@ -2,6 +2,7 @@
 
 import difflib
 import logging
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from agent_nb.table import Table
 
 if TYPE_CHECKING:
     from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.studio import Studio
+    from agent_nb.tools import Tool
 
 
 def run_command(magics: "AgentMagics", line: str) -> None:
@@ -48,16 +51,38 @@ def _marks(row: Any) -> str:
 
 
 def _tools(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.imaging import studio_for_name
+    from agent_nb.providers import default_model_name
     from agent_nb.tools import Tool, Toolbox
 
+    named = magics.model or os.environ.get("AGENT_NB_MODEL") or default_model_name() or "demo:"
+    studio = studio_for_name(named)
     own = {name: value for name, value in magics.shell.user_ns.items() if isinstance(value, Tool)}
+    tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
+    tools += [(tool, f"-t {name}") for name, tool in own.items()]
     rows = [
-        (tool.name, "always", tool.approval, _first_line(tool.spec.description)) for tool in Toolbox.default()
+        (
+            tool.name,
+            offered,
+            tool.served_by(studio) if tool.served_by else "",
+            tool.approval,
+            _first_line(tool.spec.description),
+        )
+        for tool, offered in tools
     ]
-    rows += [
-        (name, f"-t {name}", tool.approval, _first_line(tool.spec.description)) for name, tool in own.items()
-    ]
-    display(Table(("tool", "offered", "asks first", "what it does"), rows, "No tools."))
+    display(Table(("tool", "offered", "served by", "asks first", "what it does"), rows, "No tools."))
+
+
+def _when_offered(tool: "Tool", studio: "Studio") -> str:
+    from agent_nb.studio import EDITS, INPUTS
+    from agent_nb.tools.variants import OPTIONS
+
+    told = {
+        INPUTS: "with pictures (-i)",
+        EDITS: "with a key for OpenAI or Gemini",
+        OPTIONS: "after variants (-n)",
+    }
+    return ", ".join(told[need] for need in sorted(tool.needs - studio.serves)) or "always"
 
 
 def _runs(magics: "AgentMagics", rest: str) -> None:

@@ -75,6 +75,8 @@ class Tool:
     """Depends on nothing but its arguments and the files, so it may be played again."""
     needs: frozenset[str] = frozenset()
     """What must be there for a default agent to offer it, such as pictures that came with the prompt."""
+    served_by: Callable[[Studio], str] | None = None
+    """Who does its work in a studio; None for a tool that does it itself."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
     function: Callable[..., Any] | None = None
