@@ -1,5 +1,6 @@
 """A plain IPython shell in this process: everything of the magic that needs no kernel, in milliseconds."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
+from agent_nb import Agent, Run, model
 from agent_nb.notebook.magics import AgentMagics
 
 
@@ -54,7 +56,9 @@ class Shell:
 
     def complete(self, line: str) -> list[str]:
         """What Tab offers at the end of a line."""
-        return list(self.ipython.complete(line.rsplit(" ", maxsplit=1)[-1], line, len(line))[1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PendingDeprecationWarning)  # the kernel's own way needs jedi
+            return list(self.ipython.complete(line.rsplit(" ", maxsplit=1)[-1], line, len(line))[1])
 
 
 @contextmanager
@@ -75,6 +79,11 @@ def start_shell(home: Path) -> Iterator[Shell]:
             ipython.run_line_magic("unload_ext", "agent_nb")
             ipython.history_manager.end_session()
             InteractiveShell.clear_instance()
+
+
+def quick_run(prompt: str = "A form") -> Run:
+    """A finished run of the demo, in no time."""
+    return Agent(model("demo:", pace=0)).run_sync(prompt)
 
 
 def in_kernel(*, allow_stdin: bool) -> SimpleNamespace:

@@ -1,0 +1,147 @@
+"""`%agent models | tools | runs | ...`: what each table says."""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+import pytest
+
+from agent_nb import Agent, tool
+from agent_nb.notebook.store import RunStore
+from agent_nb.providers import catalog
+from agent_nb.providers.scripted import ScriptedProvider, stall
+from agent_nb.tools import Toolbox
+from tests.shells import quick_run, start_shell
+
+
+@pytest.fixture
+def shell(tmp_path):
+    with start_shell(tmp_path) as shell:
+        yield shell
+
+
+def told(shell, command: str) -> str:
+    """The one table a command shows, as text."""
+    cell = shell.run(f"%agent {command}")
+    assert cell.ok, cell.stderr
+    (table,) = cell.displays
+    assert set(table) == {"text/plain", "text/html"}
+    return table["text/plain"]
+
+
+def row(table: str, name: str) -> str:
+    return next(line for line in table.splitlines() if line.split()[0] == name)
+
+
+def test_models_say_which_key_they_want(shell, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    table = told(shell, "models")
+    openai, anthropic = (
+        next(line for line in table.splitlines() if line.startswith(v)) for v in ("openai:", "anthropic:")
+    )
+    assert " ready " in openai
+    assert "set ANTHROPIC_API_KEY" in anthropic
+    assert len(table.splitlines()) == 1 + len(catalog())
+    assert "sk-test" not in table
+
+
+def test_tools_are_listed_with_those_of_the_person(shell):
+    @tool(approval="ask")
+    def launch(where: str) -> str:
+        """Launches a rocket.
+
+        Slowly.
+        """
+        return where
+
+    shell.names["launch"] = launch
+    table = told(shell, "tools")
+    assert "-t launch" in row(table, "launch")
+    assert " ask " in row(table, "launch")
+    assert row(table, "launch").endswith("Launches a rocket.")
+    assert "always" in row(table, "create_file")
+    assert {line.split()[0] for line in table.splitlines()[1:]} >= {each.name for each in Toolbox.default()}
+
+
+def test_a_saved_run_is_listed_with_its_load_call(shell, tmp_path):
+    assert told(shell, "runs").startswith("No saved runs in ")
+    shell.run("%%agent hero -m demo: --pace 0 --plain\nA form")
+    table = told(shell, "runs")
+    call = row(table, "hero").split("  ")[-1].strip()
+    shell.names["before"] = shell.names.pop("hero")
+    assert shell.run("import agent_nb\n" + call).ok
+    assert shell.names["hero"] == shell.names["before"]
+
+
+def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
+    run = quick_run()
+    for number in range(22):
+        RunStore(tmp_path).save(replace(run, name=f"run{number}", id=str(number)))
+    names = [line.split()[0] for line in told(shell, "runs").splitlines()[1:]]
+    assert names == [f"run{number}" for number in range(2, 22)]
+
+
+async def test_a_background_run_is_listed_while_it_goes_on(shell):
+    handle = Agent(ScriptedProvider([[stall()]])).start("go")
+    handle.label("slow", "slow")
+    shell.magics.background[handle.id] = handle
+    await asyncio.sleep(0)
+    assert "slow is running" in shell.run("%agent runs").stdout
+    handle.stop()
+    await handle
+
+
+def test_cost_adds_up_what_is_known(shell):
+    run = quick_run()
+    assert told(shell, "cost") == "No runs yet."
+    shell.names.update(one=replace(run, cost=0.5), two=replace(run, cost=0.25))
+    assert told(shell, "cost").endswith("Together $0.7500.")
+    shell.names["three"] = replace(run, cost=None)
+    table = told(shell, "cost")
+    assert "not known" in row(table, "three")
+    assert table.endswith("Together $0.7500; some prices are not known.")
+
+
+def test_config_lists_every_default(shell):
+    shell.run("%config AgentMagics.steps = 7")
+    table = told(shell, "config")
+    assert row(table, "steps").split()[1] == "7"
+    assert {line.split()[0] for line in table.splitlines()[1:-1]} == set(shell.magics.traits(config=True))
+
+
+@pytest.mark.parametrize(
+    ("word", "level"), [("on", logging.INFO), ("debug", logging.DEBUG), ("off", logging.WARNING), ("", 20)]
+)
+def test_the_log_can_be_turned_up_and_down(shell, word, level):
+    log = logging.getLogger("agent_nb")
+    handlers, before = list(log.handlers), log.level
+    try:
+        assert f"is {word or 'on'}" in shell.run(f"%agent log {word}").stdout
+        shell.run(f"%agent log {word}")
+        assert log.level == level
+        assert len(log.handlers) == max(1, len(handlers))
+    finally:
+        log.handlers[:] = handlers
+        log.setLevel(before)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("modls", "There is no command 'modls'. Did you mean %agent models?"),
+        ("xyzzy", "There are: models, tools, runs"),
+        ("log loud", "takes on, debug or off, not 'loud'"),
+    ],
+)
+def test_a_wrong_command_is_one_line(shell, command, says):
+    cell = shell.run(f"%agent {command}")
+    assert not cell.ok
+    assert says in cell.stderr
+    assert cell.stderr.count("\n") == 1
+
+
+def test_help_shows_options_and_commands(shell):
+    for command in ("help", ""):
+        shown = shell.run(f"%agent {command}").stdout
+        assert "--budget" in shown
+        assert "models | tools | runs" in shown
