@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import importlib
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from agent_nb.errors import AgentError, ConfigError
+from agent_nb.errors import AgentError, ConfigError, FileError
 from agent_nb.handle import Handle
 from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
@@ -66,11 +67,13 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
         _in_background(magics, handle, view, options)
         return
     run = await _wait(handle, in_kernel=hasattr(magics.shell, "kernel"))
-    await _finish(magics, handle, view, options)
+    unsaved = await _finish(magics, handle, view, options)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` has what was done so far.")
     if run.reason == "failed" and not options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
+    if unsaved:
+        raise CellError("SaveFailed", unsaved)
     if options.check:
         check(run, options.check, magics.shell.user_ns)
 
@@ -89,12 +92,13 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
 
 async def _finish(
     magics: "AgentMagics", handle: Handle, view: View, options: Any, *, rebind: bool = True
-) -> None:
+) -> str:
+    """Binds, saves and shows the run; gives why its files could not be written where they were asked for."""
     run = await handle
     files_name = bind(magics, run) if rebind else None
     saved: list[str] = []
-    if options.save:
-        run.files.save(magics.home / options.save)
+    unsaved = _save_files(run, magics.home, options.save) if options.save else ""
+    if options.save and not unsaved:
         saved.append(options.save)
     if magics.save_runs and not options.no_save:
         try:
@@ -106,6 +110,17 @@ async def _finish(
     if handle.recorded:
         view.warn(handle.recorded)
     view.finish(run, files_name, saved)
+    return unsaved
+
+
+def _save_files(run: Run, home: Path, folder: str) -> str:
+    """Writes the files; gives why they could not be written, else nothing."""
+    try:
+        run.files.save(home / Path(folder).expanduser())
+    except (OSError, FileError) as error:
+        told = str(error).rstrip(".")
+        return f"{told}. `{run.name}.files.save(folder)` writes the files elsewhere."
+    return ""
 
 
 def bind(magics: "AgentMagics", run: Run) -> str | None:
@@ -143,7 +158,9 @@ def _in_background(magics: "AgentMagics", handle: Handle, view: View, options: A
         await handle
         magics.background.pop(handle.id, None)
         # A later cell may have used the name for something else; that stays.
-        await _finish(magics, handle, view, options, rebind=magics.shell.user_ns.get(handle.name) is handle)
+        rebind = magics.shell.user_ns.get(handle.name) is handle
+        if unsaved := await _finish(magics, handle, view, options, rebind=rebind):
+            view.warn(unsaved)
 
     task = asyncio.get_running_loop().create_task(finish())
     handle.follower = task
@@ -151,9 +168,10 @@ def _in_background(magics: "AgentMagics", handle: Handle, view: View, options: A
 
 def check(run: Run, expression: str, namespace: dict[str, Any]) -> None:
     """Evaluates `--check` on the finished run; a false or failing one ends the cell."""
-    scope = {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
+    # One scope: what stands inside a comprehension does not see the locals of `eval`.
+    scope = {**namespace, "run": run, "files": run.files, "html": run.html or "", "text": run.text}
     try:
-        holds = eval(expression, dict(namespace), scope)
+        holds = eval(expression, scope)
     except Exception as error:
         raise CellError("CheckFailed", f"{expression}: {type(error).__name__}: {error}") from None
     if not holds:
