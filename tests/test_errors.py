@@ -1,0 +1,59 @@
+"""The tree of errors: drawn as it is, one root, words that come through."""
+
+import inspect
+import pickle
+
+import pytest
+
+from agent_nb import errors
+from agent_nb.errors import AgentError, ProviderError, ToolError
+
+CLASSES = [
+    value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)
+]
+
+
+def drawn(kind: type, indent: str = "") -> list[str]:
+    """The names below a class, as the docstring draws them."""
+    children = [each for each in CLASSES if each.__bases__ == (kind,)]
+    lines = []
+    for child in children:
+        last = child is children[-1]
+        lines.append(f"{indent}{'└── ' if last else '├── '}{child.__name__}")
+        lines += drawn(child, indent + ("    " if last else "│   "))
+    return lines
+
+
+def test_the_docstring_draws_the_tree():
+    written = [line for line in inspect.getdoc(errors).splitlines() if "── " in line]
+    names = [line[: line.index("── ") + 3] + line.split("── ")[1].split()[0] for line in written]
+    assert names == drawn(AgentError)
+
+
+def test_one_except_catches_them_all():
+    assert all(issubclass(kind, AgentError) for kind in CLASSES)
+    assert not issubclass(AgentError, KeyboardInterrupt | OSError)
+
+
+def test_every_error_says_what_it_means():
+    assert [kind.__name__ for kind in CLASSES if not (kind.__doc__ or "").endswith((".", "`"))] == []
+
+
+def test_a_tool_error_reads_with_its_hint():
+    error = ToolError("There is no such file.", code="FAILED", hint="Call list_files.")
+    assert str(error) == "There is no such file. Call list_files."
+    assert (error.message, error.code) == ("There is no such file.", "FAILED")
+    assert str(ToolError("Alone.")) == "Alone."
+
+
+def test_a_provider_error_is_final_unless_said():
+    assert (ProviderError("x").retryable, ProviderError("x").retry_after) == (False, None)
+    assert ProviderError("x", retryable=True, retry_after=2.5).retry_after == 2.5
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_an_error_crosses_processes(kind):
+    """A run in a process pool sends its error home by pickle."""
+    error = pickle.loads(pickle.dumps(kind("It failed.")))
+    assert type(error) is kind
+    assert str(error) == "It failed."

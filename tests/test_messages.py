@@ -1,0 +1,59 @@
+"""The values of a conversation: frozen, tagged, counted the same for every vendor."""
+
+import dataclasses
+
+import pytest
+
+from agent_nb import messages
+from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
+
+PARTS = [Text, Thinking, Image, messages.Source, ToolCall, ToolResult]
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"), [("Text", "text"), ("ToolArgsDelta", "tool_args_delta"), ("RunStarted", "run_started")]
+)
+def test_a_tag_is_the_name_in_snake_case(name, tag):
+    assert messages.snake_case(name) == tag
+
+
+def test_every_part_has_its_own_tag():
+    assert [part.type for part in PARTS] == [
+        "text",
+        "thinking",
+        "image",
+        "source",
+        "tool_call",
+        "tool_result",
+    ]
+    assert set(PARTS) == set(messages.Part.__args__)
+
+
+@pytest.mark.parametrize("kind", [*PARTS, Message, Usage, messages.ToolSpec, messages.ToolUse])
+def test_values_cannot_be_changed(kind):
+    assert kind.__dataclass_params__.frozen
+    assert "__slots__" in vars(kind)
+
+
+def test_a_message_gives_its_words_and_calls():
+    call = ToolCall("1", "create_file", "{}")
+    message = assistant(Thinking("Hm."), "Once", " upon", call)
+    assert (message.role, message.text, message.tool_calls) == ("assistant", "Once upon", (call,))
+    assert user("Hello").parts == (Text("Hello"),)
+
+
+def test_messages_do_not_share_vendor_data():
+    assert user("a").vendor is not user("b").vendor
+
+
+def test_a_result_with_a_code_has_failed():
+    result = ToolResult(call_id="1", name="x", text="")
+    assert result.ok
+    assert not dataclasses.replace(result, code="FAILED").ok
+
+
+def test_usage_adds_up_field_by_field():
+    fields = [field.name for field in dataclasses.fields(Usage)]
+    one = Usage(**{name: 10**place for place, name in enumerate(fields)})
+    assert dataclasses.asdict(one + one) == {name: 2 * 10**place for place, name in enumerate(fields)}
+    assert one + Usage() == one
