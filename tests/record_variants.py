@@ -14,9 +14,8 @@ from agent_nb.notebook.feed import Feed
 from agent_nb.providers.demo import DemoProvider
 from agent_nb.race import MOST_VARIANTS
 from tests.demo_kit import BAKERY
-from tests.widget_stage import ROOT
+from tests.widget_stage import RUNS
 
-FOLDER = ROOT / "js" / "dev" / "runs"
 MODELS = ("anthropic:claude-opus-5-5", "openai:gpt-5.2", "gemini:gemini-3-pro")
 SLICE = 0.1
 """Seconds of pieces that become one, as in the messages to the page."""
@@ -61,7 +60,7 @@ async def record(count: int, models: tuple[str, ...] = ()) -> dict[str, Any]:
 async def main() -> None:
     for name, count, models in (("three", len(MODELS), MODELS), ("eight", MOST_VARIANTS, ())):
         text = json.dumps(await record(count, models), ensure_ascii=False, separators=(",", ":"))
-        (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        (RUNS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,34 +1,14 @@
 """The interface for everyone, in a real browser: axe finds nothing serious, and the keyboard reaches all of it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.widget_stage import Stage, edited, event, needs_browser, wrote
+from tests.widget_stage import RUNS, Stage, edited, event, findings, focused, needs_axe, needs_browser, wrote
 
 pytest_plugins = ["tests.widget_stage"]
-AXE = Path(__file__).parent.parent / "js" / "node_modules" / "axe-core" / "axe.min.js"
-RUNS = Path(__file__).parent.parent / "js" / "dev" / "runs"
-pytestmark = [*needs_browser, pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: `npm ci` in js/")]
-
-
-def findings(stage: Stage) -> list[str]:
-    """What axe calls serious or critical in the widget; the page in its frame is not ours."""
-    if not stage.page.evaluate("() => 'axe' in window"):
-        stage.page.add_script_tag(path=str(AXE))
-    result = stage.page.evaluate(
-        """() => axe.run(document.querySelector('[data-anb-run]'), {
-            iframes: false, rules: { region: { enabled: false } }
-        })"""
-    )
-    return [
-        f"{found['id']}: {node['target']} {node['failureSummary']}"
-        for found in result["violations"]
-        if found["impact"] in ("serious", "critical")
-        for node in found["nodes"]
-    ]
+pytestmark = [*needs_browser, needs_axe]
 
 
 def recorded(name: str, until: str | None = None) -> list[dict[str, Any]]:
@@ -78,16 +58,6 @@ def test_axe_sees_inside_the_widget(stage: Stage):
         "node => node.append(document.createElement('button'))"
     )
     assert any(found.startswith("button-name") for found in findings(stage))
-
-
-def focused(stage: Stage) -> str:
-    name: str = stage.page.evaluate(
-        """() => {
-            const element = document.querySelector('[data-anb-run]').shadowRoot.activeElement;
-            return element ? (element.getAttribute('aria-label') ?? element.textContent).trim() : '';
-        }"""
-    )
-    return name
 
 
 def test_tab_key_walks_the_widget(stage: Stage):

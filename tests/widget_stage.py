@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BUNDLE = ROOT / "agent_nb" / "static" / "widget.js"
+RUNS = ROOT / "js" / "dev" / "runs"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SECONDS = 1000
@@ -20,6 +22,7 @@ needs_browser = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
     pytest.mark.skipif(not BUNDLE.exists(), reason="needs the built page: `make build`"),
 ]
+needs_axe = pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: `npm ci` in js/")
 
 
 class DevServer(http.server.ThreadingHTTPServer):
@@ -128,7 +131,7 @@ class Stage:
             """events => {
                 const { kernel } = window;
                 for (const event of events) {
-                    kernel.record.events.push({ ...event, seq: kernel.record.events.length + 1 });
+                    kernel.record.events.splice(kernel.sent, 0, { ...event, seq: kernel.sent + 1 });
                     kernel.sent++;
                     kernel.batch(kernel.sent, kernel.sent);
                 }
@@ -162,6 +165,34 @@ class Stage:
             timeout=10 * SECONDS,
         )
         return self.reports()
+
+
+def findings(stage: Stage) -> list[str]:
+    """What axe calls serious or critical in the widget; the page in its frame is not ours."""
+    if not stage.page.evaluate("() => 'axe' in window"):
+        stage.page.add_script_tag(path=str(AXE))
+    result = stage.page.evaluate(
+        """() => axe.run(document.querySelector('[data-anb-run]'), {
+            iframes: false, rules: { region: { enabled: false } }
+        })"""
+    )
+    return [
+        f"{found['id']}: {node['target']} {node['failureSummary']}"
+        for found in result["violations"]
+        if found["impact"] in ("serious", "critical")
+        for node in found["nodes"]
+    ]
+
+
+def focused(stage: Stage) -> str:
+    """The name of what has the focus."""
+    name: str = stage.page.evaluate(
+        """() => {
+            const element = document.querySelector('[data-anb-run]').shadowRoot.activeElement;
+            return element ? (element.getAttribute('aria-label') ?? element.textContent).trim() : '';
+        }"""
+    )
+    return name
 
 
 @pytest.fixture

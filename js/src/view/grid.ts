@@ -49,8 +49,8 @@ function createCell(context: Context, sight: Sight, number: number) {
 		createAnswer(context, number),
 	];
 	const element = h(
-		"section",
-		{ class: "anb-opt" },
+		"div",
+		{ class: "anb-opt", role: "group" },
 		shot,
 		h(
 			"div",
@@ -83,6 +83,7 @@ function createCell(context: Context, sight: Sight, number: number) {
 			if (words !== said) say.replaceChildren(...withCode(words));
 			said = words;
 			say.classList.toggle("err", state.error !== null);
+			setAttribute(say, "title", state.error);
 			const { loads } = context.run;
 			if (!sight.has(shot) || (drawn?.state === state && drawn.loads === loads)) return;
 			preview.update({ state });

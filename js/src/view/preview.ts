@@ -112,7 +112,7 @@ export function createPreview(
 			const shown = shownPage(state, context.choices);
 			path = shown?.file.path ?? null;
 			empty.update(state.busy, seen && shown !== null);
-			stream.hidden = !shown?.live;
+			stream.hidden = !shown?.live || !state.busy;
 			if (shown) feed.show(toPage(context, shown));
 			else {
 				seen = false;

@@ -57,7 +57,7 @@ function createColumn(context: Context, sight: Sight, number: number) {
 		answer.element,
 		pick.element,
 	);
-	const element = h("section", { class: "anb-col" }, head, why, preview.element);
+	const element = h("div", { class: "anb-col", role: "group" }, head, why, preview.element);
 	sight.watch(preview.element);
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
 

@@ -18,6 +18,8 @@ interface TabItem {
 	stop: boolean;
 }
 
+/** More tabs than these are numbers alone in a narrow frame. */
+const MANY = 4;
 const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
 	["one", "tabs", "One at a time"],
 	["grid", "grid", "Grid"],
@@ -67,6 +69,7 @@ export function createVariants(context: Context) {
 				context.choices.variant = moment.run.ready?.variant ?? context.choices.variant;
 			const shown = context.choices.variant;
 			numbers = options.map((option) => option.number);
+			element.classList.toggle("many", options.length > MANY);
 			tabs.update(
 				options.map((option) => {
 					const stop = option.number === shown;
@@ -80,15 +83,28 @@ export function createVariants(context: Context) {
 				swap.update(current, moment);
 				pick.update(current, moment);
 			}
+			if (arrangement === "one") keepInSight(strip, shown);
 			arrangements.update();
 			tellQuestions(options);
 		},
 	};
 }
 
+/** Scrolls the strip alone: an element that is scrolled into view would move the notebook, too. */
+function keepInSight(strip: HTMLElement, number: number): void {
+	if (strip.dataset.shown === String(number)) return;
+	strip.dataset.shown = String(number);
+	const tab = strip.children[number] as HTMLElement | undefined;
+	if (!tab) return;
+	const from = tab.offsetLeft - strip.offsetLeft;
+	const most = from + tab.offsetWidth - strip.clientWidth;
+	strip.scrollLeft = Math.max(most, Math.min(strip.scrollLeft, from));
+}
+
 function createTab(choose: (number: number) => void): View<TabItem> {
 	const mark = createMark();
 	const label = h("span");
+	const word = h("span", { class: "word" }, "Option ");
 	const model = h("span", { class: "mut model" });
 	const asks = h("span", { class: "anb-asks", hidden: true }, "asks");
 	const held = createHeld();
@@ -97,7 +113,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 		"button",
 		{ class: "anb-tab", role: "tab", type: "button" },
 		mark.element,
-		label,
+		h("span", null, word, label),
 		model,
 		asks,
 		held.element,
@@ -109,7 +125,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 		element,
 		update({ option, moment, on, stop }) {
 			number = option.number;
-			setText(label, `Option ${number + 1}`);
+			setText(label, String(number + 1));
 			setText(model, option.model && ` · ${option.model}`);
 			const asking = askingTitle(option.state) !== null;
 			asks.hidden = !asking;
