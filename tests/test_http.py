@@ -1,0 +1,120 @@
+"""The shared HTTP client: one per loop, closed by its last user, with limits of our own."""
+
+import asyncio
+import gc
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+
+from agent_nb.providers.http import limit_silence, release, responses_opened, shared_client
+
+
+class User:
+    """Somebody who uses the client."""
+
+
+@asynccontextmanager
+async def server(answer: bytes, then_hold: bool = False):
+    """Answers every connection with these bytes, then closes it or says no more."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        if then_hold:
+            await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    finally:
+        listening.close()
+
+
+async def test_users_on_one_loop_share_a_client():
+    one, two = User(), User()
+    client = await shared_client(one)
+    assert await shared_client(two) is client
+    await release(one)
+    assert not client.is_closed
+    await release(two)
+    assert client.is_closed
+    await release(two)
+
+
+async def test_those_who_come_together_share_too():
+    users = [User() for _ in range(5)]
+    clients = await asyncio.gather(*(shared_client(user) for user in users))
+    assert len({id(client) for client in clients}) == 1
+    for user in users:
+        await release(user)
+    assert clients[0].is_closed
+
+
+async def test_a_closed_client_is_made_anew():
+    user = User()
+    first = await shared_client(user)
+    await first.aclose()
+    second = await shared_client(user)
+    assert second is not first
+    assert not second.is_closed
+    await release(user)
+
+
+async def test_a_forgotten_user_holds_nothing_open():
+    forgotten, user = User(), User()
+    client = await shared_client(forgotten)
+    await shared_client(user)
+    del forgotten
+    gc.collect()
+    await release(user)
+    assert client.is_closed
+
+
+def test_every_loop_has_its_own():
+    async def mine() -> httpx2.AsyncClient:
+        user = User()
+        client = await shared_client(user)
+        await release(user)
+        return client
+
+    assert asyncio.run(mine()) is not asyncio.run(mine())
+
+
+async def test_a_redirect_is_not_followed():
+    user = User()
+    moved = b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n"
+    async with server(moved) as url:
+        response = await (await shared_client(user)).get(url, headers={"x-api-key": "hush"})
+    assert response.status_code == 302
+    await release(user)
+
+
+async def test_silence_is_limited_once_the_answer_began():
+    user = User()
+    begun = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"
+    async with server(begun, then_hold=True) as url:
+        client = await shared_client(user)
+        async with client.stream("GET", url) as response:
+            limit_silence(response, 0.05)
+            with pytest.raises(httpx2.ReadTimeout):
+                await response.aread()
+        await release(user)
+
+
+async def test_only_the_responses_of_this_task_are_collected():
+    user = User()
+    fine = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok"
+    async with server(fine) as url:
+        client = await shared_client(user)
+        await client.get(url)
+        mine: list[httpx2.Response] = []
+        with responses_opened(mine, 7.0):
+            response = await client.get(url)
+            await asyncio.create_task(client.get(url))
+        await client.get(url)
+        assert mine == [response]
+        assert response.request.extensions["timeout"]["read"] == 7.0
+        await release(user)
