@@ -364,7 +364,7 @@ async def test_variants_are_options():
         ("Transcript", False),
     ]
     assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
-    assert "Option 2 of 3" in seen.text
+    assert "Option 2 of 3: hero.pick(1) takes another" in seen.text
     assert "Option 3: done, test, " in seen.text
     said = ready_line(replace(await race, name="hero"), "files")
     assert said.endswith("Option 1 of 3, the first that ended well: `hero.pick(2)` takes another")

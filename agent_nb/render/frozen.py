@@ -15,7 +15,7 @@ from agent_nb.files import human_size
 from agent_nb.render.cards import entry_html
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.prose import with_code
-from agent_nb.render.transcript import Cited, Entry, Step, Thought, Words
+from agent_nb.render.transcript import Cited, Entry, Given, Step, Thought, Words
 from agent_nb.render.words import (
     Finished,
     duration,
@@ -101,9 +101,8 @@ def _error(run: Finished) -> str:
 
 
 def _foot(run: Finished) -> str:
-    options = "".join(f'<p class="anb-foot">{with_code(line)}</p>' for line in option_facts(run))
-    said = f"In the kernel: {result_words(run)}{option_words(run)}"
-    return f'{options}<p class="anb-foot">{with_code(said)}</p>'
+    lines = [*option_facts(run), f"In the kernel: {result_words(run)}{option_words(run)}"]
+    return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 
 
 def _tabs(labels: list[str], chosen: int) -> str:
@@ -177,7 +176,9 @@ def _code(run: Finished) -> str:
 
 
 def _log(entries: Sequence[Entry]) -> str:
-    """Everything up to the last words is one fold; those stay in sight."""
+    """Everything up to the last words is one fold; those and the pictures that were given stay in sight."""
+    given = "".join(entry_html(entry) for entry in entries if isinstance(entry, Given))
+    entries = [entry for entry in entries if not isinstance(entry, Given)]
     end = len(entries)
     while end and isinstance(entries[end - 1], Words | Cited):
         end -= 1
@@ -189,7 +190,7 @@ def _log(entries: Sequence[Entry]) -> str:
     summary = f"<summary>Transcript{': ' if told else ''}{', '.join(told)}</summary>"
     log = f'<details class="anb-open anb-log">{summary}{rows}</details>{_GAP}' if rows else ""
     said = "".join(map(entry_html, entries[end:]))
-    return f'<div class="anb-talk">{log}{said}</div>' if log or said else ""
+    return f'<div class="anb-talk">{given}{log}{said}</div>' if given or log or said else ""
 
 
 @cache

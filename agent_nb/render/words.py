@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from agent_nb.events import Event, Reason, TurnStarted
+from agent_nb.events import Event, Reason, Thumbnail, TurnStarted
 from agent_nb.files import Files, human_size
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
@@ -108,6 +108,14 @@ def facts(run: Finished) -> list[str]:
     return [*told, plural(steps, "step")] if steps else told
 
 
+def picture_words(pictures: Sequence[Thumbnail]) -> list[str]:
+    """`shot.png (640 x 400)`; those without a name by their number."""
+    return [
+        f"{picture.name or f'picture {number}'} ({picture.width} x {picture.height})"
+        for number, picture in enumerate(pictures, 1)
+    ]
+
+
 def subscript(run: Finished, path: str) -> str:
     """How Python says it: `hero.files["index.html"]`."""
     return f"{run.name}.files[{json.dumps(path, ensure_ascii=False)}]"
@@ -131,7 +139,8 @@ def option_words(run: Finished, *, picked: bool = False) -> str:
     option = f". Option {run.variant + 1} of {len(run.variants)}"
     if picked:
         return f"{option}, as picked"
-    first = ", the first that ended well" if run.reason == "end_turn" else ""
+    ended_well = [number for number, one in enumerate(run.variants) if one.reason == "end_turn"]
+    first = ", the first that ended well" if ended_well[:1] == [run.variant] else ""
     other = 1 if run.variant == 1 else 2
     return f"{option}{first}: `{run.name}.pick({other})` takes another"
 
