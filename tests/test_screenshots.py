@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 
 import PIL.Image
 import pytest
@@ -13,6 +14,7 @@ from agent_nb.messages import Image
 from agent_nb.pictures import MAX_PIXELS, to_image
 from agent_nb.prompts import picture_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.render import bundle, to_text
 from tests.tapes import PROMPT, facts, play, record
 
 SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
@@ -167,3 +169,25 @@ async def test_a_bad_picture_stops_before_anything_is_sent():
     for bad in (b"no picture", PIL.Image.new("1", (side, side)), "film.mp4", Image(b"<svg/>")):
         with pytest.raises(ConfigError), ScriptedProvider([]) as provider:
             await Agent(provider).run(PROMPT, images=[SHOT, bad])
+
+
+async def test_every_form_shows_what_was_given():
+    run = await made(PAGE, DONE, images=[SHOT, to_image(MARKED.data)])
+    html = bundle(run)["text/html"]
+    assert re.findall(r'<img alt="([^"]+)"', html) == ["shot.png (640 x 400)", "picture 2 (640 x 400)"]
+    assert html.index("<img") < html.index("<details")
+    assert run.to_markdown().splitlines()[2] == "- given: `shot.png (640 x 400)`, `picture 2 (640 x 400)`"
+    assert "  given: shot.png (640 x 400), picture 2 (640 x 400)\n" in to_text(run)
+
+
+async def test_a_name_is_text_not_markup():
+    run = await made(DONE, images=[Image(SHOT.data, name='"><script>')])
+    assert 'alt="&quot;&gt;&lt;script&gt; (640 x 400)"' in bundle(run)["text/html"]
+
+
+async def test_of_very_many_the_rest_are_named():
+    run = await made(DONE, images=[SHOT] * 14)
+    html = bundle(run)["text/html"]
+    assert html.count("<img ") == 12
+    assert html.count('<span class="anb-dim">shot.png (640 x 400)</span>') == 2
+    assert len(html) < 14 * 9_000 + 8_000

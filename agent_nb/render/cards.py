@@ -12,8 +12,8 @@ from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.prose import link, to_html, with_code
-from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words
-from agent_nb.render.words import duration
+from agent_nb.render.transcript import Cited, Entry, Given, Retry, Step, Thought, Words
+from agent_nb.render.words import duration, picture_words
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""
@@ -32,6 +32,9 @@ _FRAME_STYLE = (
 
 def entry_html(entry: Entry) -> str:
     match entry:
+        case Given(pictures):
+            drawn = map(_thumbnail, picture_words(pictures), (picture.data for picture in pictures))
+            return f'<p class="anb-given">{" ".join(drawn)}</p>'
         case Thought(text, seconds):
             lasted = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
             return _fold(
@@ -46,6 +49,14 @@ def entry_html(entry: Entry) -> str:
             return f'<p class="anb-row"><span class="anb-warn">↻</span> Tried again: {with_code(why)}</p>'
         case Step():
             return _step(entry)
+
+
+def _thumbnail(words: str, data: bytes) -> str:
+    """Small as it is: a sanitised reading has no styles to make it so."""
+    alt = html.escape(words)
+    if not data:
+        return f'<span class="anb-dim">{alt}</span>'
+    return f'<img alt="{alt}" title="{alt}" src="data:image/jpeg;base64,{base64.b64encode(data).decode()}">'
 
 
 def _step(step: Step) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from agent_nb.files import human_size
 from agent_nb.render.prose import is_safe_link, tamed
-from agent_nb.render.transcript import Cited, Entry, Retry, Step, Thought, Words
+from agent_nb.render.transcript import Cited, Entry, Given, Retry, Step, Thought, Words
 from agent_nb.render.words import (
     Finished,
     ending,
@@ -13,6 +13,7 @@ from agent_nb.render.words import (
     model_words,
     option_facts,
     option_words,
+    picture_words,
     plural,
     result_words,
 )
@@ -33,6 +34,8 @@ def markdown(run: Finished, entries: Sequence[Entry]) -> str:
 
 def _markdown_of(entry: Entry) -> str:
     match entry:
+        case Given(pictures):
+            return "- given: " + ", ".join(map(_code, picture_words(pictures)))
         case Words(text):
             return tamed(text)
         case Step() as step:
@@ -66,6 +69,8 @@ def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
     for entry in entries:
+        if isinstance(entry, Given):
+            lines.append(f"  given: {_one_line(', '.join(picture_words(entry.pictures)))}")
         if isinstance(entry, Step):
             outcome = "ok" if entry.ok else "failed" if entry.failed else ""
             lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")

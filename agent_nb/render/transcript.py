@@ -12,8 +12,10 @@ from agent_nb.events import (
     MessageAdded,
     MimeBundle,
     RunFinished,
+    RunStarted,
     TextDelta,
     ThinkingDelta,
+    Thumbnail,
     ToolArgsDelta,
     ToolFinished,
     ToolReady,
@@ -25,6 +27,13 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Message, Source, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The pictures that came with the prompt."""
+
+    pictures: tuple[Thumbnail, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,7 @@ class Step:
         return not self.ok and self.code != "STOPPED"
 
 
-Entry = Thought | Words | Cited | Retry | Step
+Entry = Given | Thought | Words | Cited | Retry | Step
 
 _OUTCOME = ("ok", "code", "summary", "hint", "seconds", "outputs")
 _SILENT = (ToolArgsDelta, FileDelta, UsageUpdated)
@@ -104,6 +113,8 @@ class _Folding:
                 self._speak(Thought, text, at)
             case TextDelta(text=text, at=at):
                 self._speak(Words, text, at)
+            case RunStarted(images=pictures):
+                self.entries += [Given(pictures)] if pictures else []
             case TurnStarted(at=at):
                 self._close(at)
                 self._turn = len(self.entries)
