@@ -66,7 +66,7 @@ class Agent:
         if not callable(approve) and approve not in ("ask", "auto", "deny"):
             raise ConfigError(f"`approve` is 'ask', 'auto', 'deny' or a function, not {approve!r}.")
         self.approve = approve
-        self._stack: str | None = None
+        self.stack: str | None = None
         self._hooks = Hooks()
         self._subscribers: list[Callable[[Event], None]] = []
         self._target: Target | None = None
@@ -130,7 +130,7 @@ class Agent:
         A run that goes on from another keeps that one's stack unless it is given its own.
         """
         other = copy(self)
-        other._stack = check_stack(stack)
+        other.stack = check_stack(stack)
         other._studio = None  # each closes its own
         return other
 
@@ -283,7 +283,7 @@ class Agent:
     def _yours(self, opening: Opening, setups: Sequence[Setup]) -> dict[str, Any]:
         own = "\n\n".join(text for text in (opening.system, self.instructions) if text)
         yours = yours_of(opening, setups, own)
-        stack = self._stack or opening.stack
+        stack = self.stack or opening.stack
         return {**yours, "stack": stack} if stack else yours
 
     def _setup(self, opening: Opening) -> Setup:
@@ -296,7 +296,7 @@ class Agent:
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
                 "or limit `steps` and `seconds` instead."
             )
-        stack = self._stack or opening.stack
+        stack = self.stack or opening.stack
         texts = (
             prompt_text("system") if opening.system is None else opening.system,
             stack_text(stack) if stack else "",

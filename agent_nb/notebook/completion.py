@@ -41,7 +41,16 @@ def _values(shell: Any, destination: str) -> list[str]:
         case "cassette":
             home = shell.magics_manager.registry["AgentMagics"].home
             return sorted(path.relative_to(home).as_posix() for path in home.glob("cassettes/*.jsonl"))
-        case "variables" | "image" | "system":
+        case "image":
+            home = shell.magics_manager.registry["AgentMagics"].home
+            kinds = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+            return names + sorted(path.name for path in home.iterdir() if path.suffix.lower() in kinds)
+        case "system":
+            from agent_nb.notebook.material import system_names
+
+            texts = [name for name in names if isinstance(shell.user_ns[name], str)]
+            return texts + system_names(shell.magics_manager.registry["AgentMagics"].home)
+        case "variables":
             return names
         case _:
             return []

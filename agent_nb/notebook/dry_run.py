@@ -29,6 +29,7 @@ def describe(plan: Plan) -> str:
         + (f", ${cost:.4f}" if cost is not None else "")
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
         f"Tools: {', '.join(spec.name for spec in agent.toolbox.specs) or 'none'}",
+        *([f"Stack: {agent.stack}"] if agent.stack else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import difflib
 import importlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from traitlets import Bool, Enum, Float, Int, Unicode, observe
 
 from agent_nb.notebook.loop import CellRewriter
+from agent_nb.progress import watch_with
+from agent_nb.prompts import STACKS
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 CHECK = "--check"
@@ -30,6 +33,7 @@ class AgentMagics(Magics):
         config=True
     )
     instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
+    stack = Enum(("", *STACKS), default_value="", help="What pages are built with.").tag(config=True)
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
     approve = Enum(("ask", "auto", "deny"), default_value="ask", help="Tools that ask first.").tag(
         config=True
@@ -69,7 +73,12 @@ class AgentMagics(Magics):
     @argument("-n", "--variants", type=int, default=1, help="Make this many at once, on each model.")
     @argument("--from", dest="base", metavar="NAME", help="Go on from this Run.")
     @argument("-c", "--continue", dest="go_on", action="store_true", help="Go on from NAME's own last value.")
-    @argument("-i", "--image", action="append", help="A picture to send: a variable, a path or an https URL.")
+    @argument(
+        "-i",
+        "--image",
+        action="append",
+        help="A picture to send: a variable (also a list), a path or an https URL.",
+    )
     @argument(
         "-w", "--with", dest="variables", metavar="VARIABLE", action="append", help="A variable to describe."
     )
@@ -77,9 +86,15 @@ class AgentMagics(Magics):
     @argument(
         "-t", "--tool", action="append", help="A tool of yours, by variable name, beside the file tools."
     )
+    @argument(
+        "--stack", choices=STACKS, help="What to build the page with; it stays one page for the preview."
+    )
     @argument("--effort", choices=EFFORTS, help="How hard the model thinks.")
     @argument(
-        "--system", metavar="TEXT", help="Text, or a variable that holds it, appended to the system text."
+        "--system",
+        metavar="NAME",
+        help="Your design system, appended to the system text: a variable, a file NAME, NAME.md or design/NAME.md,"
+        " else the text itself.",
     )
     @argument("--budget", type=float, metavar="USD", help="End the run when it has cost this much.")
     @argument("--steps", type=int, metavar="N", help="End the run after this many turns.")
@@ -197,6 +212,7 @@ def load(shell: Any) -> None:
     magics.rewriter.install()
     shell.set_hook("complete_command", _complete, re_key=r"%?%agent")
     _run_formatter(shell, _show_run)
+    watch_with(partial(_watch, shell))
 
 
 def unload(shell: Any) -> None:
@@ -212,6 +228,7 @@ def unload(shell: Any) -> None:
     if magics in shell.configurables:
         shell.configurables.remove(magics)
     _run_formatter(shell, None)
+    watch_with(None)
 
 
 def _run_formatter(shell: Any, function: Any) -> None:
@@ -233,6 +250,13 @@ def _show_run(run: Any, *_: Any, **__: Any) -> Any:
     from agent_nb.notebook.views import show_run
 
     return show_run(run)
+
+
+def _watch(shell: Any, tally: Any, stop: Any) -> Any:
+    """Draws the progress of long work."""
+    from agent_nb.notebook.bar import watch
+
+    return watch(shell, tally, stop)
 
 
 def _complete(shell: Any, event: Any) -> list[str]:

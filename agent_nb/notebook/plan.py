@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import hashlib
 import keyword
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -15,9 +16,9 @@ from agent_nb.cassette import ReplayProvider
 from agent_nb.handle import Handle
 from agent_nb.messages import Image
 from agent_nb.notebook.context import describe, expand, lookup, recent_cells
+from agent_nb.notebook.material import find_system, load_pictures
 from agent_nb.notebook.playing import DEMO, Playing, choose_playing
 from agent_nb.notebook.store import RunStore
-from agent_nb.pictures import to_image
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.race import count_variants
@@ -71,6 +72,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     if not cell.strip():
         raise UsageError("The cell is empty. Below the %%agent line, say what you want made.")
     base = _base(magics, options, name)
+    options.stack = options.stack or (base and base.settings.get("stack")) or magics.stack or None
     count_variants(len(options.model or ()), options.variants)
     playing = choose_playing(magics, options, base)
     asked = expand(cell.strip(), namespace)
@@ -81,10 +83,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
         images += described.images
     if options.cells:
         texts.append(recent_cells(magics.shell, options.cells))
-    for picture in options.image or ():
-        found = namespace.get(picture, picture)
-        playing.check_picture(found)
-        images.append(await asyncio.to_thread(to_image, found, picture if found is not picture else ""))
+    images += await load_pictures(options.image or (), namespace, playing)
     prompt = "\n\n".join(text for text in texts if text)
     # With nobody watching there is no point in waiting; the run's own times stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
@@ -120,7 +119,9 @@ def _key(plan: Plan) -> str:
     """The mark of its output: the same for the same request."""
     base, others = plan.base.key if plan.base else "", plan.names[1:]
     asked = (plan.prompt, plan.names[0], base, plan.agent.instructions or "")
-    return request_key(plan.name, *asked, *([others] if others else []))
+    pictures = [hashlib.sha256(image.data).hexdigest() for image in plan.images]
+    more = (others, plan.agent.stack, pictures)
+    return request_key(plan.name, *asked, *(each for each in more if each))
 
 
 def check_name(name: str, namespace: dict[str, Any]) -> str:
@@ -189,17 +190,16 @@ def _agent(magics: "AgentMagics", options: Any, provider: Provider) -> Agent:
         seconds=_either(options.seconds, magics.seconds),
         usd=_either(options.budget, magics.budget),
     )
-    system = options.system
-    if system is not None and isinstance(magics.shell.user_ns.get(system), str):
-        system = magics.shell.user_ns[system]
+    system = find_system(options.system, magics.shell.user_ns, magics.home)
     instructions = "\n\n".join(text for text in (magics.instructions, system) if text)
-    return Agent(
+    agent = Agent(
         provider,
         tools=_tools(magics, options.tool or ()),
         system=instructions or None,
         limits=limits,
         approve=options.approve or magics.approve,
     )
+    return agent.with_stack(options.stack) if options.stack else agent
 
 
 def _either(chosen: Any, default: Any) -> Any:

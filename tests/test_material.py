@@ -1,0 +1,95 @@
+"""What `-i` and `--system` name: variables first, then files beside the notebook, then the words themselves."""
+
+from pathlib import Path
+
+import PIL.Image
+import pytest
+from IPython.core.error import UsageError
+
+from agent_nb.notebook.material import SYSTEM_LIMIT, find_system, load_pictures, system_names
+from agent_nb.notebook.playing import Playing
+
+RED = PIL.Image.new("RGB", (8, 6), "red")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "design").mkdir()
+    (tmp_path / "design" / "brand.md").write_text("# Brand\nSerif type.\n", encoding="utf-8")
+    (tmp_path / "rules.md").write_text("Rules.", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("Notes.", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("named", "text"),
+    [
+        (None, ""),
+        ("brand", "# Brand\nSerif type."),
+        ("rules", "Rules."),
+        ("rules.md", "Rules."),
+        ("notes.txt", "Notes."),
+        ("design/brand.md", "# Brand\nSerif type."),
+        ("house", "From a variable."),
+        ("place", "Rules."),
+        ("Use serif type.", "Use serif type."),
+        ("terse", "terse"),
+        ("a\nb " * 400, "a\nb " * 400),
+    ],
+)
+def test_a_system_text_is_found(home: Path, named: str | None, text: str):
+    assert find_system(named, {"house": "From a variable.", "place": Path("rules.md")}, home) == text
+
+
+def test_a_variable_comes_before_a_file(home: Path):
+    assert find_system("brand", {"brand": "Mine."}, home) == "Mine."
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ("brnad", "Did you mean `--system brand`"),
+        ("hause", "Did you mean `--system house`"),
+        ("missing.md", "There is no file 'missing.md'"),
+        ("design/other", "There is no file"),
+        ("number", "`number` is a int, not text"),
+        ("gone", "There is no file 'gone.md'"),
+        ("binary", "not text in UTF-8"),
+        ("long", "a system text takes up to"),
+    ],
+)
+def test_a_wrong_name_says_so(home: Path, named: str, words: str):
+    (home / "binary.md").write_bytes(b"\xff\xfe\0")
+    (home / "long.md").write_text("x" * (SYSTEM_LIMIT + 1))
+    with pytest.raises(UsageError, match=words):
+        find_system(named, {"house": "x", "number": 3, "gone": Path("gone.md")}, home)
+
+
+def test_design_systems_are_listed(home: Path):
+    assert system_names(home) == ["brand", "rules"]
+
+
+def playing(home: Path, *, offline: bool = False) -> Playing:
+    return Playing(
+        mode="auto", path="a.jsonl", folder=home, named_models=(), all_takes=False, offline=offline
+    )
+
+
+async def test_pictures_come_from_anywhere(home: Path):
+    RED.save(home / "red.png")
+    namespace = {"one": RED, "shots": [RED, home / "red.png"], "table": {"a": RED}}
+    names = ["one", "shots", "shots[1]", 'table["a"]', str(home / "red.png")]
+    images = await load_pictures(names, namespace, playing(home))
+    assert [image.name for image in images] == [
+        *("one", "shots[0]", "shots[1]", "shots[1]", 'table["a"]', "red.png")
+    ]
+
+
+async def test_an_empty_list_says_so(home: Path):
+    with pytest.raises(UsageError, match="`none` is empty"):
+        await load_pictures(["none"], {"none": []}, playing(home))
+
+
+async def test_nothing_is_fetched_when_offline(home: Path):
+    with pytest.raises(UsageError, match="not fetched"):
+        await load_pictures(["https://example.org/a.png"], {}, playing(home, offline=True))
