@@ -27,7 +27,7 @@ from agent_nb.events import Event
 from agent_nb.imaging import local_studio, studio_for
 from agent_nb.jobs import Models, Prompts, plan_jobs
 from agent_nb.many import RunsHandle
-from agent_nb.messages import Message
+from agent_nb.messages import Message, ToolSpec
 from agent_nb.opening import Opening, open_run
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
@@ -146,6 +146,10 @@ class Agent:
         opening = self._open(prompt, material)
         return self._setup(opening).system, (*opening.history, opening.question)
 
+    def offered(self, prompt: str, **material: Any) -> tuple[ToolSpec, ...]:
+        """The tools that a run would be offered: those whose needs this model and this prompt meet."""
+        return self._setup(self._open(prompt, material)).toolbox.specs
+
     async def run(self, prompt: str, **material: Any) -> Run:
         """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
         handle = self.start(prompt, **material)
@@ -234,8 +238,8 @@ class Agent:
         )
 
     def _open(self, prompt: str, material: Mapping[str, Any]) -> Opening:
-        files, base, messages = (material.get(name) for name in ("files", "base", "messages"))
-        return open_run(prompt, files, material.get("images", ()), base, messages)
+        nothing = {"files": None, "images": (), "base": None, "messages": None}
+        return open_run(prompt, **{**nothing, **material})
 
     def _entrants(self, models: Sequence[str | Provider], variants: int) -> list[Self]:
         if isinstance(self.provider, ReplayProvider) and not models and variants == 1:

@@ -80,6 +80,24 @@ async def test_a_preview_is_what_the_run_sends():
     assert (request.system, request.messages) == (system, messages)
 
 
+async def test_material_that_is_misspelt_is_refused():
+    agent = Agent(ScriptedProvider([]))
+    for ask in (agent.start, agent.race, agent.preview, agent.offered):
+        with pytest.raises(TypeError, match="'image'"):
+            ask("Like this", image=["photo.png"])
+
+
+async def test_tools_are_offered_where_they_can_work():
+    from PIL import Image as Picture
+
+    agent, photo = Agent("demo:"), Picture.new("RGB", (2, 2))
+    without, given = (
+        {spec.name for spec in agent.offered("A page", images=images)} for images in ([], [photo])
+    )
+    assert given - without == {"extract_assets"}
+    assert {"create_file", "edit_file"} <= without
+
+
 async def test_pictures_follow_the_words_of_the_prompt():
     from PIL import Image as Picture
 

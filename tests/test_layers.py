@@ -1,4 +1,4 @@
-"""The house: imports point one way, heavy packages stay out of the door, files stay small."""
+"""The house: imports point one way, heavy packages stay out of the door, files stay small, all is tested."""
 
 import ast
 import subprocess
@@ -25,6 +25,47 @@ FLOORS = [
     {"notebook"},
 ]
 """From the ground up. A room may use its own floor and those below; tools and providers do not know each other."""
+
+TESTED_IN = {
+    "__init__": "test_layers",
+    "cassette": "test_cassette",
+    "handle": "test_engine",
+    "imaging": "test_image_backends",
+    "jobs": "test_many",
+    "notebook/__init__": "test_layers",
+    "notebook/magics": "test_magic",
+    "notebook/widget": "test_hub",
+    "providers/__init__": "test_provider_names",
+    "providers/anthropic": "test_provider_anthropic",
+    "providers/base": "test_provider_contract",
+    "providers/chat": "test_provider_chat",
+    "providers/demo": "test_demo",
+    "providers/failure": "test_provider_errors",
+    "providers/gemini": "test_provider_gemini",
+    "providers/gemini_generate": "test_provider_gemini",
+    "providers/gemini_images": "test_image_backends",
+    "providers/images": "test_image_backends",
+    "providers/openai": "test_provider_openai",
+    "providers/openai_images": "test_image_backends",
+    "providers/settings": "test_provider_names",
+    "providers/streaming": "test_provider_faults",
+    "providers/strict": "test_provider_openai",
+    "providers/vendors": "test_provider_names",
+    "render": "test_render",
+    "studio/__init__": "test_image_backends",
+    "studio/base": "test_image_backends",
+    "tools/annotations": "test_tools",
+    "tools/base": "test_toolbox",
+    "tools/calls": "test_toolbox",
+    "tools/docstrings": "test_tools",
+    "tools/files": "test_file_tools",
+    "tools/function": "test_tools",
+    "tools/image_batch": "test_image_tools",
+    "tools/images": "test_image_tools",
+    "tools/nearest": "test_file_tools",
+    "tools/variants": "test_variant_tools",
+}
+"""The file about a module, or a whole folder, that has none of its own name."""
 
 
 def rooms() -> dict[str, list[Path]]:
@@ -97,6 +138,46 @@ def test_the_engine_names_no_tool_and_no_vendor():
         for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert node.value not in names, (module, node.value)
+
+
+def modules() -> list[str]:
+    return sorted(path.relative_to(PACKAGE).with_suffix("").as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+def own_name(module: str) -> str:
+    return module.removesuffix("/__init__").rpartition("/")[2]
+
+
+def file_about(module: str, among: list[str]) -> str:
+    """The test file about a module. Where several share a name, the file of that name is about the topmost."""
+    parts = module.split("/")
+    for end in range(len(parts), 0, -1):
+        if "/".join(parts[:end]) in TESTED_IN:
+            return TESTED_IN["/".join(parts[:end])]
+    namesakes = [other for other in among if own_name(other) == own_name(module)]
+    topmost = min(namesakes, key=lambda other: (other.count("/"), other != module))
+    return f"test_{own_name(module)}" if topmost == module else ""
+
+
+def untested(among: list[str]) -> list[str]:
+    written = {path.stem for path in (ROOT / "tests").glob("test_*.py")}
+    return [module for module in among if file_about(module, among) not in written]
+
+
+def test_every_module_has_its_tests():
+    assert untested(modules()) == []
+
+
+@pytest.mark.parametrize("module", ["brand_new", "notebook/brand_new", "tools/brand_new", "notebook/spend"])
+def test_a_module_without_tests_is_seen(module):
+    assert untested([*modules(), module]) == [module]
+
+
+def test_the_map_of_tests_holds_nothing_stale():
+    here = modules()
+    folders = {module.rpartition("/")[0] for module in here}
+    assert [name for name in TESTED_IN if name not in here and name not in folders] == []
+    assert [name for name in TESTED_IN if name in here and TESTED_IN[name] == f"test_{own_name(name)}"] == []
 
 
 def test_importing_the_package_is_light():

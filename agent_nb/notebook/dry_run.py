@@ -19,7 +19,8 @@ def show_dry_run(plan: Plan) -> None:
 def describe(plan: Plan) -> str:
     agent: Agent = plan.agent
     system, messages = agent.preview(plan.prompt, images=plan.images, base=plan.base)
-    schemas = sum(len(json.dumps(spec.schema)) + len(spec.description) for spec in agent.toolbox.specs)
+    tools = agent.offered(plan.prompt, images=plan.images, base=plan.base)
+    schemas = sum(len(json.dumps(spec.schema)) + len(spec.description) for spec in tools)
     tokens = estimate_tokens(messages, system) + schemas // CHARS_PER_TOKEN
     costs = [estimate(name, tokens, 0) for name in plan.names]
     cost = None if None in costs else sum(each for each in costs if each is not None)
@@ -28,7 +29,7 @@ def describe(plan: Plan) -> str:
         f"About {tokens * len(costs):,} tokens in"
         + (f", ${cost:.4f}" if cost is not None else "")
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
-        f"Tools: {', '.join(spec.name for spec in agent.toolbox.specs) or 'none'}",
+        f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
         *([f"Stack: {agent.stack}"] if agent.stack else []),
         f"System text ({len(system):,} characters):",
         _indented(system),

@@ -210,7 +210,7 @@ def load(shell: Any) -> None:
     shell.register_magics(magics)
     magics.register_name()
     magics.rewriter.install()
-    shell.set_hook("complete_command", _complete, re_key=r"%?%agent")
+    shell.set_hook("complete_command", _complete, re_key=r"%%?\w")
     _run_formatter(shell, _show_run)
     watch_with(partial(_watch, shell))
 

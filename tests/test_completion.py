@@ -1,0 +1,65 @@
+"""Tab on `%%agent` and `%agent` lines: options, and the values they take."""
+
+import pytest
+
+from agent_nb import tool
+from agent_nb.notebook.commands import _COMMANDS
+from agent_nb.notebook.completion import COMMANDS
+from tests.shells import quick_run, start_shell
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    home = tmp_path_factory.mktemp("shell")
+    with start_shell(home) as shell:
+        run = quick_run()
+        shell.names.update(hero=run, heroic=3, _hidden=run, heat=tool(lambda: "warm"))
+        (home / "cassettes").mkdir()
+        for name in ("hero.jsonl", "villain.jsonl", "notes.txt"):
+            (home / "cassettes" / name).touch()
+        yield shell
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("%%agent --bud", ["--budget"]),
+        ("%%agent hero --re", ["--record", "--replay"]),
+        ("%%agent hero --from he", ["hero"]),
+        ("%%agent hero -t he", ["heat"]),
+        ("%%agent hero -w he", ["heat", "hero", "heroic"]),
+        ("%%agent hero --effort m", ["max", "medium", "minimal"]),
+        ("%%agent hero --approve ", ["ask", "auto", "deny"]),
+        ("%%agent hero --cassette ", ["cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
+        ("%%agent hero -m de", ["deepseek:", "demo:"]),
+        ("%agent co", ["config", "cost"]),
+    ],
+)
+def test_tab_offers_what_fits(shell, line, offered):
+    assert [match.partition("deepseek:")[1] or match for match in sorted(shell.complete(line))] == offered
+
+
+def test_every_option_is_offered(shell):
+    known = {option for action in shell.magics.agent.parser._actions for option in action.option_strings}
+    assert {match for match in shell.complete("%%agent hero --") if match.startswith("--")} == {
+        option for option in known if option.startswith("--")
+    }
+
+
+def test_tab_knows_every_command():
+    assert set(COMMANDS) == set(_COMMANDS)
+
+
+def test_a_renamed_magic_completes_and_the_old_name_not(shell):
+    shell.run("%config AgentMagics.magic_name = 'robot'")
+    try:
+        assert shell.complete("%%robot hero --bud") == ["--budget"]
+        assert sorted(shell.complete("%robot co")) == ["config", "cost"]
+        assert shell.complete("%%agent hero --bud") == []
+    finally:
+        shell.run("%config AgentMagics.magic_name = 'agent'")
+
+
+def test_other_magics_complete_as_before(shell):
+    assert "%%timeit" in shell.complete("%%timei")
+    assert shell.complete("%%timeit --bud") == []
