@@ -1,6 +1,7 @@
 // Which file and version the result pane shows: what the person chose, else the newest page.
 
-import { type FileState, isText, type VariantState, type Version } from "./state.ts";
+import type { FileState, VariantState, Version } from "./state.ts";
+import { isText } from "./text.ts";
 import type { Choices } from "./ui.ts";
 
 export interface ShownFile {

@@ -9,11 +9,12 @@ import type {
 	LinePatch,
 	MimeBundle,
 	Reason,
+	Thumbnail,
 	ToolErrorCode,
 	Usage,
 } from "./events.ts";
 import { phaseAfter } from "./phase.ts";
-import { applyPatch, countPoints, sliceToPoint } from "./text.ts";
+import { applyPatch, countPoints, isText, sliceToPoint } from "./text.ts";
 
 export interface ThinkingRow {
 	kind: "thinking";
@@ -32,6 +33,16 @@ export interface TextRow {
 }
 
 export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "stopped";
+
+/** What a call did to the files. */
+export interface Change {
+	/** Null when it changed several. */
+	path: string | null;
+	action: FileAction;
+	size: number;
+	added: number;
+	removed: number;
+}
 
 export interface ToolRow {
 	kind: "tool";
@@ -53,7 +64,7 @@ export interface ToolRow {
 	outputs: readonly MimeBundle[];
 	code: ToolErrorCode | null;
 	hint: string;
-	change: { path: string; action: FileAction; size: number; added: number; removed: number } | null;
+	change: Change | null;
 	/** What the person said when asked; null when nobody was. */
 	answer: { approved: boolean; note: string } | null;
 }
@@ -109,6 +120,8 @@ export interface VariantState {
 	phase: string;
 	model: string;
 	settings: Json;
+	/** The pictures given with the prompt. */
+	images: readonly Thumbnail[];
 	busy: boolean;
 	step: number;
 	usage: Usage;
@@ -136,6 +149,7 @@ export const EMPTY: VariantState = {
 	phase: "starting",
 	model: "",
 	settings: {},
+	images: [],
 	busy: true,
 	step: 0,
 	usage: NO_USAGE,
@@ -157,7 +171,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 	const state = { ...before, at: Math.max(before.at, event.at), phase: phaseAfter(before.phase, event) };
 	switch (event.type) {
 		case "run_started":
-			return { ...state, model: event.model, settings: event.settings };
+			return { ...state, model: event.model, settings: event.settings, images: event.images ?? [] };
 		case "turn_started":
 			return startTurn(close(state), event.step);
 		case "thinking_delta":
@@ -361,7 +375,20 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 		deleted: action === "deleted",
 	});
 	if (event.call_id === null) return next;
-	return withTool(next, event.call_id, (row) => ({ ...row, change: { path, action, size, added, removed } }));
+	const change: Change = { path, action, size, added, removed };
+	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));
+}
+
+/** What a call has changed in all: with a second file there is no path that stands for it. */
+function joined(before: Change | null, change: Change): Change {
+	if (!before || before.path === change.path) return change;
+	return {
+		path: null,
+		action: change.action,
+		size: before.size + change.size,
+		added: before.added + change.added,
+		removed: before.removed + change.removed,
+	};
 }
 
 /** The text of a new version: patched from the one before, or what was streamed. */
@@ -387,10 +414,6 @@ function finish(
 		row.kind === "tool" && !ENDED.has(row.status) ? { ...row, ...endOf(row, false, "STOPPED") } : row,
 	);
 	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
-}
-
-export function isText(mediaType: string): boolean {
-	return /^text\/|[/+](json|xml|javascript|x-sh|yaml|toml)\b|^image\/svg/.test(mediaType);
 }
 
 /** The newest text of a file: what is being written, or its last version. */

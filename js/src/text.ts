@@ -31,3 +31,7 @@ export function applyPatch(text: string, patch: readonly LinePatch[]): string {
 	for (const [start, count, replacement] of patch.toReversed()) lines.splice(start, count, replacement);
 	return lines.join("\n");
 }
+
+export function isText(mediaType: string): boolean {
+	return /^text\/|[/+](json|xml|javascript|x-sh|yaml|toml)\b|^image\/svg/.test(mediaType);
+}

@@ -4,6 +4,7 @@ import { highlight } from "../src/highlight.ts";
 import { shownFile, shownPage } from "../src/shown.ts";
 import { newChoices } from "../src/ui.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/difftable.ts";
+import { createGiven } from "../src/view/given.ts";
 import { Lines } from "../src/view/lines.ts";
 import { crc32, zip } from "../src/zip.ts";
 import { changed, piece, play, script, started, tool } from "./events.ts";
@@ -134,4 +135,27 @@ test("archives have the known checksum", () => {
 	const archive = zip([{ path: "a/é.txt", data }]);
 	expect(new DataView(archive.buffer).getUint32(0, true)).toBe(0x04034b50);
 	expect(archive.length).toBe(30 + 46 + 22 + 2 * 8 + 9);
+});
+
+describe("given pictures", () => {
+	const shot = { name: "shot.png", width: 640, height: 400, data: "QUJD" };
+
+	test("are drawn with a text alternative", () => {
+		const images = [shot, { ...shot, name: "", data: "" }];
+		const { images: kept } = play(script({ ...started, images }));
+		const view = createGiven();
+		view.update(kept);
+		const [first, second] = view.element.querySelectorAll("figure");
+		expect(first?.querySelector("img")?.alt).toBe("shot.png (640 x 400)");
+		expect(first?.querySelector("img")?.src).toBe("data:image/jpeg;base64,QUJD");
+		expect(second?.querySelector("img")).toBeNull();
+		expect(second?.textContent).toBe("picture 2");
+		expect(view.element.hidden).toBe(false);
+	});
+
+	test("take no room where there are none", () => {
+		const view = createGiven();
+		view.update(play(script(started)).images);
+		expect(view.element.hidden).toBe(true);
+	});
 });

@@ -5,6 +5,7 @@ import { seconds } from "../format.ts";
 import { Markdown } from "../markdown.ts";
 import type { RetryRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
 import type { Context, Moment } from "./context.ts";
+import { createGiven } from "./given.ts";
 import { createToolRow } from "./tool.ts";
 
 export interface TimelineView {
@@ -15,11 +16,12 @@ export interface TimelineView {
 }
 
 export function createTimeline(context: Context): TimelineView {
+	const given = createGiven();
 	const log = h("ol", { class: "anb-log" });
 	const scroll = h(
 		"div",
 		{ class: "anb-scroll", tabindex: 0, role: "region", "aria-label": "Transcript" },
-		log,
+		h("div", { class: "anb-told" }, given.element, log),
 	);
 	const ticking = new Set<(moment: Moment) => void>();
 	const list = new KeyedList<Row | TurnMark>(
@@ -35,6 +37,7 @@ export function createTimeline(context: Context): TimelineView {
 	return {
 		element: scroll,
 		update(moment) {
+			given.update(moment.state.images);
 			list.update(context.choices.replay ? withTurns(moment.state) : moment.state.rows);
 			if (!end.update(moment)) end.element.remove();
 			else if (log.lastChild !== end.element) log.append(end.element);
