@@ -70,3 +70,22 @@ def test_the_interrupt_key_stops_a_run(terminal):
 
 def test_a_wrong_option_is_one_line(terminal):
     assert "Did you mean --model?" in ask(terminal, "--modle x", "hi")
+
+
+def test_many_prompts_take_one_line(terminal):
+    enter(terminal, "from agent_nb import Agent, model")
+    enter(terminal, "agent = Agent(model('demo:', pace=0))")
+    shown = enter(terminal, "runs = await agent.map(['A form', 'A game'])")
+    assert "2 of 2 done." in shown
+    assert "tokens in" not in shown
+    assert "2 runs, $0.00 together." in enter(terminal, "runs")
+
+
+def test_the_interrupt_key_ends_many(terminal):
+    enter(terminal, "slow = Agent(model('demo:', pace=1))")
+    terminal.sendline("runs = await slow.map(['A form', 'A game', 'A dashboard'], concurrency=1)")
+    terminal.expect("0 of 3 done, 1 running")
+    os.kill(terminal.pid, 2)
+    terminal.expect("0 of 3 done. Not all ran to the end.")
+    terminal.expect(PROMPT)
+    assert "interrupted" in enter(terminal, "[run.reason for run in runs]")
