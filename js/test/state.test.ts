@@ -27,6 +27,13 @@ describe("rows", () => {
 		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
 	});
 
+	test("a call that writes several files names none", () => {
+		const one = [started, turn, tool(), changed("a.png", 1, { size: 10 })];
+		expect(toolRow(play(script(...one))).change).toMatchObject({ path: "a.png", size: 10 });
+		const both = script(...one, changed("b.png", 1, { size: 5 }));
+		expect(toolRow(play(both)).change).toMatchObject({ path: null, size: 15 });
+	});
+
 	test("a call and its result are one row", () => {
 		const state = play(
 			script(

@@ -71,22 +71,25 @@ export function createToolRow(
 function opensItself(row: ToolRow): boolean {
 	if (row.status === "failed" || row.status === "writing") return true;
 	if (row.status === "running") return row.progress !== "";
+	return hasPicture(row);
+}
+
+function hasPicture(row: ToolRow): boolean {
 	return row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/")));
 }
 
 function glyphOf(row: ToolRow): IconName {
+	if (hasPicture(row)) return "image";
 	if (row.change) return row.change.action === "created" ? "create" : "edit";
 	if (row.path) return "create";
-	if (targetOf(row)) return "file";
-	if (row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/"))))
-		return "image";
-	return "tool";
+	return targetOf(row) ? "file" : "tool";
 }
 
-/** The file a call is about: the one it writes, or the one its arguments name. */
+/** The file a call is about: the one it writes, or the one its arguments name; none where it writes several. */
 function targetOf(row: ToolRow): string | null {
+	if (row.change) return row.change.path;
 	const named = row.args?.path;
-	return row.change?.path ?? row.path ?? (typeof named === "string" ? named : null);
+	return row.path ?? (typeof named === "string" ? named : null);
 }
 
 /** The title; a file in it stands out, and is added while the title does not know it yet. */
