@@ -1,5 +1,6 @@
 """What a conversation holds: messages from plain `{"role", "content"}` dicts, the files and pages in its texts."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -95,20 +96,20 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
 
 def drafts(events: Sequence[Event]) -> dict[str, str]:
     """The files that the last turn was writing and did not finish, as far as it came."""
+    # From the end, because a run that ended by itself has a short last turn and a long one before.
+    last_turn = itertools.takewhile(lambda event: not _ends_drafts(event), reversed(events))
     pieces: dict[str, list[str]] = {}
-    for event in events:
-        match event:
-            case TurnStarted() | TurnRetrying():
-                pieces = {}
-            case MessageAdded(message=message) if message.role == "tool":
-                pieces = {}
-            case FileDelta(path=path, offset=offset, text=text):
-                if offset == 0:
-                    pieces[path] = []
-                pieces[path].append(text)
-            case _:
-                pass
+    for event in reversed([event for event in last_turn if isinstance(event, FileDelta)]):
+        if event.offset == 0:
+            pieces[event.path] = []
+        pieces[event.path].append(event.text)
     return {path: "".join(texts) for path, texts in pieces.items()}
+
+
+def _ends_drafts(event: Event) -> bool:
+    if isinstance(event, MessageAdded):
+        return event.message.role == "tool"
+    return isinstance(event, TurnStarted | TurnRetrying)
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from agent_nb.errors import ToolErrorCode
 from agent_nb.messages import Message, Tagged, Usage
+from agent_nb.quick import quick
 from agent_nb.wire import Json, from_wire
 
 Reason = Literal[
@@ -153,11 +154,13 @@ class UsageUpdated(BaseEvent):
 # stream
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta(BaseEvent):
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingDelta(BaseEvent):
     text: str
@@ -172,12 +175,14 @@ class ToolStarted(BaseEvent):
     title: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolArgsDelta(BaseEvent):
     call_id: str
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDelta(BaseEvent):
     """A piece of a file being written. The file so far is `old[:offset] + text`; offset 0 starts over."""

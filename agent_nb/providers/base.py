@@ -12,6 +12,7 @@ from typing import Protocol
 
 from agent_nb.events import Stop
 from agent_nb.messages import Message, ToolSpec, Usage
+from agent_nb.quick import quick
 
 
 class Clock(Protocol):
@@ -60,11 +61,13 @@ class Request:
     clock: Clock = field(default_factory=RealClock)
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class TextPiece:
     text: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ThinkingPiece:
     text: str
@@ -76,6 +79,7 @@ class CallStarted:
     name: str
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class CallPiece:
     """A fragment of a call's JSON arguments."""

@@ -24,6 +24,8 @@ _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[^,}]*+")
 _NESTED = re.compile(r'[^"{}\[\]]*+')
 _DECODER = json.JSONDecoder(strict=False)
+_scan = _DECODER.scan_once  # type: ignore[attr-defined]
+"""`raw_decode` without its wrapper, for texts that are known to be whole."""
 
 Piece = tuple[str, int, str]
 
@@ -52,12 +54,11 @@ class StringFields:
 
     def feed(self, fragment: str) -> list[Piece]:
         """The pieces that this fragment of the JSON text brings."""
-        plain = '"' not in fragment and "\\" not in fragment
-        if self._told and not self._held and (plain or _CHARACTERS.fullmatch(fragment)):
-            # Nearly every fragment is the middle of a long string.
-            text, offset = _decoded(fragment), self._offset
-            self._offset += len(text)
-            return [(self._name, offset, text)] if text else []
+        # Nearly every fragment is the middle of a long string.
+        if self._told and not self._held and (middle := _whole(fragment)):
+            offset = self._offset
+            self._offset += len(middle)
+            return [(self._name, offset, middle)]
         pieces: list[Piece] = []
         text, self._held = self._held + fragment, ""
         position = 0
@@ -166,6 +167,16 @@ class StringFields:
         return decoded, len(text), False
 
 
+def _whole(fragment: str) -> str:
+    """The characters of a fragment that neither ends a string nor cuts an escape in two; empty for any other."""
+    if "\\" not in fragment:
+        return "" if '"' in fragment else fragment
+    if not _CHARACTERS.fullmatch(fragment):
+        return ""
+    decoded: str = _scan(f'"{fragment}"', 0)[0]
+    return decoded
+
+
 def _decoded(characters: str) -> str:
     if "\\" not in characters:
         return characters
@@ -189,8 +200,21 @@ class FileArguments:
         self._content: list[str] = []
 
     def feed(self, fragment: str) -> Sequence[Piece]:
+        pieces = self._fields.feed(fragment)
+        if (
+            self._path is not None
+            and len(pieces) == 1
+            and pieces[0][0] == "content"
+            and not self._path_so_far
+        ):
+            # Nearly every fragment of a file whose path is known.
+            _, offset, text = pieces[0]
+            if offset and offset + len(text) <= MAX_TEXT_BYTES:
+                text = whole_text(text)
+                self._content.append(text)
+                return [(self._path, offset, text)]
         told: list[Piece] = []
-        for name, offset, text in self._fields.feed(fragment):
+        for name, offset, text in pieces:
             if name == "path":
                 if offset == 0:
                     self._path_so_far = []
