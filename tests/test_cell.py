@@ -8,17 +8,11 @@ from agent_nb import Agent, Run, load, model
 from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.cell import CellError, bind, check, pick
-from tests.shells import quick_run, start_shell
+from tests.shells import quick_run
 from tests.wire import Say, WireServer, problem, reply
 
 DEMO = "-m demo: --pace 0"
 MODEL = "-m anthropic:claude-opus-5-5"
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
 
 
 @pytest.fixture

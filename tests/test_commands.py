@@ -11,13 +11,7 @@ from agent_nb.notebook.store import RunStore
 from agent_nb.providers import catalog
 from agent_nb.providers.scripted import ScriptedProvider, stall
 from agent_nb.tools import Toolbox
-from tests.shells import quick_run, start_shell
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
+from tests.shells import quick_run
 
 
 def told(shell, command: str) -> str:

@@ -1,15 +1,8 @@
 """`--dry-run`: everything that would be sent, in words, and nothing sent."""
 
-import pytest
 from PIL import Image as Picture
 
-from tests.shells import quick_run, start_shell
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
+from tests.shells import quick_run
 
 
 def dry(shell, line: str, prompt: str = "A page for a bakery") -> str:

@@ -92,10 +92,6 @@ def test_a_wrong_option_is_one_line(kernel, line, says):
     assert not cell.displays
 
 
-def test_an_empty_cell_says_what_to_write(kernel):
-    assert "say what you want made" in kernel.run("%%agent x\n  \n").errors
-
-
 def test_quotes_around_values_are_stripped(kernel):
     assert kernel.run('%%agent quoted -m "demo:" --system "Speak French"\nA form').status == "ok"
     assert kernel.value("quoted.model, quoted.system.endswith('Speak French')") == "('demo:', True)"
@@ -115,26 +111,12 @@ def test_variables_are_put_into_the_prompt(kernel):
     assert "abc12345" not in kernel.value("told.prompt")
 
 
-def test_an_undefined_name_fails_before_anything_runs(kernel):
-    cell = kernel.run("%%agent unborn\nA page about {{nothing.here}}")
-    assert "`nothing` is not defined" in cell.errors
-    assert kernel.value("'unborn' in dir()") == "False"
-
-
 def test_figures_and_arrays_are_sent_as_pictures(kernel):
     kernel.run(
         "import matplotlib.pyplot as plt, numpy as np\nfig, ax = plt.subplots()\ngrid = np.zeros((8, 8), 'uint8')"
     )
     kernel.run("%%agent seen -i grid\nA page like {{fig}}")
     assert kernel.value("[part.type for part in seen.messages[0].parts]") == "['text', 'image', 'image']"
-
-
-def test_a_dry_run_sends_nothing(kernel):
-    cell = kernel.run("%%agent planned --dry-run\nA page for a bakery")
-    assert "nothing was sent" in cell.stdout
-    assert "A page for a bakery" in cell.stdout
-    assert "create_file" in cell.stdout
-    assert kernel.value("'planned' in dir()") == "False"
 
 
 def test_a_tool_of_the_persons_own_is_called(kernel):
@@ -168,11 +150,6 @@ def test_plain_output_is_stable_text(kernel):
     first, second = (kernel.run("%%agent plain --plain\nA form") for _ in range(2))
     assert first.stdout == second.stdout
     assert not first.displays
-
-
-def test_files_are_saved_where_asked(kernel):
-    kernel.run("%%agent saved --save site\nA form")
-    assert kernel.value("open('site/index.html').read() == saved.html") == "True"
 
 
 def test_runs_are_kept_and_can_be_loaded(kernel):
@@ -211,10 +188,6 @@ def test_tools_tell_who_serves_them(kernel):
         kernel.run("del os.environ['OPENAI_API_KEY']")
 
 
-def test_a_wrong_command_names_the_nearest(kernel):
-    assert "Did you mean %agent models?" in kernel.run("%agent modls").errors
-
-
 def test_help_lists_the_options(kernel):
     pager = kernel.run("%%agent?").pager
     assert "--budget" in pager
@@ -229,13 +202,6 @@ def test_options_complete_with_tab(kernel):
     assert "--budget" in offered("%%agent hero --bu")
     assert any("demo:" in match for match in offered("%%agent hero -m d"))
     assert "models" in offered("%agent m")
-
-
-def test_configured_defaults_are_used(kernel):
-    kernel.run("%config AgentMagics.instructions = 'Speak Dutch.'")
-    kernel.run("%%agent dutch\nA form")
-    assert kernel.value("dutch.system.endswith('Speak Dutch.')") == "True"
-    kernel.run("%config AgentMagics.instructions = ''")
 
 
 def test_a_displayed_run_shows_itself(kernel):

@@ -6,15 +6,9 @@ from IPython.core.error import UsageError
 from agent_nb import tool
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.plan import check_name, choose_models, make_plan
-from tests.shells import quick_run, start_shell
+from tests.shells import quick_run
 
 DEMO = "-m demo: "
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
 
 
 async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = False):

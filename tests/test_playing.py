@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from agent_nb import Agent, model
 from agent_nb.notebook.playing import VARIABLE, choose_playing
-from tests.shells import quick_run, start_shell
+from tests.shells import quick_run
 
 PROMPT = "A form"
 
@@ -18,12 +18,6 @@ def tape(tmp_path_factory):
     path = tmp_path_factory.mktemp("tape") / "hero.jsonl"
     Agent(model("demo:", pace=0)).recording(path).run_sync(PROMPT)
     return path
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
 
 
 @pytest.fixture

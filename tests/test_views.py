@@ -9,15 +9,9 @@ from agent_nb.notebook.views import FrozenView, LiveView, PlainView, show_run, v
 from agent_nb.providers.scripted import ScriptedProvider, stall, text
 from agent_nb.render import bundle, to_text
 from tests.scripts import run_script, write
-from tests.shells import in_kernel, start_shell
+from tests.shells import in_kernel
 
 NOTE = "No API key found."
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
 
 
 @pytest.fixture
