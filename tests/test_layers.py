@@ -170,7 +170,7 @@ def test_every_module_has_its_tests():
 
 @pytest.mark.parametrize("module", ["brand_new", "notebook/brand_new", "tools/brand_new", "notebook/spend"])
 def test_a_module_without_tests_is_seen(module):
-    assert untested([*modules(), module]) == [module]
+    assert module in untested([*modules(), module])
 
 
 def test_the_map_of_tests_holds_nothing_stale():
