@@ -2,19 +2,20 @@
 
 import type {
 	Event,
-	FileAction,
 	FileChanged,
 	FileDelta,
 	Json,
-	LinePatch,
 	MimeBundle,
 	Reason,
 	Thumbnail,
 	ToolErrorCode,
 	Usage,
 } from "./events.ts";
+import { type Change, contents, type Draft, type FileState, joined, type Version } from "./filestate.ts";
 import { phaseAfter } from "./phase.ts";
-import { applyPatch, countPoints, isText, sliceToPoint } from "./text.ts";
+import { countPoints, sliceToPoint } from "./text.ts";
+
+export { type FileState, textOf, type Version } from "./filestate.ts";
 
 export interface ThinkingRow {
 	kind: "thinking";
@@ -33,16 +34,6 @@ export interface TextRow {
 }
 
 export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "stopped";
-
-/** What a call did to the files. */
-export interface Change {
-	/** Null when it changed several. */
-	path: string | null;
-	action: FileAction;
-	size: number;
-	added: number;
-	removed: number;
-}
 
 export interface ToolRow {
 	kind: "tool";
@@ -79,37 +70,6 @@ export interface RetryRow {
 }
 
 export type Row = ThinkingRow | TextRow | ToolRow | RetryRow;
-
-export interface Version {
-	number: number;
-	action: FileAction;
-	size: number;
-	added: number;
-	removed: number;
-	first_line: number;
-	/** Null for binary files, and for text that must be asked for. */
-	text: string | null;
-	/** The draft this version was streamed as, if it was. */
-	epoch: number | null;
-	patch: readonly LinePatch[] | null;
-}
-
-export interface Draft {
-	call_id: string;
-	text: string;
-	/** Length in code points, as offsets are counted. */
-	points: number;
-	/** While it stays the same, `text` only grows. */
-	epoch: number;
-}
-
-export interface FileState {
-	path: string;
-	media_type: string;
-	versions: readonly Version[];
-	draft: Draft | null;
-	deleted: boolean;
-}
 
 export interface Turn {
 	step: number;
@@ -379,30 +339,6 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));
 }
 
-/** What a call has changed in all: with a second file there is no path that stands for it. */
-function joined(before: Change | null, change: Change): Change {
-	if (!before || before.path === change.path) return change;
-	return {
-		path: null,
-		action: change.action,
-		size: before.size + change.size,
-		added: before.added + change.added,
-		removed: before.removed + change.removed,
-	};
-}
-
-/** The text of a new version: patched from the one before, or what was streamed. */
-function contents(file: FileState, event: FileChanged): { text: string | null; epoch: number | null } {
-	const epoch = file.draft?.epoch ?? null;
-	if (event.action === "deleted") return { text: "", epoch: null };
-	if (event.patch) {
-		const text = applyPatch(file.versions.at(-1)?.text ?? "", event.patch);
-		return { text, epoch: file.draft?.text === text ? epoch : null };
-	}
-	if (!isText(event.media_type)) return { text: null, epoch: null };
-	return { text: file.draft?.text ?? null, epoch };
-}
-
 function finish(
 	before: VariantState,
 	reason: Reason,
@@ -414,9 +350,4 @@ function finish(
 		row.kind === "tool" && !ENDED.has(row.status) ? { ...row, ...endOf(row, false, "STOPPED") } : row,
 	);
 	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
-}
-
-/** The newest text of a file: what is being written, or its last version. */
-export function textOf(file: FileState): string | null {
-	return file.draft ? file.draft.text : (file.versions.at(-1)?.text ?? null);
 }

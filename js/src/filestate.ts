@@ -1,0 +1,74 @@
+// One file of a run as the page knows it: its versions, what is being written, what calls did to it.
+
+import type { FileAction, FileChanged, LinePatch } from "./events.ts";
+import { applyPatch, isText } from "./text.ts";
+
+export interface Version {
+	number: number;
+	action: FileAction;
+	size: number;
+	added: number;
+	removed: number;
+	first_line: number;
+	/** Null for binary files, and for text that must be asked for. */
+	text: string | null;
+	/** The draft this version was streamed as, if it was. */
+	epoch: number | null;
+	patch: readonly LinePatch[] | null;
+}
+
+export interface Draft {
+	call_id: string;
+	text: string;
+	/** Length in code points, as offsets are counted. */
+	points: number;
+	/** While it stays the same, `text` only grows. */
+	epoch: number;
+}
+
+export interface FileState {
+	path: string;
+	media_type: string;
+	versions: readonly Version[];
+	draft: Draft | null;
+	deleted: boolean;
+}
+
+/** What a call did to the files. */
+export interface Change {
+	/** Null when it changed several. */
+	path: string | null;
+	action: FileAction;
+	size: number;
+	added: number;
+	removed: number;
+}
+
+/** What a call has changed in all: with a second file there is no path that stands for it. */
+export function joined(before: Change | null, change: Change): Change {
+	if (!before || before.path === change.path) return change;
+	return {
+		path: null,
+		action: change.action,
+		size: before.size + change.size,
+		added: before.added + change.added,
+		removed: before.removed + change.removed,
+	};
+}
+
+/** The text of a new version: patched from the one before, or what was streamed. */
+export function contents(file: FileState, event: FileChanged): { text: string | null; epoch: number | null } {
+	const epoch = file.draft?.epoch ?? null;
+	if (event.action === "deleted") return { text: "", epoch: null };
+	if (event.patch) {
+		const text = applyPatch(file.versions.at(-1)?.text ?? "", event.patch);
+		return { text, epoch: file.draft?.text === text ? epoch : null };
+	}
+	if (!isText(event.media_type)) return { text: null, epoch: null };
+	return { text: file.draft?.text ?? null, epoch };
+}
+
+/** The newest text of a file: what is being written, or its last version. */
+export function textOf(file: FileState): string | null {
+	return file.draft ? file.draft.text : (file.versions.at(-1)?.text ?? null);
+}
