@@ -335,7 +335,7 @@ class Agent:
         if isinstance(self.provider, ReplayProvider):
             return local_studio()
         if self._studio is None or self._studio[0] is not self.provider:
-            self._studio = self.provider, studio_for(self.provider)
+            self._studio = self.provider, studio_for(self.provider, budget=self.limits.usd is not None)
         return self._studio[1]
 
 

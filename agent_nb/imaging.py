@@ -13,6 +13,7 @@ from agent_nb.studio.placeholder import Placeholder
 
 MODE = "AGENT_NB_MODE"
 OFFLINE_MODEL = "demo:"
+UNPRICED = "the run has a budget, and what real ones cost is not known beforehand"
 
 
 def local_studio() -> Studio:
@@ -28,11 +29,13 @@ def studio_for_name(model: str) -> Studio:
         return studio_for(SimpleNamespace(name=model))
 
 
-def studio_for(provider: Any) -> Studio:
+def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     """The studio for a run of this model. Nothing is imported or opened that a run may not need."""
     if provider.name.startswith(OFFLINE_MODEL) or os.environ.get(MODE, "").strip().lower() == "replay":
         return local_studio()
     makers = image_makers(provider)
+    if budget and makers:
+        return Studio(maker=Placeholder(UNPRICED), cutter=local_cutter())
     asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)
     maker = makers[0] if makers else Placeholder()
     return Studio(maker=maker, cutter=asking or local_cutter(), makers=tuple(makers))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_nb import Agent, Limits
 from agent_nb.errors import ProviderError
 from agent_nb.imaging import studio_for
 from agent_nb.messages import Image
@@ -172,6 +173,16 @@ def test_the_demo_and_replays_stay_local(monkeypatch):
     assert not studio_for(model("demo:")).online
     monkeypatch.setenv("AGENT_NB_MODE", "replay")
     assert served(model(MODELS["openai"])) == ("placeholder", "local")
+
+
+def test_a_budget_buys_no_pictures(monkeypatch):
+    """What a picture costs is not known beforehand, so a budget could not hold it."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    studio = studio_for(model(MODELS["openai"]), budget=True)
+    assert (studio.maker.name, studio.cutter.name) == ("placeholder", "local")
+    assert "the run has a budget" in studio.maker.note
+    agent = Agent(model(MODELS["openai"]), limits=Limits(usd=1))
+    assert "edit_image" not in [tool.name for tool in agent._setup(agent._open("A page", {})).toolbox]
 
 
 def test_a_maker_shows_no_key(monkeypatch):

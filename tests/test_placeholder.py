@@ -65,5 +65,4 @@ def test_any_words_can_be_drawn(prompt, aspect):
 
 
 def test_the_model_is_told_what_it_is():
-    assert "placeholder" in Placeholder.note
-    assert "not a real picture" in Placeholder.note
+    assert "placeholder drawn locally, not a real picture: no image model was asked." in Placeholder().note

@@ -48,3 +48,14 @@ def test_every_string_of_a_value_is_scrubbed():
     register("hunter2-the-third")
     value = {"a": ["hunter2-the-third", 1, None, {"hunter2-the-third": True}]}
     assert scrub_json(value) == {"a": [MASK, 1, None, {MASK: True}]}
+
+
+def test_data_that_looks_like_a_key_stays():
+    data = "iVBO" * 200 + "/AIza" + "Sy7b" * 9 + "AAAA" * 10 + "=="
+    assert scrub(data) is data
+    assert MASK in scrub(f"{data} AIza{'Sy7b' * 9}")
+
+
+def test_a_known_value_is_masked_in_data_too():
+    register("abcdEFGH1234abcdEFGH")
+    assert MASK in scrub("iVBO" * 200 + "abcdEFGH1234abcdEFGH")

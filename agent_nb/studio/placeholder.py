@@ -66,12 +66,14 @@ class Placeholder:
     """The maker for those without a key."""
 
     name = LABEL
-    note = (
-        "This is a placeholder drawn locally, not a real picture: no image model was asked."
-        " Tell the person so; do not pass it off as a photo or an illustration."
-    )
     edits = False
     transparent = True
+
+    def __init__(self, why: str = "no image model was asked") -> None:
+        self.note = (
+            f"This is a placeholder drawn locally, not a real picture: {why}."
+            " Tell the person so; do not pass it off as a photo or an illustration."
+        )
 
     async def make(self, order: Order) -> Image:
         return await asyncio.to_thread(draw, order.prompt, order.aspect, transparent=order.transparent)
