@@ -61,7 +61,6 @@ export function createRequest(context: Context) {
 		const { id, kind, ok, known, ...told } = (await answer) as unknown as Told & Json;
 		json = JSON.stringify(told, null, 2);
 		copy.hidden = false;
-		setText(title, `Turn ${step}: what ${told.model} was sent`);
 		body.replaceChildren(...sections(told as Told, Number(known ?? 0), json));
 	}
 
@@ -86,7 +85,7 @@ export function createRequest(context: Context) {
 			shown = key;
 			element.hidden = step === null;
 			if (step === null) return;
-			setText(title, `Turn ${step}: what was sent`);
+			setText(title, `Turn ${step}: what the model was sent`);
 			void show(key, variant, step);
 			if (opened) close.focus({ preventScroll: true });
 		},
