@@ -130,6 +130,16 @@ async def test_pictures_of_results_follow_in_a_user_message(server: WireServer):
     assert [block["type"] for block in pictures] == ["text", "image_url", "text", "image_url"]
 
 
+@pytest.mark.parametrize(("vendor", "sent"), [("openrouter", True), ("deepseek", False), ("ollama", False)])
+async def test_made_pictures_go_to_those_who_see(server: WireServer, vendor: str, sent: bool):
+    server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
+    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"))
+    question = user("A red page")
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,)), user("Well?")))
+    assert ("image_url" in str(server.requests[1].body["messages"])) is sent
+
+
 async def test_openais_account_stays_with_openai(server: WireServer, monkeypatch: pytest.MonkeyPatch):
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, "private-to-openai")

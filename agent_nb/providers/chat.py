@@ -106,6 +106,7 @@ def _effort(settings: Settings) -> Json:
 def _messages(settings: Settings, request: Request) -> list[Json]:
     sent: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
     pictures: list[Json] = []
+    sees = _sees(settings, request)
     for message in request.messages:
         if pictures and message.role != "tool":
             sent.append({"role": "user", "content": pictures})
@@ -116,7 +117,7 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
         for part in message.parts:
             if isinstance(part, ToolResult):
                 sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
-                pictures += _result_pictures(part)
+                pictures += _result_pictures(part) if sees else []
         content = [block for part in message.parts for block in _user_blocks(part)]
         if content:
             plain = all(block["type"] == "text" for block in content)
@@ -148,6 +149,15 @@ def _user_blocks(part: Part) -> list[Json]:
             return [{"type": "text", "text": source_text(part)}]
         case _:
             return []
+
+
+def _sees(settings: Settings, request: Request) -> bool:
+    """Whether pictures that tools made may be sent: to many a local model they would be the end of the run.
+
+    One that the person gave pictures to can see.
+    """
+    given = any(isinstance(part, Image) for message in request.messages for part in message.parts)
+    return settings.vendor.images and (given or not settings.vendor.local)
 
 
 def _result_pictures(result: ToolResult) -> list[Json]:
