@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from agent_nb.comparison import scope_of
 from agent_nb.errors import AgentError, ConfigError, FileError
 from agent_nb.handle import Handle
 from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
@@ -169,7 +170,7 @@ def _in_background(magics: "AgentMagics", handle: Handle, view: View, options: A
 def check(run: Run, expression: str, namespace: dict[str, Any]) -> None:
     """Evaluates `--check` on the finished run; a false or failing one ends the cell."""
     # One scope: what stands inside a comprehension does not see the locals of `eval`.
-    scope = {**namespace, "run": run, "files": run.files, "html": run.html or "", "text": run.text}
+    scope = {**namespace, **scope_of(run)}
     try:
         holds = eval(expression, scope)
     except Exception as error:
