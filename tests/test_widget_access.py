@@ -117,7 +117,7 @@ def test_question_does_not_take_the_focus(stage: Stage):
 
 def test_only_phases_are_spoken(stage: Stage):
     stage.play(wrote("index.html", "<!doctype html><h1>x</h1>"))
-    spoken = stage.widget.locator("[role=status][aria-live=polite]")
+    spoken = stage.widget.locator(".anb-head [role=status][aria-live=polite]")
     assert spoken.count() == 1
     assert spoken.text_content() == "hero: writing index.html"
     stage.more(edited("index.html", 2, [[0, 1, "y"]]))

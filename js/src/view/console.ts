@@ -39,7 +39,10 @@ export function createConsole(context: Context): ConsoleView {
 	function report(): void {
 		timer = undefined;
 		const mine = context.run.reporter === element && context.run.state?.owner;
-		if (pending.length && mine) void context.run.command("preview_report", { entries: pending });
+		if (pending.length && mine) {
+			const { variant } = context.choices;
+			void context.run.command("preview_report", { variant, entries: pending });
+		}
 		pending = [];
 	}
 
