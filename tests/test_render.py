@@ -349,7 +349,9 @@ async def test_the_ready_line_names_the_variables():
 
 
 async def test_variants_are_options():
-    pages = [[call("create_file", {"path": "index.html", "content": f"<h1>Page {n}</h1>"})] for n in (1, 2, 3)]
+    pages = [
+        [call("create_file", {"path": "index.html", "content": f"<h1>Page {n}</h1>"})] for n in (1, 2, 3)
+    ]
     with ScriptedProvider([*pages, *[[text("Done.")]] * 3]) as provider:
         race = Agent(provider).race("A page", variants=3)
         race.label("hero", "hero-1")
@@ -366,6 +368,7 @@ async def test_variants_are_options():
     assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
     assert "Option 2 of 3: hero.pick(1) takes another" in seen.text
     assert "Option 3: done, test, " in seen.text
+    assert "This is option 2 of 3:\n  1: done (test), 15 bytes\n  2: done" in bundle(run)["text/plain"]
     said = ready_line(replace(await race, name="hero"), "files")
     assert said.endswith("Option 1 of 3, the first that ended well: `hero.pick(2)` takes another")
     assert ready_line(run, "files", picked=True).endswith("Option 2 of 3, as picked")

@@ -79,7 +79,18 @@ def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_option_lines(run)])
+
+
+def _option_lines(run: Finished) -> list[str]:
+    """How each of several variants ended, without what differs from run to run."""
+    if len(run.variants) < 2:
+        return []
+    lines = ["", f"This is option {run.variant + 1} of {len(run.variants)}:"]
+    for number, one in enumerate(run.variants, 1):
+        size = f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else ""
+        lines.append(f"  {number}: {ending(one)} ({model_words(one.model)}){size}")
+    return lines
 
 
 def _one_line(text: str) -> str:
