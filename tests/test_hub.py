@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.kernels import PATIENCE, Kernel, start_kernel
+from tests.unpacking import Unpacker
 from tests.wire import Call, Hold, Say, WireServer, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
@@ -23,6 +24,7 @@ class Page:
         self.idle: set[str] = set()
         self.subshell: str | None = None
         self._ids = itertools.count(1)
+        self._unpacker = Unpacker()
 
     def pump(self, until) -> None:
         """Reads messages until `until()` holds."""
@@ -37,7 +39,7 @@ class Page:
                 case "comm_msg" if (
                     content["comm_id"] == self.comm and content["data"].get("method") == "custom"
                 ):
-                    self.messages.append(content["data"]["content"])
+                    self.messages.append(self._unpacker.read(content["data"]["content"]))
                 case "display_data":
                     self.displays.append(content["data"])
                 case "update_display_data":

@@ -13,6 +13,7 @@ from agent_nb.events import (
     FileChanged,
     FileDelta,
     MessageAdded,
+    RunFinished,
     TextDelta,
     ThinkingDelta,
     ToolArgsDelta,
@@ -39,48 +40,68 @@ _PIECES = (FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta)
 class Feed:
     """Turns a run's events, in order, into wire events for the page. One per run and listener."""
 
-    def __init__(self) -> None:
-        self._streamed: dict[str, dict[str, int]] = {}
-        """Bytes streamed of each path that is not finished, by call."""
-        self._next_estimate = 0.0
+    def __init__(self, within: float = JOINED_WITHIN) -> None:
+        self._within = within
+        self._streamed: dict[tuple[int, str], dict[str, int]] = {}
+        """Bytes streamed of each path that is not finished, by variant and call."""
+        self._next_estimate: dict[int, float] = {}
 
     def project(self, events: Sequence[Event]) -> list[Json]:
-        """The wire events for these events, which follow those given before."""
+        """The wire events for these events, which follow those given before; in order within each variant."""
         wire: list[Json] = []
-        open_delta: _Joinable | None = None
-        texts: list[str] = []
-        estimate: Event | None = None
+        written: dict[int, tuple[_Joinable, list[str]]] = {}
+        estimates: dict[int, UsageUpdated] = {}
         for event in events:
-            # Nearly every event is the next piece of what is open.
             if isinstance(event, _PIECES):
-                if open_delta is not None and _joins(open_delta, event):
-                    texts.append(event.text)
-                elif not (type(event) is ToolArgsDelta and event.call_id in self._streamed):
-                    self._close(open_delta, texts, wire)
-                    open_delta, texts = event, [event.text]
-                continue
-            if isinstance(event, UsageUpdated):
-                estimate = event if event.estimated else None
-                if event.estimated:
-                    continue
-            self._close(open_delta, texts, wire)
-            open_delta, texts = None, []
-            if not isinstance(event, MessageAdded):
-                wire.append(self._slim(event))
-        self._close(open_delta, texts, wire)
-        if estimate is not None and estimate.at >= self._next_estimate:
-            self._next_estimate = estimate.at + ESTIMATES_EVERY
-            wire.append(self._slim(estimate))
+                # Nearly every event is the next piece of what is being written.
+                held = written.get(event.variant)
+                if held is not None and self._joins(held[0], event):
+                    held[1].append(event.text)
+                else:
+                    self._begin(event, written, wire)
+            elif isinstance(event, UsageUpdated) and event.estimated:
+                estimates[event.variant] = event
+            else:
+                if event.variant in written:
+                    self._close(*written.pop(event.variant), wire)
+                if isinstance(event, UsageUpdated | RunFinished):
+                    estimates.pop(event.variant, None)
+                if not isinstance(event, MessageAdded):
+                    wire.append(self._slim(event))
+        for delta, texts in written.values():
+            self._close(delta, texts, wire)
+        for variant, estimate in estimates.items():
+            if estimate.at >= self._next_estimate.get(variant, 0.0):
+                self._next_estimate[variant] = estimate.at + ESTIMATES_EVERY
+                wire.append(self._slim(estimate))
         return wire
 
-    def _close(self, delta: _Joinable | None, texts: list[str], wire: list[Json]) -> None:
-        """The pieces that were joined, as one."""
-        if delta is None:
+    def _begin(
+        self, piece: _Joinable, written: dict[int, tuple[_Joinable, list[str]]], wire: list[Json]
+    ) -> None:
+        if type(piece) is ToolArgsDelta and (piece.variant, piece.call_id) in self._streamed:
             return
+        if piece.variant in written:
+            self._close(*written[piece.variant], wire)
+        if type(piece) is FileDelta:
+            self._streamed.setdefault((piece.variant, piece.call_id), {})
+        written[piece.variant] = piece, [piece.text]
+
+    def _joins(self, first: _Joinable, second: _Joinable) -> bool:
+        if type(first) is not type(second) or second.at - first.at > self._within:
+            return False
+        if type(first) is FileDelta and type(second) is FileDelta:
+            return first.call_id == second.call_id and first.path == second.path and second.offset > 0
+        if type(first) is ToolArgsDelta and type(second) is ToolArgsDelta:
+            return first.call_id == second.call_id
+        return True
+
+    def _close(self, delta: _Joinable, texts: list[str], wire: list[Json]) -> None:
+        """The pieces that were joined, as one."""
         text = "".join(texts)
         wire.append({**_wire(delta), "text": clean(text)})
         if type(delta) is FileDelta:
-            paths = self._streamed.setdefault(delta.call_id, {})
+            paths = self._streamed[delta.variant, delta.call_id]
             before = paths.get(delta.path, 0) if delta.offset else 0
             paths[delta.path] = before + len(text.encode("utf-8", "surrogatepass"))
 
@@ -88,8 +109,10 @@ class Feed:
         match event:
             case ToolReady(args=args):
                 event = replace(event, args={name: _shortened(value) for name, value in args.items()})
-            case TurnRetrying():
-                self._streamed.clear()
+            case TurnRetrying(variant=variant):
+                self._streamed = {
+                    place: paths for place, paths in self._streamed.items() if place[0] != variant
+                }
             case FileChanged():
                 event = self._without_streamed_text(event)
             case _:
@@ -99,8 +122,11 @@ class Feed:
 
     def _without_streamed_text(self, event: FileChanged) -> FileChanged:
         """A change by no call may be what was streamed, too: a stopped run keeps what was being written."""
-        calls = self._streamed if event.call_id is None else [event.call_id]
-        sizes = [self._streamed.get(call_id, {}).pop(event.path, None) for call_id in calls]
+        sizes = [
+            paths.pop(event.path, None)
+            for (variant, call_id), paths in self._streamed.items()
+            if variant == event.variant and event.call_id in (None, call_id)
+        ]
         return replace(event, patch=None) if event.size in sizes else event
 
 
@@ -111,18 +137,6 @@ def _wire(event: Event) -> Json:
     if event.variant == 0:
         del data["variant"]
     return data
-
-
-def _joins(first: _Joinable, second: _Joinable) -> bool:
-    if type(first) is not type(second) or first.variant != second.variant:
-        return False
-    if second.at - first.at > JOINED_WITHIN:
-        return False
-    if type(first) is FileDelta and type(second) is FileDelta:
-        return first.call_id == second.call_id and first.path == second.path and second.offset > 0
-    if type(first) is ToolArgsDelta and type(second) is ToolArgsDelta:
-        return first.call_id == second.call_id
-    return True
 
 
 def _shortened(value: Any) -> Any:

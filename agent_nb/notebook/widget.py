@@ -6,6 +6,7 @@ in a notebook ever depends on a widget's state. `docs/widget-protocol.md` has th
 
 import asyncio
 import base64
+import itertools
 import os
 import sys
 import threading
@@ -20,15 +21,14 @@ from agent_nb.calls import Answer
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.handle import Handle
-from agent_nb.notebook.feed import Feed, clean
+from agent_nb.notebook.feed import clean
+from agent_nb.notebook.outlet import Outlet, Pace
 from agent_nb.render import ready_line
 from agent_nb.requests import request_for_page
 from agent_nb.run import Run, all_events
 from agent_nb.wire import Json
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
-INTERVAL = 0.05
-"""Seconds between two messages to the page: it cannot draw faster, and each message costs."""
 PATIENCE = 5.0
 """Seconds to wait for a page before a question is taken to have nobody to answer it."""
 FIRST_CHECKPOINT = 256
@@ -56,9 +56,8 @@ class Channel:
         self.ready: Json | None = None
         self.console: list[Json] = []
         self.seen = asyncio.Event()
-        self._feed, self._sent = Feed(), 0
-        self._timer: asyncio.TimerHandle | None = None
-        self._last_flush = 0.0
+        self.outlet = Outlet(hub.next_number(), events, self._head)
+        self._pace = Pace(self.flush)
         self._next_checkpoint = FIRST_CHECKPOINT
         self._questions: dict[tuple[int, str], asyncio.Future[Answer]] = {}
         """What the person was asked and has not answered, by variant and call."""
@@ -86,49 +85,27 @@ class Channel:
     def follow(self, handle: Handle) -> None:
         self.handle, self.model = handle, handle.model
         handle.reach(self.ask)
-        handle.subscribe(self._on_event)
-
-    def _on_event(self, event: Event) -> None:
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            wait = max(0.0, self._last_flush + INTERVAL - loop.time())
-            self._timer = loop.call_later(wait, self.flush)
+        handle.subscribe(self._pace.tell)
 
     def flush(self) -> None:
         """Sends what has happened since the last time."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._sent < len(self.events):
-            self._send(self._feed, self._sent)
-        self._last_flush = asyncio.get_running_loop().time()
-        if not self.seen.is_set() and self._sent >= self._next_checkpoint:
+        message = self.outlet.more()
+        if message is not None:
+            self.hub.send(message)
+        self._pace.sent()
+        if not self.seen.is_set() and self.outlet.sent >= self._next_checkpoint:
             # A page that cannot ask while the cell runs (older kernels) catches up from these.
-            self._next_checkpoint = self._sent * 2
+            self._next_checkpoint = self.outlet.sent * 2
             self.replay()
 
     def replay(self, after: int = 0) -> None:
         """Sends everything sent so far again, from event `after + 1`."""
-        feed = Feed()
-        feed.project(self.events[:after])
-        self._send(feed, after, self._sent)
+        self.hub.send(self.outlet.again(after))
         if self.ready:
             self.hub.send(self.ready)
 
-    def _send(self, feed: Feed, start: int, end: int | None = None) -> None:
-        end = len(self.events) if end is None else end
-        batch: Json = {
-            "kind": "batch",
-            "run": self.key,
-            "session": self.session,
-            "first": start + 1,
-            "last": end,
-            "events": feed.project(self.events[start:end]),
-        }
-        if start == 0:
-            batch["meta"] = self.meta
-        self._sent = max(self._sent, end)
-        self.hub.send(batch)
+    def _head(self) -> Json:
+        return {"run": self.key, "session": self.session, "meta": self.meta}
 
     def announce_ready(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
         """The variables are set: the line that says so."""
@@ -195,6 +172,7 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._channels: dict[str, Channel] = {}
+        self._numbers = itertools.count(1)
         self._commands: dict[str, Callable[[Channel, Json], Json | None]] = {
             "hello": self._hello,
             "resync": self._resync,
@@ -212,7 +190,11 @@ class Hub:
         self.model = HubModel(kernel=str(os.getpid()))
         self.model.on_msg(self._on_message)
 
-    def send(self, message: Json) -> None:
+    def next_number(self) -> int:
+        """What the page calls a run's messages by: shorter than its key and session."""
+        return next(self._numbers)
+
+    def send(self, message: Any) -> None:
         if self.model.comm is None:  # somebody called Widget.close_all()
             self._open()
         self.model.send(message)
@@ -231,7 +213,7 @@ class Hub:
         """Makes a finished run known, so that the page can open it when it is displayed."""
         if run.key and run.key not in self._channels and run.events:
             channel = Channel(self, run.key, run.name, all_events(run))
-            channel.result, channel._sent = run, len(channel.events)
+            channel.result, channel.outlet.sent = run, len(channel.events)
             channel.model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
             self._keep(channel)
 
@@ -259,10 +241,19 @@ class Hub:
             answer |= {"ok": False, "error": str(error)}
         self.send(answer)
         if answer["ok"] and content.get("command") in ("hello", "resync"):
-            self._channels[str(content["run"])].replay(int(content.get("after") or 0))
+            channel = self._find(content)
+            if channel is not None:
+                channel.replay(int(content.get("after") or 0))
+
+    def _find(self, content: Json) -> Channel | None:
+        """By the run's key; by the number of its messages where the page has heard no more than that."""
+        run = str(content.get("run"))
+        if run.startswith("#"):
+            return next((c for c in self._channels.values() if f"#{c.outlet.number}" == run), None)
+        return self._channels.get(run)
 
     def _perform(self, content: Json) -> Json | None:
-        channel = self._channels.get(str(content.get("run")))
+        channel = self._find(content)
         if channel is None:
             raise ConfigError("This kernel does not know that run.")
         command = self._commands.get(str(content.get("command")))

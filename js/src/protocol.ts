@@ -24,6 +24,19 @@ export interface Batch {
 	meta?: Meta;
 }
 
+/** What `agent_nb/notebook/packing.py` makes of an event: `unpack.ts` undoes it. */
+export type Item = Event | string | number | [variant: number, text: string] | Guess;
+export type Guess = [variant: number, cost: number | null, input: number, ...counts: number[]];
+
+/** A batch that tells everything about itself; its number stands for run and session in those that follow. */
+export interface WholeBatch extends Omit<Batch, "events"> {
+	channel?: number;
+	events: Item[];
+}
+
+/** A batch that follows others of its channel. */
+export type PackedBatch = [channel: number, first: number, count: number, ...items: Item[]];
+
 export interface Ready {
 	kind: "ready";
 	run: string;
@@ -42,6 +55,8 @@ export interface Ready {
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
 export type Refusal = { kind: "answer"; id: string; ok: false; error: string };
 export type FromKernel = Batch | Ready | Answer | Refusal;
+/** As it travels. */
+export type Message = WholeBatch | PackedBatch | Ready | Answer | Refusal;
 
 export type CommandName =
 	| "hello"

@@ -1,9 +1,13 @@
 // Every run this page has heard of, independent of what is on screen: batches in, states out.
 
-import type { Batch, FromKernel, Meta, Ready } from "./protocol.ts";
+import type { Batch, Message, Meta, Ready } from "./protocol.ts";
 import { Link, type Send } from "./protocol.ts";
 import { Tape } from "./replay.ts";
 import { EMPTY, type VariantState } from "./state.ts";
+import { Unpacker } from "./unpack.ts";
+
+/** Messages of an unknown run after which the kernel is asked whose they are: an output mostly tells sooner. */
+const PATIENCE = 5;
 
 const NO_META: Meta = {
 	name: "run",
@@ -177,6 +181,8 @@ export class RunEntry {
 export class Store {
 	readonly #link: Link;
 	readonly #runs = new Map<string, RunEntry>();
+	readonly #unpacker = new Unpacker();
+	readonly #unknown = new Map<number, number>();
 	/** The run that spoke last: the one a bare view shows. */
 	latest: RunEntry | null = null;
 	/** Told of every run that has something to show. */
@@ -192,8 +198,11 @@ export class Store {
 		return known;
 	}
 
-	receive(message: FromKernel): void {
-		if (message.kind === "answer") {
+	receive(packed: Message): void {
+		const message = this.#unpacker.read(packed);
+		if (message.kind === "unknown") {
+			this.#askWhose(message.channel);
+		} else if (message.kind === "answer") {
 			this.#link.receive(message);
 		} else if (message.kind === "ready") {
 			this.run(message.run).setReady(message);
@@ -203,5 +212,11 @@ export class Store {
 			this.latest = run;
 			this.onRun(run);
 		}
+	}
+
+	#askWhose(channel: number): void {
+		const heard = (this.#unknown.get(channel) ?? 0) + 1;
+		this.#unknown.set(channel, heard);
+		if (heard === PATIENCE) void this.#link.command("resync", `#${channel}`, { after: 0 });
 	}
 }

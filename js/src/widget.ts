@@ -2,7 +2,7 @@
 // (VS Code, Colab), the view shows the newest run.
 
 import { Host } from "./host.ts";
-import type { FromKernel } from "./protocol.ts";
+import type { Message } from "./protocol.ts";
 import { Store } from "./store.ts";
 
 type Status = (sender: unknown, status: string) => void;
@@ -10,8 +10,8 @@ type Status = (sender: unknown, status: string) => void;
 /** What we use of anywidget's model. Each hook gets a proxy of its own, so the hub is found by its kernel. */
 interface Model {
 	get(name: "kernel"): string;
-	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
-	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
+	on(name: "msg:custom", callback: (content: Message) => void): void;
+	off(name: "msg:custom", callback: (content: Message) => void): void;
 	send(content: Record<string, unknown>): void;
 	/** JupyterLab's manager knows its kernel; others may not. */
 	widget_manager?: {
@@ -34,7 +34,7 @@ function initialize({ model }: { model: Model }): () => void {
 	const host = new Host(store);
 	const hub = { store, host };
 	const abort = new AbortController();
-	const receive = (content: FromKernel): void => store.receive(content);
+	const receive = (content: Message): void => store.receive(content);
 	const status: Status = (_sender, name) => {
 		if (GONE.includes(name)) host.suspend();
 	};

@@ -2,8 +2,8 @@
 
     python -m tests.bench.bench_widget [--kernel] [--page]
 
-The kernel streams one file at 5,000 fragments a second for five seconds. The page gets files at 60 updates a
-second on the dev page. A limit stands beside each figure; on a busy machine look at ratios and exponents.
+The kernel streams one file at 20 to 5,000 fragments a second for five seconds each. The page gets files at 60
+updates a second on the dev page. A limit stands beside each figure; on a busy machine look at ratios and exponents.
 """
 
 import argparse
@@ -21,10 +21,12 @@ from typing import Any
 
 from tests.bench.bench_providers import exponent
 from tests.kernels import PATIENCE, Kernel, start_kernel
+from tests.unpacking import Unpacker
 from tests.widget_stage import BUNDLE, CHROMIUM, FLAGS, DevServer, Stage, event
 
 FRAGMENT = 20
 RATE = 5000
+RATES = [20, 50, 100, 500]
 SECONDS = 5
 RUNS_AT_ONCE = 8
 FIXED_BYTES = 8192
@@ -92,6 +94,7 @@ async def pour(runs, rate):
         handle.name = handle.key = f"run{{runs}}_{{number}}"
         view = LiveView(handle)
         view.start("")
+        view._channel.seen.set()  # a page watches: no batches for those that come late
         work.append((handle, view))
     for handle, view in work:
         view.finish(await handle, None, [])
@@ -113,6 +116,8 @@ class Traffic:
 
     messages: int = 0
     size: int = 0
+    streamed: list[tuple[int, int]] = field(default_factory=list)
+    """Bytes and characters of each message that carries text, its envelope and all."""
     characters: int = 0
     arrivals: list[tuple[int, float]] = field(default_factory=list)
     """The first new fragment of a message, and when it arrived."""
@@ -127,13 +132,14 @@ def pour(kernel: Kernel, runs: int, rate: int) -> tuple[dict[str, Any], dict[str
     code = f"poured = await pour({runs}, {rate})\nprint('poured', json.dumps(poured))"
     cell = kernel.start(code, stdin=True)
     traffic: dict[str, Traffic] = {}
+    unpacker = Unpacker()
     printed, idle, deadline = "", False, time.monotonic() + PATIENCE
     while not idle:
         message = kernel.client.get_iopub_msg(timeout=max(0.1, deadline - time.monotonic()))
         content = message["content"]
         match message["msg_type"]:
             case "comm_msg" if content["data"].get("method") == "custom":
-                count(traffic, content["data"]["content"])
+                count(traffic, unpacker, content["data"]["content"])
             case "stream":
                 printed += content["text"]
             case "error":
@@ -143,16 +149,20 @@ def pour(kernel: Kernel, runs: int, rate: int) -> tuple[dict[str, Any], dict[str
     return json.loads(printed.partition("poured ")[2]), traffic
 
 
-def count(traffic: dict[str, Traffic], message: dict[str, Any]) -> None:
+def count(traffic: dict[str, Traffic], unpacker: Unpacker, packed: Any) -> None:
+    message = unpacker.read(packed)
     seen = traffic.setdefault(message["run"], Traffic())
     # A batch that starts over is for pages that came late; nobody has said hello here.
-    again = message.get("first") == 1 and seen.messages > 0
-    seen.messages += not again
-    seen.size += 0 if again else len(json.dumps(message, ensure_ascii=False).encode())
-    for item in () if again else message.get("events", ()):
-        if item["type"] == "file_delta":
-            seen.arrivals.append((item["offset"] // FRAGMENT, time.monotonic()))
-            seen.characters += len(item["text"])
+    if message.get("first") == 1 and seen.messages > 0:
+        return
+    size = len(json.dumps(packed, ensure_ascii=False).encode())
+    text = "".join(item["text"] for item in message.get("events", ()) if item["type"] == "file_delta")
+    seen.messages += 1
+    seen.size += size
+    if text:
+        seen.streamed.append((size, len(text)))
+        seen.arrivals.append((seen.characters // FRAGMENT, time.monotonic()))
+        seen.characters += len(text)
 
 
 def lags(traffic: Traffic, times: list[float]) -> list[float]:
@@ -178,6 +188,7 @@ def measure_kernel() -> None:
         row("the same, p95 of all messages (ms)", f"{percentile(late, 95):.0f}", "under 100")
         row("hub, share of a core (%)", f"{facts['hub'] * 100:.1f}")
         row("kernel with the engine, share of a core (%)", f"{facts['cpu'] * 100:.1f}")
+        measure_rates(kernel)
         rate = RATE // RUNS_AT_ONCE
         print(f"\n{RUNS_AT_ONCE} runs at once, {rate} fragments a second each")
         facts, traffic = pour(kernel, RUNS_AT_ONCE, rate)
@@ -188,6 +199,23 @@ def measure_kernel() -> None:
         )
         row("median lag in the first fifth (ms)", f"{first:.0f}")
         row("median lag in the last fifth (ms)", f"{last:.0f}", "no more than in the first")
+
+
+def measure_rates(kernel: Kernel) -> None:
+    print(f"\nThe same at other rates, {FRAGMENT} characters each")
+    print(
+        f"  {'fragments/s':>12}{'messages/s':>13}{'bytes/content':>16}{'oldest waits, median':>23}{'p95':>9}"
+        f"{'bytes once':>15}"
+    )
+    for rate in RATES:
+        facts, traffic = pour(kernel, 1, rate)
+        (seen,) = traffic.values()
+        late, took = lags(seen, facts["times"][0]), seen.arrivals[-1][1] - seen.arrivals[0][1]
+        # The first and the last also tell how the run begins and ends, which costs the same at any rate.
+        sizes, texts = zip(*seen.streamed[1:-1], strict=True)
+        often, share, fixed = (len(seen.arrivals) - 1) / took, sum(sizes) / sum(texts), seen.size - sum(sizes)
+        waits = f"{statistics.median(late):>20.0f} ms{percentile(late, 95):>6.0f} ms"
+        print(f"  {rate:>12}{often:>13.1f}{share:>16.3f}{waits}{fixed:>15,}")
 
 
 def percentile(values: list[float], share: int) -> float:
