@@ -215,3 +215,22 @@ def test_what_the_page_reports_is_kept(page):
 
 def test_the_key_never_reaches_the_page(page):
     assert "sk-ant-test-key" not in str(page.messages)
+
+
+def test_an_older_run_of_the_same_request_shows_itself(page):
+    cell = "%%agent twin -m demo: --pace 0.05\nA form"
+    page.finish(page.start(cell))
+    page.kernel.run("older = twin")
+    page.finish(page.start(cell))
+    key = page.kernel.value("twin.key")[1:-1]
+    assert page.kernel.value("older.key")[1:-1] == key
+    assert f'data-anb-run="{key}"' in page.kernel.run("twin").result["text/html"]
+    assert f'data-anb-run="{key}.2"' in page.kernel.run("older").result["text/html"]
+    sessions = [page.command("hello", mark)["session"] for mark in (key, f"{key}.2")]
+    assert sessions == [page.kernel.value(f"{name}.id")[1:-1] for name in ("twin", "older")]
+
+
+def test_a_run_changed_by_hand_is_shown_frozen(page):
+    shown = page.kernel.run("twin.with_files({'index.html': '<h1>Mine</h1>'})").result["text/html"]
+    assert 'data-anb-run=""' in shown
+    assert "Mine" in shown

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from agent_nb.handle import Handle
@@ -104,10 +105,7 @@ def show_run(run: Run | Handle) -> dict[str, str] | None:
     hub = widget.existing_hub() if widget is not None else None
     if isinstance(run, Handle):
         if run.result is None:
-            return (
-                first_frame(run.key, run.name, run.model) if hub is not None and hub.knows(run.key) else None
-            )
+            shown = hub is not None and hub.knows(run.key, run.id)
+            return first_frame(run.key, run.name, run.model) if shown else None
         run = run.result
-    if hub is not None:
-        hub.adopt(run)
-    return bundle(run)
+    return bundle(run if hub is None else replace(run, key=hub.adopt(run)))

@@ -206,16 +206,31 @@ class Hub:
         channel.follow(handle)
         return channel
 
-    def knows(self, key: str) -> bool:
-        return key in self._channels
+    def knows(self, key: str, session: str) -> bool:
+        channel = self._channels.get(key)
+        return channel is not None and channel.session == session
 
-    def adopt(self, run: Run) -> None:
-        """Makes a finished run known, so that the page can open it when it is displayed."""
-        if run.key and run.key not in self._channels and run.events:
-            channel = Channel(self, run.key, run.name, all_events(run))
-            channel.result, channel.outlet.sent = run, len(channel.events)
-            channel.model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
-            self._keep(channel)
+    def adopt(self, run: Run) -> str:
+        """Makes a finished run known to the page; gives the mark to display it by.
+
+        Runs of the same request share a key, and the newest holds it: older ones get a mark of their own. One
+        whose files were changed by hand is nothing the page has heard of, and is shown frozen.
+        """
+        if run.given_files is not None or not run.events:
+            return ""
+        for number in itertools.count(1):
+            mark = run.key if number == 1 else f"{run.key}.{number}"
+            if mark not in self._channels:
+                self._open_channel(mark, run)
+            if self._channels[mark].session == run.id:
+                break
+        return mark
+
+    def _open_channel(self, mark: str, run: Run) -> None:
+        channel = Channel(self, mark, run.name, all_events(run))
+        channel.result, channel.outlet.sent = run, len(channel.events)
+        channel.model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
+        self._keep(channel)
 
     def _keep(self, channel: Channel) -> None:
         self._channels.pop(channel.key, None)

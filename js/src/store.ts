@@ -49,6 +49,8 @@ export class RunEntry {
 	readonly #contents = new Map<string, Content | null>();
 	/** Every variant's events, for those who want to see them again. */
 	readonly #tapes = new Map<number, Tape>();
+	/** Sessions that a newer one has replaced: one may still be running in the background. */
+	readonly #past = new Set<string>();
 	#asked = false;
 	#resyncing = false;
 	#owner = true;
@@ -118,6 +120,7 @@ export class RunEntry {
 
 	/** Takes what is new; a batch that starts over replaces, one that leaves a gap is asked for again. */
 	receive(batch: Batch): void {
+		if (this.#past.has(batch.session)) return;
 		const same = this.state?.session === batch.session ? this.state : null;
 		const have = same?.have ?? 0;
 		if (batch.last <= have && same) {
@@ -130,6 +133,7 @@ export class RunEntry {
 			return;
 		}
 		this.#resyncing = false;
+		if (!same && this.state) this.#past.add(this.state.session);
 		if (!same) this.#contents.clear();
 		if (!same) this.since = performance.timeOrigin + performance.now();
 		if (batch.first === 1) this.#tapes.clear();

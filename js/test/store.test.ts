@@ -50,6 +50,15 @@ describe("batches", () => {
 		expect(store.run("k").state).toMatchObject({ have: 6, meta: META });
 	});
 
+	test("a session that was replaced stays away", () => {
+		store.receive(batch(1, 3, { session: "s0" }));
+		store.receive(batch(1, 4));
+		store.receive(batch(4, 5, { session: "s0" }));
+		store.receive(batch(1, 6, { session: "s0" }));
+		expect(sent).toHaveLength(0);
+		expect(store.run("k").state).toMatchObject({ session: "s1", have: 4 });
+	});
+
 	test("a gap is asked for once", () => {
 		store.receive(batch(1, 2));
 		store.receive(batch(4, 4));
