@@ -42,8 +42,24 @@ export function safeLink(address: string): string | null {
 	}
 }
 
+/** How many brackets an address leaves open. */
+function openBrackets(address: string): number {
+	let open = 0;
+	for (const char of address) open += char === "(" ? 1 : char === ")" ? -1 : 0;
+	return open;
+}
+
+/** A link whose address has brackets of its own: the parser takes the first `)` for the end of it. */
+interface Cut {
+	readonly link: HTMLElement;
+	address: string;
+	/** What came since, until it is known whose it is. */
+	held: string;
+}
+
 class Builder {
 	readonly #path: Node[];
+	#cut: Cut | null = null;
 
 	constructor(root: HTMLElement) {
 		this.#path = [root];
@@ -51,6 +67,7 @@ class Builder {
 
 	open(token: smd.Token): void {
 		if (token === smd.DOCUMENT) return;
+		this.end();
 		const tag = TAGS[token] ?? "span";
 		const element = document.createElement(tag);
 		this.#here.appendChild(element);
@@ -59,10 +76,21 @@ class Builder {
 	}
 
 	close(): void {
+		if (this.#here !== this.#cut?.link) this.end();
 		if (this.#path.length > 1) this.#path.pop();
 	}
 
+	/** No more text will follow here. */
+	end(): void {
+		if (this.#cut) this.#append(this.#giveUp(this.#cut));
+	}
+
 	text(text: string): void {
+		this.#append(this.#cut ? this.#complete(this.#cut, text) : text);
+	}
+
+	#append(text: string): void {
+		if (!text) return;
 		const last = this.#here.lastChild;
 		if (last?.nodeType === Node.TEXT_NODE) (last as Text).appendData(text);
 		else this.#here.appendChild(document.createTextNode(text));
@@ -71,11 +99,8 @@ class Builder {
 	attribute(name: smd.Attr, value: string): void {
 		const element = this.#here as HTMLElement;
 		if (name === smd.HREF && element.localName === "a") {
-			const address = safeLink(value);
-			if (address === null) return;
-			element.setAttribute("href", address);
-			element.setAttribute("target", "_blank");
-			element.setAttribute("rel", "noopener noreferrer");
+			this.#link(element, value);
+			if (openBrackets(value) > 0) this.#cut = { link: element, address: `${value})`, held: "" };
 		} else if (name === smd.START && /^\d{1,9}$/.test(value)) {
 			element.setAttribute("start", value);
 		} else if (name === smd.CHECKED) {
@@ -84,6 +109,35 @@ class Builder {
 			// A picture from elsewhere would tell its server who reads this: its address stands there instead.
 			this.text(`(picture: ${value})`);
 		}
+	}
+
+	#link(element: HTMLElement, value: string): void {
+		const address = safeLink(value);
+		if (address === null) return;
+		element.setAttribute("href", address);
+		element.setAttribute("target", "_blank");
+		element.setAttribute("rel", "noopener noreferrer");
+	}
+
+	/** Takes the rest of a link's address out of the text; gives what is left to show. */
+	#complete(cut: Cut, text: string): string {
+		for (const [at, char] of [...text].entries()) {
+			if (/\s/.test(char)) return this.#giveUp(cut) + [...text].slice(at).join("");
+			if (char === ")" && openBrackets(cut.address) === 0) {
+				this.#link(cut.link, cut.address);
+				this.#cut = null;
+				return [...text].slice(at + 1).join("");
+			}
+			cut.address += char;
+			cut.held += char;
+		}
+		return "";
+	}
+
+	/** The address had ended after all: what was held back is text. */
+	#giveUp(cut: Cut): string {
+		this.#cut = null;
+		return cut.held;
 	}
 
 	get #here(): Node {
@@ -95,10 +149,12 @@ class Builder {
 export class Markdown {
 	readonly element: HTMLElement;
 	#parser: smd.Parser | null = null;
+	#builder: Builder;
 	#text = "";
 
 	constructor(element: HTMLElement) {
 		this.element = element;
+		this.#builder = new Builder(element);
 	}
 
 	set(text: string, done: boolean): void {
@@ -110,6 +166,7 @@ export class Markdown {
 		}
 		if (done && this.#parser) {
 			smd.parser_end(this.#parser);
+			this.#builder.end();
 			this.#parser = null;
 		}
 	}
@@ -122,8 +179,9 @@ export class Markdown {
 
 	#begin(): smd.Parser {
 		this.#reset();
+		this.#builder = new Builder(this.element);
 		return smd.parser({
-			data: new Builder(this.element),
+			data: this.#builder,
 			add_token: (builder: Builder, token) => builder.open(token),
 			end_token: (builder: Builder) => builder.close(),
 			add_text: (builder: Builder, text) => builder.text(text),

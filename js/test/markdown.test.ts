@@ -101,3 +101,25 @@ describe("streaming", () => {
 		expect(element.textContent).toBe("second and third");
 	});
 });
+
+describe("links with brackets", () => {
+	const cases = [
+		["[a](https://x.example/b_(c)) d", "https://x.example/b_(c)", "a d"],
+		["[a](https://x.example/b_(c)#d), e", "https://x.example/b_(c)#d", "a, e"],
+		["([a](https://x.example/((c)))) d", "https://x.example/((c))", "(a) d"],
+		["([a](https://x.example/b)) d", "https://x.example/b", "(a) d"],
+		["[a](https://x.example/b(c) d", "https://x.example/b(c", "a d"],
+	] as const;
+	test.each(cases)("%s", (text, address, words) => {
+		for (const size of [1, 2, 3, text.length]) {
+			const element = render(text, size);
+			expect(element.querySelector("a")?.getAttribute("href")).toBe(address);
+			expect(element.textContent).toBe(words);
+		}
+	});
+
+	test("what is held back comes with the end", () => {
+		expect(render("[a](https://x.example/b(c)d").textContent).toBe("ad");
+		expect(render("[a](https://x.example/b(c)**d**").textContent).toBe("ad");
+	});
+});
