@@ -111,6 +111,7 @@ class RunHandle(Handle):
     async def _turn(self, step: int) -> Turn:
         """One turn of the model, tried again when the vendor or the network fails."""
         request = self._request()
+        known = dict(self._call_counts)
         self._emit(TurnStarted, step=step)
         for attempt in itertools.count(1):
             self._check_limits()
@@ -120,7 +121,8 @@ class RunHandle(Handle):
                 break
             except ProviderError as error:
                 wait = wait_before(attempt, error)
-                self._withdraw()
+                self._call_counts = dict(known)
+                self._open_calls.clear()
                 self._journal.tick()
                 self._emit(TurnRetrying, attempt=attempt, wait=wait, why=scrub(str(error)))
                 await self._clock.sleep(wait)
@@ -358,11 +360,6 @@ class RunHandle(Handle):
         tool = self._setup.toolbox.get(name)
         self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
         return event_id, tool.stream() if tool and tool.stream else None
-
-    def _withdraw(self) -> None:
-        for call in self._open_calls.values():
-            self._call_counts[call.id] -= 1
-        self._open_calls.clear()
 
     def _estimate(self) -> None:
         """Reckons what the turn has cost so far, before the vendor has counted."""

@@ -204,8 +204,12 @@ def all_events(run: Run) -> list[Event]:
 
 def unique_call_id(call_id: str, seen: dict[str, int]) -> str:
     """The id a call has in events: vendors that number calls anew each turn repeat theirs."""
-    seen[call_id] = seen.get(call_id, 0) + 1
-    return call_id if seen[call_id] == 1 else f"{call_id}#{seen[call_id]}"
+    count = seen[call_id] = seen.get(call_id, 0) + 1
+    if count == 1:
+        return call_id
+    numbered = f"{call_id}#{count}"
+    # A vendor may have given that very id: each has a card of its own.
+    return unique_call_id(call_id if numbered in seen else numbered, seen)
 
 
 def request_key(name: str, *parts: Any) -> str:

@@ -46,6 +46,16 @@ async def test_a_cut_turn_is_withdrawn_and_tried_again():
     assert [use.ok for use in run.tool_uses] == [True]
 
 
+async def test_no_two_calls_of_a_run_share_an_id():
+    ids = ["call", "call", "call#2", "call", "call#2"]
+    written = [write(f"{number}.txt", id=id_) for number, id_ in enumerate(ids)]
+    cut = fail(ProviderError("The connection was cut.", retryable=True))
+    run = await run_script([*written, cut], written, [text("Done.")])
+    assert len({event.call_id for event in of(run, ToolFinished)}) == len(ids)
+    assert [use.call.id for use in run.tool_uses] == ids
+    assert [use.title for use in run.tool_uses] == [f"create {number}.txt" for number in range(5)]
+
+
 async def test_retries_end_with_the_vendors_words():
     cut = [fail(ProviderError("The service is overloaded.", retryable=True))]
     run = await run_script(cut, cut, cut, cut, cut)
