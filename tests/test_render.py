@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from agent_nb import Agent, Files, tool
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
-from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, stop, text, think, usage, wait
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from agent_nb.render import bundle, first_frame, ready_line, to_html_page, to_markdown, to_text
 from agent_nb.render.cards import MAX_IMAGE
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
@@ -88,18 +88,6 @@ async def test_the_headline_tells_what_is_known():
     assert "hero: done in 3.1 s, claude-opus-5-5, 14.2k tokens in, 3.4k out, $0.16, 2 steps" in words
     assert "Thought for 3.1 s" in words
     assert "$" not in Elements(bundle(replace(run, cost=None))["text/html"]).text
-
-
-async def test_a_stopped_call_is_no_failed_call():
-    handle = Agent(ScriptedProvider([[write(fragment=6), stall()]])).start("A page")
-    async for event in handle:
-        if event.type == "file_delta":
-            handle.stop()
-    run = await handle
-    for words in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
-        assert "Not run: the run ended first." in words
-        assert "failed" not in words
-        assert "✗" not in words
 
 
 async def test_hostile_text_stays_text():

@@ -5,7 +5,7 @@ import html
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agent_nb.events import MimeBundle
@@ -28,6 +28,20 @@ _FRAME_STYLE = (
     "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
     "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
 )
+
+
+def rows_html(entries: Iterable[Entry]) -> str:
+    """Entries one after another; edits of one file that follow each other are one row, which unfolds."""
+    rows = []
+    for path, group in itertools.groupby(entries, key=_edited):
+        drawn = [entry_html(entry) for entry in group]
+        row = f'<span class="anb-ok">✓</span> {len(drawn)} edits of <code>{html.escape(path)}</code>'
+        rows += [_fold(row, "".join(drawn))] if path and len(drawn) > 1 else drawn
+    return "".join(rows)
+
+
+def _edited(entry: Entry) -> str:
+    return entry.path if isinstance(entry, Step) and entry.ok and entry.action == "edited" else ""
 
 
 def entry_html(entry: Entry) -> str:

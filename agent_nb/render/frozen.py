@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from agent_nb.files import human_size
-from agent_nb.render.cards import entry_html
+from agent_nb.render.cards import entry_html, rows_html
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.prose import with_code
 from agent_nb.render.transcript import Cited, Entry, Given, Step, Thought, Words
@@ -186,7 +186,7 @@ def _log(entries: Sequence[Entry]) -> str:
     calls = sum(isinstance(entry, Step) for entry in entries)
     told = [plural(calls, "tool call")] if calls else []
     told += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
-    rows = "".join(map(entry_html, entries[:end]))
+    rows = rows_html(entries[:end])
     summary = f"<summary>Transcript{': ' if told else ''}{', '.join(told)}</summary>"
     log = f'<details class="anb-open anb-log">{summary}{rows}</details>{_GAP}' if rows else ""
     said = "".join(map(entry_html, entries[end:]))

@@ -7,6 +7,7 @@ from typing import Any
 from agent_nb.errors import ToolErrorCode
 from agent_nb.events import (
     Event,
+    FileAction,
     FileChanged,
     FileDelta,
     MessageAdded,
@@ -73,6 +74,7 @@ class Step:
     """What the model was told."""
     path: str = ""
     """The file it changed."""
+    action: FileAction | None = None
 
     @property
     def failed(self) -> bool:
@@ -140,8 +142,8 @@ class _Folding:
                 self._change(call_id, lambda step: replace(step, title=title, args=args))
             case ToolRunning(call_id=call_id, title=title):
                 self._change(call_id, lambda step: replace(step, title=title))
-            case FileChanged(call_id=str(call_id), path=path):
-                self._change(call_id, lambda step: replace(step, path=path))
+            case FileChanged(call_id=str(call_id), path=path, action=action):
+                self._change(call_id, lambda step: replace(step, path=path, action=action))
             case ToolFinished(call_id=call_id) as end:
                 told = {name: getattr(end, name) for name in _OUTCOME}
                 self._change(call_id, lambda step: replace(step, **told))

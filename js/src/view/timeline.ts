@@ -5,6 +5,7 @@ import { seconds } from "../format.ts";
 import { Markdown } from "../markdown.ts";
 import type { RetryRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
 import type { Context, Moment } from "./context.ts";
+import { createEdits, type Edits, foldEdits } from "./edits.ts";
 import { createGiven } from "./given.ts";
 import { createToolRow } from "./tool.ts";
 
@@ -24,13 +25,10 @@ export function createTimeline(context: Context): TimelineView {
 		h("div", { class: "anb-told" }, given.element, log),
 	);
 	const ticking = new Set<(moment: Moment) => void>();
-	const list = new KeyedList<Row | TurnMark>(
+	const list = new KeyedList<Row | TurnMark | Edits>(
 		log,
 		(row) => row.key,
-		(row) =>
-			row.kind === "turn"
-				? createTurn(context, row)
-				: (createRow(context, row, ticking) as View<Row | TurnMark>),
+		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
 	const end = createEnd();
 
@@ -38,7 +36,7 @@ export function createTimeline(context: Context): TimelineView {
 		element: scroll,
 		update(moment) {
 			given.update(moment.state.images);
-			list.update(context.choices.replay ? withTurns(moment.state) : moment.state.rows);
+			list.update(foldEdits(context.choices.replay ? withTurns(moment.state) : moment.state.rows));
 			if (!end.update(moment)) end.element.remove();
 			else if (log.lastChild !== end.element) log.append(end.element);
 			for (const move of ticking) move(moment);
@@ -80,16 +78,24 @@ function createTurn(context: Context, { step }: TurnMark): View<Row | TurnMark> 
 	return { element: h("li", { class: "anb-turn" }, button), update() {} };
 }
 
-function createRow(context: Context, row: Row, ticking: Set<(moment: Moment) => void>): View<Row> {
+function createItem(
+	context: Context,
+	row: Row | TurnMark | Edits,
+	ticking: Set<(moment: Moment) => void>,
+): unknown {
 	switch (row.kind) {
+		case "turn":
+			return createTurn(context, row);
+		case "edits":
+			return createEdits(context, ticking);
 		case "thinking":
-			return createThinking(context, ticking) as View<Row>;
+			return createThinking(context, ticking);
 		case "text":
-			return createText() as View<Row>;
+			return createText();
 		case "tool":
-			return createToolRow(context, row, ticking) as View<Row>;
+			return createToolRow(context, row, ticking);
 		case "retry":
-			return createRetry(ticking) as View<Row>;
+			return createRetry(ticking);
 	}
 }
 

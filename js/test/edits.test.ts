@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import type { Row } from "../src/state.ts";
+import { type Edits, foldEdits } from "../src/view/edits.ts";
+import { changed, done, play, script, started, text, tool } from "./events.ts";
+
+/** Rows of finished edits, each `[call, path]`; a word alone is text in between. */
+function rows(...steps: (string | [call: string, path: string])[]): readonly Row[] {
+	const events = steps.flatMap((step) =>
+		typeof step === "string"
+			? [text(step)]
+			: [
+					tool(step[0]),
+					changed(step[1], 2, { action: "edited", call_id: step[0], added: 2, removed: 1 }),
+					done({ call_id: step[0] }),
+				],
+	);
+	return play(script(started, ...events)).rows;
+}
+
+const shapes = (items: (Row | Edits)[]): string[] =>
+	items.map((item) => (item.kind === "edits" ? `${item.rows.length} of ${item.path}` : item.kind));
+
+describe("edits that follow each other", () => {
+	test("of one file are one row", () => {
+		const folded = foldEdits(rows(["a", "x.html"], ["b", "x.html"], ["c", "y.css"], ["d", "x.html"]));
+		expect(shapes(folded)).toEqual(["2 of x.html", "tool", "tool"]);
+	});
+
+	test("words between them keep them apart", () => {
+		expect(shapes(foldEdits(rows(["a", "x"], "Now the rest.", ["b", "x"])))).toEqual([
+			"tool",
+			"text",
+			"tool",
+		]);
+	});
+
+	test("one that is still running or failed stays outside", () => {
+		const events = script(started, tool("c"), done({ call_id: "c", ok: false, code: "FAILED" }), tool("d"));
+		const more = [...rows(["a", "x"], ["b", "x"]), ...play(events).rows];
+		expect(shapes(foldEdits(more))).toEqual(["2 of x", "tool", "tool"]);
+	});
+
+	test("the row keeps its key as it grows", () => {
+		const two = foldEdits(rows(["a", "x"], ["b", "x"]))[0];
+		const three = foldEdits(rows(["a", "x"], ["b", "x"], ["c", "x"]))[0];
+		expect(two?.key).toBe(three?.key);
+	});
+});

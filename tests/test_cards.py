@@ -1,0 +1,36 @@
+"""The rows of a frozen transcript: what folds together, and how a call's end reads."""
+
+from agent_nb import Agent
+from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
+from agent_nb.render import bundle, to_markdown, to_text
+from tests.scripts import write
+from tests.test_render import Elements, play
+
+
+async def test_edits_of_one_file_fold_into_a_row():
+    def edit(old: str, new: str):
+        return call("edit_file", {"path": "index.html", "old": old, "new": new})
+
+    run = await play(
+        [write(content="<p>abc</p>")],
+        [edit("a", "x"), edit("b", "y"), edit("nowhere", "z")],
+        [edit("c", "z")],
+        [text("Done.")],
+    )
+    words = Elements(bundle(run)["text/html"]).text
+    assert words.count("2 edits of index.html") == 1
+    assert words.index("2 edits") < words.index("failed") < words.rindex("index.html: ")
+    assert "3 edits" not in words
+    assert run.html == "<p>xyz</p>"
+
+
+async def test_a_stopped_call_is_no_failed_call():
+    handle = Agent(ScriptedProvider([[write(fragment=6), stall()]])).start("A page")
+    async for event in handle:
+        if event.type == "file_delta":
+            handle.stop()
+    run = await handle
+    for words in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
+        assert "Not run: the run ended first." in words
+        assert "failed" not in words
+        assert "✗" not in words
