@@ -72,6 +72,7 @@ def start_shell(home: Path) -> Iterator[Shell]:
         patch.setenv("IPYTHONDIR", str(home / ".ipython"))
         InteractiveShell.clear_instance()
         ipython = InteractiveShell.instance(config=config)
+        ipython.history_manager.outputs.clear()  # IPython keeps one for all shells of a process
         try:
             ipython.run_line_magic("load_ext", "agent_nb")
             yield Shell(ipython)
