@@ -12,6 +12,8 @@ from agent_nb.studio.cutout import AskingCutter, BorderCutter, local_cutter
 from agent_nb.studio.placeholder import Placeholder
 
 MODE = "AGENT_NB_MODE"
+CHOICE = "AGENT_NB_IMAGES"
+"""`local`, or the maker's `vendor:model`; what the person names never falls back to another."""
 OFFLINE_MODEL = "demo:"
 UNPRICED = "the run has a budget, and what real ones cost is not known beforehand"
 
@@ -33,7 +35,10 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     """The studio for a run of this model. Nothing is imported or opened that a run may not need."""
     if provider.name.startswith(OFFLINE_MODEL) or os.environ.get(MODE, "").strip().lower() == "replay":
         return local_studio()
-    makers = image_makers(provider)
+    chosen = os.environ.get(CHOICE, "").strip()
+    if chosen.lower() == "local":
+        return Studio(maker=Placeholder(), cutter=local_cutter())
+    makers = image_makers(provider, chosen)
     if budget and makers:
         return Studio(maker=Placeholder(UNPRICED), cutter=local_cutter())
     asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)

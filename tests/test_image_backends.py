@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.errors import ProviderError
+from agent_nb.errors import ConfigError, ProviderError
 from agent_nb.imaging import studio_for
 from agent_nb.messages import Image
 from agent_nb.providers import model
@@ -173,6 +173,34 @@ def test_the_demo_and_replays_stay_local(monkeypatch):
     assert not studio_for(model("demo:")).online
     monkeypatch.setenv("AGENT_NB_MODE", "replay")
     assert served(model(MODELS["openai"])) == ("placeholder", "local")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "maker", "cutter"),
+    [
+        ("local", "placeholder", "local"),
+        ("gemini:gemini-3-pro-image", "gemini:gemini-3-pro-image", "local"),
+        ("openai", OPENAI, OPENAI),
+    ],
+)
+def test_the_person_chooses_the_maker(monkeypatch, chosen, maker, cutter):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    monkeypatch.setenv("AGENT_NB_IMAGES", chosen)
+    assert served(model(MODELS["openai"])) == (maker, cutter)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ("openai:gpt-image-2.6-flare", "which needs a key. Set `OPENAI_API_KEY`"),
+        ("anthropic", r"'anthropic' makes no pictures. AGENT_NB_IMAGES can be local, openai:gpt-image"),
+    ],
+)
+def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, words):
+    monkeypatch.setenv("AGENT_NB_IMAGES", chosen)
+    with pytest.raises(ConfigError, match=words):
+        studio_for(model(ANTHROPIC, api_key=KEY))
 
 
 def test_a_budget_buys_no_pictures(monkeypatch):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from agent_nb.errors import ConfigError, MissingKeyError
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.settings import Settings, check_base_url
 from agent_nb.providers.vendors import VENDORS, Vendor
@@ -13,9 +14,26 @@ from agent_nb.scrub import register
 from agent_nb.studio import ImageMaker
 
 
-def image_makers(provider: Any) -> list[ImageMaker]:
-    """Those that can be asked: the vendor of the run's own model first, then every other with a key."""
-    return [_made(settings) for settings in _usable(getattr(provider, "settings", None))]
+def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
+    """Those that can be asked: the chosen one, or that of the run's own vendor and every other with a key."""
+    usable = list(_usable(getattr(provider, "settings", None)))
+    return [_made(settings) for settings in ([_pick(usable, chosen)] if chosen else usable)]
+
+
+def _pick(usable: list[Settings], chosen: str) -> Settings:
+    name, _, model = chosen.partition(":")
+    vendor = VENDORS.get(name.lower())
+    if vendor is None or not vendor.image_target:
+        makers = [f"{row.name}:{row.image_model}" for row in VENDORS.values() if row.image_target]
+        raise ConfigError(
+            f"{chosen!r} makes no pictures. AGENT_NB_IMAGES can be local, {' or '.join(makers)}."
+        )
+    for settings in usable:
+        if settings.vendor is vendor:
+            return replace(settings, model=model or vendor.image_model)
+    raise MissingKeyError(
+        f"AGENT_NB_IMAGES is {chosen!r}, which needs a key. Set `{vendor.keys[0]}`, or set it to local."
+    )
 
 
 def _usable(own: Settings | None) -> Iterator[Settings]:
