@@ -111,7 +111,8 @@ export function createPreview(
 		update({ state }) {
 			const shown = shownPage(state, context.choices);
 			path = shown?.file.path ?? null;
-			empty.update(state.busy, seen && shown !== null);
+			// A finished page that is only being loaded needs no word.
+			empty.update(state.busy, shown !== null && (seen || !state.busy));
 			stream.hidden = !shown?.live || !state.busy;
 			if (shown) feed.show(toPage(context, shown));
 			else {
