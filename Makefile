@@ -69,6 +69,7 @@ fuzz: env ## the property tests, for much longer
 bench: env build ## what it costs: timings as ratios in one run
 	$(PY) -m tests.bench.bench_providers --engine
 	$(PY) -m tests.bench.bench_variants
+	$(PY) -m tests.bench.bench_many
 	$(PY) -m tests.bench.bench_magic
 	$(PY) -m tests.bench.bench_widget
 	$(PY) -m tests.bench.bench_arrangements

@@ -34,23 +34,24 @@ class Shelf:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None
+        self._paths: dict[str, Path] = {}
+        """The files by their marks, as of the last `find`."""
 
     def find(self, asked: Sequence[tuple[str, Json]]) -> list[Run | None]:
         """For each mark and request, the run that was saved for it and ended well."""
-        paths = self._paths()
-        return [self._read(paths[mark], request) if mark in paths else None for mark, request in asked]
+        files = sorted(self.folder.glob(f"*{SUFFIX}"))
+        self._paths = {found[1]: path for path in files if (found := _MARKED.search(path.name))}
+        return [
+            self._read(path, request) if (path := self._paths.get(mark)) else None for mark, request in asked
+        ]
 
     def save(self, run: Run, mark: str, request: Json, label: str) -> Path:
         """Writes the run, whole or not at all, without secrets, over an earlier one of the same mark."""
         name = f"{_slug(label)}-{_slug(run.model)}-{mark}{SUFFIX}"
-        target = self._paths().get(mark, self.folder / name)
+        target = self._paths.get(mark, self.folder / name)
         wire = {"format": FORMAT, "version": FORMAT_VERSION, "request": request, **run_to_wire(run)}
         write_atomically(target, scrub(json.dumps(wire, ensure_ascii=False)).encode("utf-8", "replace"))
         return target
-
-    def _paths(self) -> dict[str, Path]:
-        files = sorted(self.folder.glob(f"*{SUFFIX}"))
-        return {found[1]: path for path in files if (found := _MARKED.search(path.name))}
 
     def _read(self, path: Path, request: Json) -> Run | None:
         """The run, unless it is damaged, of another request, or did not end well: then it is asked again."""
