@@ -1,5 +1,6 @@
 """Runs that make pictures: which tools are offered, what the run keeps, and that a cassette plays it again."""
 
+import asyncio
 import base64
 
 import pytest
@@ -11,10 +12,11 @@ from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle
 from agent_nb.tools import Toolbox
-from tests.drawings import as_image, opened, screenshot
+from tests.drawings import as_image, opened, png, screenshot
 from tests.image_desk import KEY
 from tests.scripts import of, write
 from tests.tapes import facts, play, record
+from tests.wire import Call, Reply, Say, WireServer, openai_pictures, problem, reply
 
 PAGE = '<!doctype html><img src="assets/hero.png"><div style="background:url(\'assets/oven.png\')">x</div>'
 IMAGES = [
@@ -129,6 +131,56 @@ async def test_the_demo_makes_no_pictures():
     names = {use.call.name for use in run.tool_uses}
     assert names <= {"create_file", "edit_file"}
     assert run.files.entry == "index.html"
+
+
+def openai_agent(server: WireServer) -> Agent:
+    return Agent(model("openai:", api_key=KEY, base_url=server.base_url("openai")))
+
+
+async def test_a_vendors_own_pictures_from_end_to_end():
+    async with WireServer() as server, openai_agent(server) as agent:
+        server.plan(
+            reply(Call("generate_images", {"images": IMAGES[:1]}, id="call_a")),
+            openai_pictures(png(1536, 864)),
+            reply(Say("A page.")),
+        )
+        run = await agent.run("A page for a bakery")
+        asked = [request.path for request in server.requests]
+    assert asked == ["/v1/responses", "/v1/images/generations", "/v1/responses"]
+    assert run.files["assets/hero.png"] == png(1536, 864)
+    assert "placeholder" not in run.messages[2].parts[0].text
+    sent = server.requests[2].body["input"][-1]["output"]
+    assert [block["type"] for block in sent] == ["input_text", "input_image"]
+    assert KEY not in str(run.events)
+
+
+async def test_stop_ends_a_picture_at_once():
+    async with WireServer() as server, openai_agent(server) as agent:
+        server.plan(
+            reply(Call("generate_images", {"images": IMAGES[:1]}, id="call_a")), Reply(body=b"", silent=True)
+        )
+        handle = agent.start("A page for a bakery")
+        request = await server.arrival(1)
+        handle.stop()
+        run = await handle
+        await asyncio.wait_for(request.closed.wait(), 10)
+    assert (run.reason, dict(run.files)) == ("stopped", {})
+
+
+async def test_one_failure_leaves_the_run():
+    async with WireServer() as server, openai_agent(server) as agent:
+        server.plan(
+            reply(Call("generate_images", {"images": IMAGES[:1]}, id="call_a")),
+            problem(400, "Rejected by the safety system.", code="moderation_blocked"),
+            reply(Say("I go on without it.")),
+        )
+        run = await agent.run("A page for a bakery")
+    assert run.reason == "end_turn"
+    (use,) = run.tool_uses
+    assert (use.ok, use.summary) == (
+        False,
+        "OpenAI refused the request (400): Rejected by the safety system.",
+    )
 
 
 @pytest.mark.parametrize("name", ["generate_images", "remove_background", "save_assets", "extract_assets"])
