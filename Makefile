@@ -64,7 +64,7 @@ picture: env build chromium ## make the README's picture from a real run
 	$(PY) -m docs.picture
 
 fuzz: env ## the property tests, for much longer
-	$(PY) -m pytest tests/test_partial.py tests/test_loop_property.py tests/test_diffs.py tests/test_feed.py --hypothesis-profile=fuzz
+	$(PY) -m pytest tests/test_partial.py tests/test_loop_property.py tests/test_diffs.py tests/test_feed.py tests/test_cassette_property.py --hypothesis-profile=fuzz
 
 bench: env build ## what it costs: timings as ratios in one run
 	$(PY) -m tests.bench.bench_providers --engine

@@ -5,7 +5,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb.cassette.pace import read_pace, write_pace
@@ -56,7 +56,6 @@ def scripts(draw):
 
 
 @given(scripts())
-@settings(max_examples=60, deadline=None)
 def test_any_script_survives_the_file(turns):
     async def scenario(path: Path):
         return await record(path, *turns), await play(path)
@@ -72,7 +71,6 @@ gaps = st.one_of(st.just(0), st.integers(-3, 100_000), st.integers(1, 99).map(la
 
 
 @given(st.lists(st.tuples(st.text("ab", max_size=30), gaps), min_size=1, max_size=80))
-@settings(deadline=None)
 def test_any_pace_survives_being_written(fragments):
     whole = "".join(text for text, _ in fragments)
     pace = write_pace([(len(text), gap) for text, gap in fragments], len(whole))
