@@ -79,6 +79,7 @@ def start_shell(home: Path) -> Iterator[Shell]:
         finally:
             ipython.run_line_magic("unload_ext", "agent_nb")
             ipython.history_manager.end_session()
+            ipython.restore_sys_module_state()  # `__main__` is pytest's again
             InteractiveShell.clear_instance()
 
 
