@@ -1,12 +1,12 @@
 """The replay bar in a real browser: everything shows the run as it was then, and playing only adds to it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.test_widget_access import AXE, findings, recorded
-from tests.widget_stage import SECONDS, Stage, needs_browser
+from tests.widget_stage import RUNS, SECONDS, Stage, findings, needs_axe, needs_browser
 
 pytest_plugins = ["tests.widget_stage"]
 pytestmark = needs_browser
@@ -46,7 +46,7 @@ class Replay:
         SHOTS.mkdir(exist_ok=True)
         self.stage, self.page, self.widget = stage, stage.page, stage.widget
         stage.page.set_viewport_size({"width": 1100, "height": 700})
-        stage.play(recorded(name))
+        stage.play(json.loads((RUNS / f"{name}.json").read_text())["events"])
         self.page.evaluate("request => { window.kernel.record.request = request }", REQUEST)
         self.bar = self.widget.get_by_role("group", name="Replay")
         self.slider = self.bar.get_by_role("slider")
@@ -111,6 +111,17 @@ def test_stepping_back_takes_things_away(replay: Replay):
     replay.press("End")
     assert replay.words == "done"
     assert replay.rows == rows
+
+
+def test_the_page_shrinks_and_grows_again(replay: Replay):
+    replay.open().go_to("turn 2: the model writes index.html")
+    link = replay.stage.preview.get_by_role("link", name="About us")
+    link.wait_for()
+    replay.slider.fill("2.1")
+    link.wait_for(state="detached")
+    replay.stage.preview.locator("h1").wait_for()
+    replay.slider.fill("2.2")
+    link.wait_for()
 
 
 def test_leaving_returns_to_the_end(replay: Replay):
@@ -197,7 +208,9 @@ def test_a_reader_hears_steps_not_playing(replay: Replay):
         }"""
     )
     replay.slider.press(" ")
+    replay.button("Pause").wait_for()
     replay.button("Play").wait_for(timeout=30 * SECONDS)
+    assert replay.words == "done"
     assert replay.page.evaluate("window.heard") == ["done"]
 
 
@@ -230,9 +243,11 @@ def test_the_request_of_a_turn_can_be_read(replay: Replay):
     replay.open().go_to("turn 2: the request is sent")
     replay.button("Request of turn 2").click()
     panel = replay.widget.locator(".anb-request")
-    panel.get_by_text("Turn 2: what anthropic:claude-opus-5-5 was sent").wait_for()
+    panel.get_by_text("Turn 2: what the model was sent").wait_for()
+    panel.get_by_text("Messages").wait_for()
     assert panel.get_by_text("new", exact=True).count() == 2
     assert '"path": "index.html"' in panel.inner_text()
+    assert panel.locator("small").all_inner_texts()[-2:-1] == ["anthropic:claude-opus-5-5"]
     panel.get_by_text("All of it as JSON").click()
     assert '"known"' not in panel.locator("pre").last.inner_text()
     replay.page.screenshot(path=SHOTS / "replay-request.png")
@@ -265,7 +280,7 @@ def test_a_kernel_that_refuses_is_quoted(replay: Replay):
     replay.widget.locator(".anb-request").get_by_text("A recording has no kernel to ask.").wait_for()
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: `npm ci` in js/")
+@needs_axe
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_replay(stage: Stage, theme: str):
     stage.page.emulate_media(reduced_motion="reduce")
@@ -294,3 +309,21 @@ def test_a_narrow_cell_keeps_the_bar_whole(replay: Replay):
         inner = control.bounding_box()
         assert inner["x"] >= box["x"]
         assert inner["x"] + inner["width"] <= box["x"] + box["width"]
+
+
+def test_of_several_the_shown_one_is_scrubbed(stage: Stage):
+    replay = Replay(stage, "three")
+    tabs = replay.widget.get_by_role("tablist", name="Variants").get_by_role("tab")
+    replay.widget.get_by_role("radio", name="Grid").click()
+    assert not replay.button("Replay").is_visible()
+    replay.widget.get_by_role("radio", name="One at a time").click()
+    replay.open().go_to("turn 1: the model thinks")
+    time = float(replay.slider.input_value())
+    tabs.nth(1).click()
+    assert replay.words.startswith("turn 1: ")
+    assert float(replay.slider.input_value()) == time
+    replay.press("End")
+    assert replay.words == "done"
+    replay.page.screenshot(path=SHOTS / "replay-variants.png")
+    replay.widget.get_by_role("radio", name="Grid").click()
+    replay.bar.wait_for(state="hidden")
