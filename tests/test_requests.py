@@ -1,7 +1,6 @@
 """What each turn was sent, told again from the run."""
 
 import json
-from base64 import b64encode
 
 import pytest
 from PIL.Image import new as picture
