@@ -199,6 +199,8 @@ class _Connection(asyncio.Protocol):
                 case bytes():
                     await self.write(chunk, reply.split)
                     request.sent += 1
+                    if reply.gap:
+                        await asyncio.sleep(reply.gap)
                 case Pause(seconds):
                     await asyncio.sleep(seconds)
                 case Hold():

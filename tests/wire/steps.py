@@ -143,6 +143,8 @@ class Reply:
     steps: tuple[Step, ...] = ()
     fragment: int = 20
     """Characters per delta."""
+    gap: float = 0
+    """Seconds after each event, where an answer is to come as slowly as a model's."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
