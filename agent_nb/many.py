@@ -12,6 +12,7 @@ from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
 from agent_nb.jobs import Absent, Job
+from agent_nb.messages import Usage
 from agent_nb.providers.prices import has_price
 from agent_nb.run import Run
 from agent_nb.shelf import Shelf
@@ -55,6 +56,11 @@ class Runs(Sequence[Run]):
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self._runs)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all together."""
+        return sum((run.usage for run in self._runs), Usage())
 
     @property
     def cost(self) -> float | None:

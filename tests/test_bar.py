@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.kernels import PATIENCE, start_kernel
-from tests.wire import Hold, Pause, Say, WireServer, reply
+from tests.wire import Hold, Pause, Say, Tokens, WireServer, reply
 
 SETUP = """
 from agent_nb import Agent, model
@@ -110,6 +110,16 @@ def test_an_interrupt_shows_what_is_done(kernel, server, watched):
     assert "Not all ran to the end." in cell.stdout
     assert kernel.value("[run.text for run in work.result]") == "['One.', '']"
     wait_for(lambda: server.requests[-1].closed.is_set())
+
+
+def test_the_cost_of_many_counts_once(kernel, server):
+    server.plan(*[reply(Say("Done."), Tokens(input=100_000, output=10))] * 2)
+    kernel.run("%reset -f")
+    kernel.run(SETUP)
+    kernel.run("runs = await real.map(prompts); best = runs[0]; same = best; runs")
+    shown = kernel.run("%agent cost").displays[0]["text/plain"]
+    assert "runs  anthropic:claude-opus-5-5  200,000" in shown
+    assert f"Together ${float(kernel.value('runs.cost')):.4f}." in shown
 
 
 def test_an_error_leaves_no_bar(kernel):

@@ -116,19 +116,32 @@ def _load_call(store: Any, row: dict[str, Any]) -> str:
 
 
 def _cost(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.many import Runs
     from agent_nb.run import Run
 
-    runs = {name: value for name, value in magics.shell.user_ns.items() if isinstance(value, Run)}
+    named = {
+        name: value
+        for name, value in magics.shell.user_ns.items()
+        if isinstance(value, Run | Runs) and not name.startswith("_")
+    }
     rows = [
-        (name, run.model, f"{run.usage.input:,}", f"{run.usage.output:,}", _dollars(run.cost))
-        for name, run in runs.items()
-        if not name.startswith("_")
+        (name, _models_of(value), f"{value.usage.input:,}", f"{value.usage.output:,}", _dollars(value.cost))
+        for name, value in named.items()
     ]
-    known = [run.cost for run in runs.values() if run.cost is not None]
+    # A run may have two names, and a picked variant has the id of the race, whose cost is that of all.
+    costs: dict[str, float | None] = {}
+    for run in (run for value in named.values() for run in (value if isinstance(value, Runs) else [value])):
+        costs[run.id] = max(filter(None, (run.cost, costs.get(run.id))), default=run.cost)
+    known = [cost for cost in costs.values() if cost is not None]
     note = f"Together {_dollars(sum(known))}" + (
-        "; some prices are not known." if len(known) < len(runs) else "."
+        "; some prices are not known." if len(known) < len(costs) else "."
     )
     display(Table(("run", "model", "tokens in", "tokens out", "cost"), rows, "No runs yet.", note))
+
+
+def _models_of(value: Any) -> str:
+    runs = [value] if hasattr(value, "model") else list(value)
+    return ", ".join(dict.fromkeys(run.model for run in runs))
 
 
 def _dollars(cost: float | None) -> str:
