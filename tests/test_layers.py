@@ -33,7 +33,6 @@ TESTED_IN = {
     "imaging": "test_image_backends",
     "jobs": "test_many",
     "notebook/__init__": "test_layers",
-    "notebook/magics": "test_magic",
     "notebook/widget": "test_hub",
     "providers/__init__": "test_provider_names",
     "providers/anthropic": "test_provider_anthropic",

@@ -15,6 +15,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.utils.process import arg_split
 from traitlets import Bool, Enum, Float, Int, Unicode, observe
 
 from agent_nb.notebook.loop import CellRewriter
@@ -161,7 +162,7 @@ class AgentMagics(Magics):
         if found and not check.strip():
             raise UsageError(f"{CHECK} needs an expression, such as {CHECK} '<h1' in html")
         known = [option for action in self.agent.parser._actions for option in action.option_strings]
-        for word in line.split():
+        for word in arg_split(line, strict=False):  # in quotes, -- is a word like any other
             option = word.partition("=")[0]
             if option.startswith("--") and option not in known:
                 near = difflib.get_close_matches(option, known, 1, 0.5)
