@@ -32,18 +32,18 @@ IMAGES = [
 WIDTHS = "images => images.map(image => image.naturalWidth)"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server():
     with WireServer.in_thread() as server:
         yield server
 
 
-@pytest.fixture
-def lab(tmp_path, server):
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, server):
     for name in [name for name in os.environ if name.startswith(KEYS)]:
         del os.environ[name]
     environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
-    with start_lab(tmp_path, environment=environment) as lab:
+    with start_lab(tmp_path_factory.mktemp("lab"), environment=environment) as lab:
         yield lab
 
 
@@ -93,3 +93,17 @@ def test_made_pictures_show_live_and_saved(page, lab, server):
     open_notebook(page, lab, "reopened.ipynb")
     wait_for_kernel(page)
     assert_pictures_show(page, ".jp-OutputArea iframe")
+
+
+def test_pictures_made_after_the_page_show(page, lab, server):
+    server.plan(
+        reply(Call("create_file", {"path": "index.html", "content": PAGE})),
+        reply(Call("generate_images", {"images": IMAGES})),
+        reply(Say("A page with three placeholders.")),
+    )
+    cell = "%%agent late -m anthropic:claude-opus-5-5\nA page for a bakery"
+    write_notebook(lab.root / "late.ipynb", "%load_ext agent_nb", cell)
+    open_notebook(page, lab, "late.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
+    assert_pictures_show(page, ".anb-page iframe")
