@@ -184,8 +184,10 @@ def test_tools_tell_who_serves_them(kernel):
     try:
         assert row("edit_image").startswith("edit_image always openai:gpt-image-2.6-sunburst never")
         assert row("remove_background").startswith("remove_background always openai:gpt-image")
+        kernel.run("os.environ['AGENT_NB_IMAGES'] = 'dall-e'")
+        assert "UsageError: 'dall-e' makes no pictures." in kernel.run("%agent tools").errors
     finally:
-        kernel.run("del os.environ['OPENAI_API_KEY']")
+        kernel.run("del os.environ['OPENAI_API_KEY']; os.environ.pop('AGENT_NB_IMAGES', '')")
 
 
 def test_help_lists_the_options(kernel):

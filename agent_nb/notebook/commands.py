@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from agent_nb.errors import AgentError
 from agent_nb.table import Table
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def run_command(magics: "AgentMagics", line: str) -> None:
             f"Did you mean %{magics.magic_name} {near[0]}?" if near else f"There are: {', '.join(_COMMANDS)}."
         )
         raise UsageError(f"There is no command {word!r}. {hint}")
-    command(magics, rest.strip())
+    try:
+        command(magics, rest.strip())
+    except AgentError as error:
+        raise UsageError(str(error)) from None
 
 
 def _models(magics: "AgentMagics", rest: str) -> None:
@@ -128,10 +132,9 @@ def _cost(magics: "AgentMagics", rest: str) -> None:
         (name, _models_of(value), f"{value.usage.input:,}", f"{value.usage.output:,}", _dollars(value.cost))
         for name, value in named.items()
     ]
-    # A run may have two names, and a picked variant has the id of the race, whose cost is that of all.
-    costs: dict[str, float | None] = {}
-    for run in (run for value in named.values() for run in (value if isinstance(value, Runs) else [value])):
-        costs[run.id] = max(filter(None, (run.cost, costs.get(run.id))), default=run.cost)
+    # A run may have two names, and so may its variants.
+    runs = [run for value in named.values() for run in (value if isinstance(value, Runs) else [value])]
+    costs = {run.id: run.spent for run in runs}
     known = [cost for cost in costs.values() if cost is not None]
     note = f"Together {_dollars(sum(known))}" + (
         "; some prices are not known." if len(known) < len(costs) else "."
