@@ -5,7 +5,7 @@ import heapq
 import json
 import os
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -135,6 +135,11 @@ class Run:
         return compare(self, checks)
 
     @property
+    def spent(self) -> float | None:
+        """What it cost with all its variants, whichever was picked; None when a price is not known."""
+        return total_cost(self.variants) if self.variants else self.cost
+
+    @property
     def variant(self) -> int:
         """Its number among its variants, from 0."""
         return self.events[0].variant if self.events else 0
@@ -187,14 +192,19 @@ def together(runs: Sequence[Run]) -> Run:
         return runs[0]
     ended_well = [run for run in runs if run.reason == "end_turn"]
     with_files = [run for run in runs if run.files]
-    costs = [run.cost for run in runs]
     return replace(
         (ended_well or with_files or list(runs))[0],
         variants=tuple(runs),
         usage=sum((run.usage for run in runs), Usage()),
-        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        cost=total_cost(runs),
         seconds=max(run.seconds for run in runs),
     )
+
+
+def total_cost(runs: Iterable[Run]) -> float | None:
+    """Their cost together; None when one of them is not known."""
+    costs = [run.cost for run in runs]
+    return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def all_events(run: Run) -> list[Event]:

@@ -88,7 +88,7 @@ async def test_a_background_run_is_listed_while_it_goes_on(shell):
 def test_cost_adds_up_what_is_known(shell):
     run = quick_run()
     assert told(shell, "cost") == "No runs yet."
-    shell.names.update(one=replace(run, cost=0.5), two=replace(run, cost=0.25))
+    shell.names.update(one=replace(run, id="1", cost=0.5), two=replace(run, id="2", cost=0.25))
     assert told(shell, "cost").endswith("Together $0.7500.")
     shell.names["three"] = replace(run, cost=None)
     table = told(shell, "cost")

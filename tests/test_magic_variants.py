@@ -160,3 +160,28 @@ def test_a_dry_run_names_all_that_would_be_asked(page):
     cell = page.kernel.run(f"%%agent x -m demo: -m {MODEL} -n 2 --dry-run\nA form")
     assert f"Would ask demo: 2 times and {MODEL} 2 times; nothing was sent." in cell.stdout
     assert "for the first turn of all 4." in cell.stdout
+
+
+def test_an_interrupt_ends_all_variants(page, server):
+    server.plan(*[reply(Say("I begin."), Hold())] * 2)
+    cell = page.start(f"%%agent cut -m {MODEL} -n 2\nA form")
+    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 2)
+    page.kernel.interrupt()
+    page.finish(cell)
+    assert page.kernel.value("[v.reason for v in cut.variants]") == "['interrupted', 'interrupted']"
+    server.forget()
+
+
+def test_a_displayed_run_opens_with_all_variants(page):
+    page.kernel.run(THREE)
+    page.finish(page.start("hero"))
+    page.finish(page.start("import agent_nb; older = agent_nb.load(hero.save('hero.run.json')); older"))
+    assert page.kernel.value("older == hero") == "True"
+
+
+def test_a_saved_race_counts_its_whole_cost(page):
+    page.kernel.run("del cut, held")
+    total = float(page.kernel.value("both.variants[1].cost"))
+    page.kernel.run("both = both.pick(1)")
+    (shown,) = page.kernel.run("%agent cost").displays
+    assert f"Together ${total:.4f}" in shown["text/plain"]
