@@ -90,7 +90,7 @@ def test_cost_adds_up_what_is_known(shell):
     assert told(shell, "cost") == "No runs yet."
     shell.names.update(one=replace(run, id="1", cost=0.5), two=replace(run, id="2", cost=0.25))
     assert told(shell, "cost").endswith("Together $0.7500.")
-    shell.names["three"] = replace(run, cost=None)
+    shell.names["three"] = replace(run, id="3", cost=None)
     table = told(shell, "cost")
     assert "not known" in row(table, "three")
     assert table.endswith("Together $0.7500; some prices are not known.")
