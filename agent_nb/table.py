@@ -43,7 +43,7 @@ class Table:
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{note}"
 
     def _row(self, tag: str, cells: Sequence[Any]) -> str:
-        sides = ("right" if name in self.numbers else "left" for name in self.columns)
+        sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)
         told = (
             f'<{tag} style="text-align:{side}">{escape(str(cell))}</{tag}>'
             for side, cell in zip(sides, cells, strict=True)
