@@ -20,7 +20,7 @@ from tests.tapes import PROMPT, facts, play, record
 SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
 MARKED = to_image(PIL.Image.new("RGB", (640, 400), "red"), "marked.png")
 PAGE = [call("create_file", {"path": "index.html", "content": "<h1>Old</h1>"})]
-CHANGE = [call("edit_file", {"path": "index.html", "old_text": "Old", "new_text": "New"})]
+CHANGE = [call("edit_file", {"path": "index.html", "old": "Old", "new": "New"})]
 DONE = [text("Done.")]
 
 
