@@ -95,7 +95,8 @@ def test_an_answer_in_words_is_a_run_too(shell, server):
 
 
 def test_the_files_are_saved_where_asked(shell, tmp_path):
-    shell.run(f"%%agent hero {DEMO} --save site\nA form")
+    cell = shell.run(f"%%agent hero {DEMO} --save site\nA form")
+    assert "Files saved in site." in cell.stdout
     assert (tmp_path / "site" / "index.html").read_text() == shell.names["hero"].html
 
 

@@ -111,6 +111,8 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert 'data-anb-run="hero-' in page.updates[0]["text/html"]
     ready = [message for message in page.messages if message["kind"] == "ready"]
     assert "hero" in ready[-1]["line"]
+    (path,) = ready[-1]["paths"]
+    assert path.startswith(".agent_nb/runs/")
 
 
 def test_a_late_page_gets_everything_again(page):

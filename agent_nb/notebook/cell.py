@@ -101,9 +101,11 @@ async def _finish(
     unsaved = _save_files(run, magics.home, options.save) if options.save else ""
     if options.save and not unsaved:
         saved.append(options.save)
+        view.warn(f"Files saved in {options.save}.")
     if magics.save_runs and not options.no_save:
         try:
-            await asyncio.to_thread(RunStore(magics.home).save, run)
+            kept = await asyncio.to_thread(RunStore(magics.home).save, run)
+            saved.append(kept.relative_to(magics.home).as_posix())
         except asyncio.CancelledError:
             pass  # a second interrupt: the thread saves the run all the same
         except OSError as error:

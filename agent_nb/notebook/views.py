@@ -71,6 +71,7 @@ class LiveView(_Lines):
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
+        self._saved: list[str] = []
 
     def start(self, note: str) -> None:
         from IPython.display import display
@@ -92,10 +93,11 @@ class LiveView(_Lines):
         self._channel.on_pick = picked
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+        self._saved = saved
         self._show(run, files_name)
 
     def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
-        self._channel.announce_ready(run, files_name, picked=picked)
+        self._channel.announce_ready(run, files_name, picked=picked, paths=self._saved)
         self._display.update(bundle(run), raw=True)
 
 

@@ -10,7 +10,7 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +107,10 @@ class Channel:
     def _head(self) -> Json:
         return {"run": self.key, "session": self.session, "meta": self.meta}
 
-    def announce_ready(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
-        """The variables are set: the line that says so."""
+    def announce_ready(
+        self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
+    ) -> None:
+        """The variables are set: the line that says so, and where things were saved."""
         self.result = run
         self.flush()
         self.ready = {
@@ -119,6 +121,7 @@ class Channel:
             "files_name": files_name,
             "variant": run.variant,
             "picked": picked,
+            "paths": list(paths),
         }
         self.hub.send(self.ready)
 
