@@ -286,7 +286,7 @@ class RunHandle(Handle):
     def reach(self, ask: Ask) -> None:
         self._ask = ask
 
-    def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
+    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
         """Ends the run at once; what there is stays. Not from another thread: use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason

@@ -56,8 +56,8 @@ class Handle(ABC):
     async def _wait(self) -> Run: ...
 
     @abstractmethod
-    def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
-        """Ends it at once, or one variant of it; what there is stays."""
+    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
+        """Ends it at once, or the variant of that number, from 1; what there is stays."""
 
     @abstractmethod
     def reach(self, ask: Ask) -> None:

@@ -37,9 +37,9 @@ class Race(Handle):
         for handle in self.handles:
             handle.label(name, key)
 
-    def stop(self, reason: Reason = "stopped", variant: int | None = None) -> None:
+    def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
         for handle in self.handles:
-            if variant is None or handle.variant == variant:
+            if number is None or handle.variant == number - 1:
                 handle.stop(reason)
 
     def reach(self, ask: Ask) -> None:

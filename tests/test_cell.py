@@ -44,6 +44,13 @@ def test_the_name_is_run_unless_given(shell):
     assert shell.names["run"].name == "run"
 
 
+def test_files_of_a_run_that_the_person_named_are_ours(shell):
+    shell.run(f"%%agent hero {DEMO} -n 2\nA form")
+    shell.run("hero = hero.pick(2); files = hero.files")
+    shell.run(f"%%agent other {DEMO}\nA form")
+    assert shell.names["files"] is shell.names["other"].files
+
+
 def test_files_are_bound_again_only_if_ours(shell):
     first, second = replace(quick_run(), name="one"), replace(quick_run("A game"), name="two")
     assert bind(shell.magics, first) == "files"

@@ -78,7 +78,7 @@ async def test_stop_ends_one_or_all():
         heard += isinstance(event, TextDelta)
         if heard == 3:
             break
-    race.stop(variant=1)
+    race.stop(number=2)
     await race.handles[1]
     assert [handle.done for handle in race.handles] == [False, True, False]
     assert not race.done

@@ -132,10 +132,18 @@ def bind(magics: "AgentMagics", run: Run) -> str | None:
     namespace[run.name] = run
     if not wanted or wanted == run.name:
         return None
-    if wanted in namespace and namespace[wanted] is not magics.bound_files:
+    if wanted in namespace and not _is_ours(namespace[wanted], magics):
         return None
     namespace[wanted] = magics.bound_files = run.files
     return wanted
+
+
+def _is_ours(files: Any, magics: "AgentMagics") -> bool:
+    """Whether these are the files of a run: bound by us, or by the person as `files = hero.files`."""
+    if files is magics.bound_files:
+        return True
+    runs = [value for value in magics.shell.user_ns.values() if isinstance(value, Run)]
+    return any(one.files is files for run in runs for one in (run, *run.variants))
 
 
 def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str | None]:

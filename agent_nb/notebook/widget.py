@@ -296,7 +296,7 @@ class Hub:
 
     def _stop(self, channel: Channel, message: Json) -> None:
         if channel.handle is not None:
-            channel.handle.stop(variant=message.get("variant"))
+            channel.handle.stop(number=_variant(message) + 1 if "variant" in message else None)
 
     def _pick(self, channel: Channel, message: Json) -> None:
         if channel.on_pick is None:

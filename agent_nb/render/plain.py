@@ -27,6 +27,7 @@ def markdown(run: Finished, entries: Sequence[Entry]) -> str:
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
     if options := option_facts(run):
+        blocks.append("Options:")
         blocks.append("\n".join(f"- {tamed(_one_line(line))}" for line in options))
     said = f"In the kernel: {result_words(run)}{option_words(run)}"
     return "\n\n".join([*_joined_lists(blocks), said]) + "\n"

@@ -96,7 +96,7 @@ def facts(run: Finished) -> list[str]:
     """The headline after the name; only what is known, nothing reckoned."""
     told = [
         ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
-        model_words(run.model),
+        _models(run),
     ]
     if played := run.settings.get("replayed"):
         told.append(f"replayed from {played}")
@@ -106,6 +106,12 @@ def facts(run: Finished) -> list[str]:
             told.append(dollars(run.cost))
     steps = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
     return [*told, plural(steps, "step")] if steps else told
+
+
+def _models(run: Finished) -> str:
+    models = {one.model for one in run.variants}
+    together = len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
+    return plural(len(models), "model") if together and len(models) > 1 else model_words(run.model)
 
 
 def picture_words(pictures: Sequence[Thumbnail]) -> list[str]:
