@@ -41,7 +41,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 
 test: env build chromium ## run every test: Python, page, notebooks
 	cd js && npm test --silent
-	$(PY) -m pytest tests -n 2 --dist loadfile
+	$(PY) -m pytest tests -n 2 --dist loadfile --no-loadscope-reorder
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
 
 notebooks: env build ## run every lesson again and save it with its outputs

@@ -310,7 +310,7 @@ class Agent:
         there = {INPUTS: opening.images, OPTIONS: opening.options}
         toolbox = self.toolbox.offered(studio.serves | {need for need, given in there.items() if given})
         if isinstance(self.provider, ReplayProvider):
-            toolbox = self.toolbox  # what was offered then is on the tape
+            toolbox = self.provider.offered(self.toolbox)
         setup = Setup(
             provider=self.provider,
             toolbox=toolbox,

@@ -18,6 +18,19 @@ settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
 
 
+SLOW_FIRST = ("test_widget_lab", "_lab", "_browser", "_access", "_security", "test_train", "test_bar")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start a JupyterLab or a browser come first, so that no worker ends with one of them alone."""
+
+    def rank(item: pytest.Item) -> int:
+        name = item.path.stem
+        return next((place for place, part in enumerate(SLOW_FIRST) if part in name), len(SLOW_FIRST))
+
+    items.sort(key=rank)
+
+
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that need a key set their own."""

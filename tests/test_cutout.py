@@ -119,4 +119,4 @@ async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
     assert isinstance(cutter, RembgCutter)
     cutting = await cutter.cut_out(Image(png()))
     assert (cutting.image.data, cutting.note) == (png(), "Cut out by rembg.")
-    monkeypatch.delitem(sys.modules, "rembg")
+    del sys.modules["rembg"]

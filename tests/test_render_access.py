@@ -54,7 +54,7 @@ def findings(page) -> list[str]:
 def test_axe_finds_nothing_serious_when_frozen(browser, name: str, scheme: str):
     page = browser.new_page(color_scheme=scheme)
     page.set_content(forms()[name])
-    page.add_script_tag(path=str(AXE))
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     tabs = page.get_by_role("radio")
     for number in range(max(1, tabs.count())):
         if tabs.count():
@@ -68,7 +68,7 @@ def test_axe_finds_nothing_serious_when_frozen(browser, name: str, scheme: str):
 def test_axe_sees_the_frozen_form(browser):
     page = browser.new_page()
     page.set_content(forms()["done"])
-    page.add_script_tag(path=str(AXE))
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     page.evaluate("document.querySelector('.anb-frozen').append(document.createElement('button'))")
     assert any(found.startswith("button-name") for found in findings(page))
     page.close()

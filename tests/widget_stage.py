@@ -170,7 +170,7 @@ class Stage:
 def findings(stage: Stage) -> list[str]:
     """What axe calls serious or critical in the widget; the page in its frame is not ours."""
     if not stage.page.evaluate("() => 'axe' in window"):
-        stage.page.add_script_tag(path=str(AXE))
+        stage.page.evaluate(AXE.read_text(encoding="utf-8"))
     result = stage.page.evaluate(
         """() => axe.run(document.querySelector('[data-anb-run]'), {
             iframes: false, rules: { region: { enabled: false } }

@@ -21,7 +21,7 @@ from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Request, Turn, VirtualClock
 from agent_nb.providers.prices import price_of
 from agent_nb.setup import Limits, Setup
-from agent_nb.tools import Tool, ToolOutput
+from agent_nb.tools import Tool, Toolbox, ToolOutput
 from agent_nb.wire import Json, from_wire
 
 log = logging.getLogger("agent_nb")
@@ -68,6 +68,11 @@ class ReplayProvider:
         """All variants of the cassette, this one's siblings."""
         each = range(len(self.cassette.takes))
         return [ReplayProvider(self.cassette, self.path, pace=self._pace, variant=number) for number in each]
+
+    def offered(self, toolbox: Toolbox) -> Toolbox:
+        """Of these tools, those that the model was offered when it was recorded."""
+        then = self.take.settings.get("tools")
+        return toolbox if then is None else Toolbox(tool for tool in toolbox if tool.name in then)
 
     @property
     def repeats(self) -> list[str]:
