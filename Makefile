@@ -41,8 +41,11 @@ chromium: ## make sure there is a Chromium for the browser tests
 
 test: env build chromium ## run every test: Python, page, notebooks
 	cd js && npm test --silent
-	$(PY) -m pytest tests -n 2 --dist loadfile --no-loadscope-reorder
+	$(PY) -m pytest tests -m "not wide" -n 2 --dist loadfile --no-loadscope-reorder
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
+
+test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form
+	$(PY) -m pytest tests -m wide -n 2 --dist loadfile
 
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m tests.execute_notebooks
@@ -89,4 +92,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test notebooks test-binder test-kernels picture fuzz bench check format clean
+.PHONY: help env build lab chromium test test-wide notebooks test-binder test-kernels picture fuzz bench check format clean

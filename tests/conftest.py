@@ -18,6 +18,14 @@ settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
 
 
+WIDE = {
+    "test_demo_pages_browser",
+    "test_render_access",
+    "test_scrubber_browser",
+    "test_stacks_browser",
+    "test_variants_browser",
+}
+"""Many looks at things that other files look at once; `make test-wide` runs them."""
 SLOW_FIRST = ("test_widget_lab", "_lab", "_browser", "_access", "_security", "test_train", "test_bar")
 
 
@@ -29,6 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((place for place, part in enumerate(SLOW_FIRST) if part in name), len(SLOW_FIRST))
 
     items.sort(key=rank)
+    for item in items:
+        if item.path.stem in WIDE:
+            item.add_marker("wide")
 
 
 @pytest.fixture(autouse=True)

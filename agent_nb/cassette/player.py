@@ -70,9 +70,10 @@ class ReplayProvider:
         return [ReplayProvider(self.cassette, self.path, pace=self._pace, variant=number) for number in each]
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
-        """Of these tools, those that the model was offered when it was recorded."""
+        """These tools without the built-in ones that the model was not offered when it was recorded."""
         then = self.take.settings.get("tools")
-        return toolbox if then is None else Toolbox(tool for tool in toolbox if tool.name in then)
+        left_out = {tool.name for tool in Toolbox.default()}.difference(then) if then is not None else ()
+        return Toolbox(tool for tool in toolbox if tool.name not in left_out)
 
     @property
     def repeats(self) -> list[str]:

@@ -81,7 +81,7 @@ class LiveView(_Lines):
         super().start(note)
         handle = self._handle
         self._channel = hub().follow(handle)
-        frame = first_frame(handle.key, handle.name, handle.model)
+        frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
         if needs_view():
             display(hub().model)
@@ -108,6 +108,6 @@ def show_run(run: Run | Handle) -> dict[str, str] | None:
     if isinstance(run, Handle):
         if run.result is None:
             shown = hub is not None and hub.knows(run.key, run.id)
-            return first_frame(run.key, run.name, run.model) if shown else None
+            return first_frame(run.key, run.name, run.model, run.id) if shown else None
         run = run.result
     return bundle(run if hub is None else replace(run, key=hub.adopt(run)))

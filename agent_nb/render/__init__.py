@@ -21,11 +21,14 @@ def bundle(run: Finished) -> dict[str, str]:
     }
 
 
-def first_frame(key: str, name: str, model: str) -> dict[str, str]:
-    """What a cell shows until the page has mounted, and keeps if the notebook is saved in the middle of the run."""
+def first_frame(key: str, name: str, model: str, session: str = "") -> dict[str, str]:
+    """What a cell shows until the page has mounted, and keeps if the notebook is saved in the middle of the run.
+
+    `session` is the run itself: the same cell may be running in another notebook of the same page.
+    """
     said = f"`{name}` was still running when this was saved. Run the cell again to see it finish."
     return {
-        "text/html": clean(first_frame_html(key, name, model, said)),
+        "text/html": clean(first_frame_html(key, name, model, said, session)),
         "text/markdown": clean(said),
         "text/plain": clean(f"{name}: still running when this was saved ({model_words(model)})"),
     }

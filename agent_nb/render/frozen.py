@@ -61,11 +61,12 @@ def _title_line(name: str, state: str) -> str:
     return f"<!-- {html.escape(name).replace('--', '')}: {state} -->\n"
 
 
-def first_frame_html(key: str, name: str, model: str, said: str) -> str:
+def first_frame_html(key: str, name: str, model: str, said: str, session: str) -> str:
     """Keeps the height of the live interface for a moment, then only what it says."""
     return (
         f"{_title_line(name, 'running')}"
-        f'<div data-anb-run="{html.escape(key)}"><style>{_style(0)}</style><div class="anb-frozen anb-first anb-off">'
+        f'<div data-anb-run="{html.escape(key)}" data-anb-session="{html.escape(session)}"><style>{_style(0)}</style>'
+        '<div class="anb-frozen anb-first anb-off">'
         f'{_head(name, [model_words(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
     )
 

@@ -10,6 +10,8 @@ import { type Choices, newChoices } from "./ui.ts";
 import { createApp } from "./view/app.ts";
 
 const MARK = "data-anb-run";
+/** On the output of a run under way: which run, because the same cell may be running in another notebook. */
+const SESSION = "data-anb-session";
 /** Lumino would take keys typed here for the notebook's shortcuts. */
 const KEEP_KEYS = "data-lm-suppress-shortcuts";
 
@@ -115,7 +117,9 @@ export class Host {
 	}
 
 	#offer(element: Element, run: RunEntry, takeOver: boolean): boolean {
-		if (this.gone || !claim(element, this, run.since, takeOver)) return false;
+		const session = element.getAttribute(SESSION);
+		if (session && session !== run.state?.session) return false;
+		if (this.gone || !claim(element, this, run.since, takeOver || Boolean(session))) return false;
 		this.#placed.add(run.state?.session ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);
