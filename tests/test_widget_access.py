@@ -85,7 +85,7 @@ def test_arrow_keys_choose_tabs_and_versions(stage: Stage):
     stage.widget.get_by_role("tab", name="Preview").focus()
     stage.page.keyboard.press("ArrowRight")
     assert focused(stage) == "Code"
-    assert stage.widget.get_by_role("tab", name="Code").get_attribute("aria-selected") == "true"
+    stage.widget.get_by_role("tab", name="Code", selected=True).wait_for()
     stage.widget.get_by_role("slider", name="Version").focus()
     stage.page.keyboard.press("ArrowLeft")
     stage.widget.get_by_text("v2 of 3").wait_for()

@@ -199,7 +199,7 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, server):
         expect(page.get_by_text("hero").first).to_be_visible()
         page.screenshot(path=SHOTS / f"lab-{name}.png")
         assert "Error displaying widget" not in page.content()
-        assert page.locator("iframe").count() == (1 if trusted else 0)
+        expect(page.locator("iframe")).to_have_count(1 if trusted else 0, timeout=20_000)
 
 
 def test_a_second_view_shows_the_same(page, lab, server):
