@@ -60,12 +60,6 @@ _KERNEL_IS_IDLE = """() => {
     && context.session.kernel.status === "idle";
 }"""
 
-_OPEN_INSTEAD = """async (path) => {
-    const app = window.jupyterapp;
-    for (const widget of [...app.shell.widgets("main")]) widget.dispose();
-    await app.commands.execute("docmanager:open", { path, factory: "Notebook" });
-}"""
-
 
 class Lab(NamedTuple):
     """A running server. `home` holds its settings and signatures, `root` the notebooks."""
@@ -130,16 +124,9 @@ def open_browser() -> Iterator[Browser]:
 
 
 def open_notebook(page: Page, lab: Lab, path: str, app: App = "lab") -> None:
-    """Opens a notebook and waits until its cells are drawn. No kernel is awaited: see `wait_for_kernel`.
-
-    A page that shows JupyterLab already opens it there, in place of what it shows: loading the application
-    takes ten times as long.
-    """
-    if app == "lab" and page.url.startswith(f"{lab.url}/lab") and not page.locator(".jp-Dialog").count():
-        page.evaluate(_OPEN_INSTEAD, path)
-    else:
-        place = f"lab/tree/{path}?reset&" if app == "lab" else f"notebooks/{path}?"
-        page.goto(f"{lab.url}/{place}token={lab.token}")
+    """Opens a notebook and waits until its cells are drawn. No kernel is awaited: see `wait_for_kernel`."""
+    place = f"lab/tree/{path}?reset&" if app == "lab" else f"notebooks/{path}?"
+    page.goto(f"{lab.url}/{place}token={lab.token}")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
 
 

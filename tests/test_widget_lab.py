@@ -46,16 +46,13 @@ def browser():
         yield browser
 
 
-@pytest.fixture(scope="module")
-def window(browser):
-    """One page for all tests: each opens its notebook in it, or loads it anew."""
-    return browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-
-
 @pytest.fixture
-def page(window, server):
+def page(browser, server):
     server.forget()
-    return window
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    yield page
+    context.close()
 
 
 def begin(page: Page, lab: Lab, name: str, *cells: str, app: str = "lab") -> None:
