@@ -195,6 +195,21 @@ describe("several kernels", () => {
 		stopSecond();
 	});
 
+	test("an output that names its run is no other kernel's", async () => {
+		model.batch(1, 9, "older");
+		document.body.innerHTML =
+			'<div class="cell"><div data-anb-run="k" data-anb-session="newer"><p>frozen</p></div></div>';
+		await soon();
+		expect(output().shadowRoot).toBeNull();
+		const other = new Model("2");
+		const stopOther = widget.initialize({ model: other as never });
+		other.batch(1, 4, "newer");
+		await soon();
+		expect(shadow().querySelector(".anb")).not.toBeNull();
+		expect(shadow().textContent).not.toContain("done");
+		stopOther();
+	});
+
 	test("an output drawn again stays with its kernel", async () => {
 		document.body.innerHTML = '<div class="jp-Cell" id="a"></div><div class="jp-Cell" id="b"></div>';
 		const second = new Model("2");
