@@ -53,7 +53,7 @@ def events_of(story):
     return made
 
 
-def sent(events, cuts):
+def sent(events, cuts, *, named=False):
     """The messages of a run whose events come in groups of these sizes, and one page that came late."""
     growing: list = []
     outlet = Outlet(7, growing, lambda: {"run": "hero-1", "session": "s", "meta": {}})
@@ -61,10 +61,10 @@ def sent(events, cuts):
     for cut in [*cuts, len(events)]:
         growing += events[start : start + cut]
         start += cut
-        if message := outlet.more():
+        if message := outlet.more(named=named):
             messages.append(message)
         if len(messages) == 3:
-            messages.append(outlet.again(0))
+            messages.append(outlet.again())
     return messages
 
 
@@ -90,14 +90,14 @@ def seen(batches):
     return {variant: mine for variant, mine in told.items() if mine}
 
 
-@given(STORY, st.lists(st.integers(1, 9), max_size=12))
-def test_what_is_packed_can_be_unpacked(story, cuts):
+@given(STORY, st.lists(st.integers(1, 9), max_size=12), st.booleans())
+def test_what_is_packed_can_be_unpacked(story, cuts, named):
     events = events_of(story)
     unpacker = Unpacker()
-    batches = [unpacker.read(message) for message in json.loads(json.dumps(sent(events, cuts)))]
+    batches = [unpacker.read(message) for message in json.loads(json.dumps(sent(events, cuts, named=named)))]
     whole = Outlet(1, events, lambda: {"run": "r", "session": "s"})
     whole.sent = len(events)
-    assert seen(batches) == seen([Unpacker().read(whole.again(0))])
+    assert seen(batches) == seen([Unpacker().read(whole.again())])
     live = [batch for number, batch in enumerate(batches) if number != 3]
     assert all(after["first"] == before["last"] + 1 for before, after in pairwise(live))
     assert batches[-1]["last"] == len(events)
@@ -108,19 +108,63 @@ def test_a_run_sent_late_keeps_its_times(story):
     events = [event for event in events_of(story) if not isinstance(event, UsageUpdated)]
     outlet = Outlet(1, events, lambda: {"run": "r", "session": "s"})
     outlet.sent = len(events)
-    told = {event["at"] for event in Unpacker().read(outlet.again(0))["events"]}
+    told = {event["at"] for event in Unpacker().read(outlet.again())["events"]}
     assert told <= {event.at for event in events}
     assert all(any(abs(event.at - at) <= 0.1 for at in told) for event in events)
 
 
-def test_words_that_go_on_cost_seventeen_bytes():
-    events = events_of([("file", 0, "bread", 1), ("file", 0, "butter", 1), ("file", 0, "wine", 1)])
+def file_growing(words):
+    """An outlet that has sent the first of these words, and the list to add the others to."""
+    events = events_of([("file", 0, text, later) for text, later in words])
     growing = events[:1]
     outlet = Outlet(7, growing, lambda: {"run": "hero-1", "session": "s"})
     outlet.more()
-    growing += events[1:]
-    message = json.dumps(outlet.more())
-    assert message == '[7, 2, 2, "butterwine"]'
+    return outlet, growing, events[1:]
+
+
+def test_words_that_go_on_cost_four_bytes():
+    outlet, growing, rest = file_growing([("bread", 10), ("butter", 240), ("wine", 10)])
+    growing += rest
+    assert outlet.more(named=False) == "2obutterwine"
+
+
+def test_words_say_whose_where_another_run_spoke():
+    outlet, growing, rest = file_growing([("bread", 1), ("butter", 1), ("wine", 1)])
+    growing += rest
+    assert outlet.more(named=True) == [7, 2, 2, "butterwine"]
+
+
+def test_words_after_a_pause_tell_their_time():
+    outlet, growing, rest = file_growing([("bread", 10), ("butter", 900)])
+    growing += rest
+    assert outlet.more(named=False) == [7, 2, 1, 0.91, "butter"]
+
+
+def test_times_of_bare_words_do_not_drift():
+    outlet, growing, rest = file_growing([("bread", 4)] * 200)
+    unpacker = Unpacker()
+    unpacker.read(outlet.again())
+    for event in rest:
+        growing.append(event)
+        (told,) = unpacker.read(outlet.more(named=False))["events"]
+        assert abs(told["at"] - event.at) <= 0.01
+
+
+def test_a_lost_message_is_found_out():
+    outlet, growing, rest = file_growing([("bread", 10)] * 100)
+    unpacker = Unpacker()
+    unpacker.read(outlet.again())
+    for number, event in enumerate(rest):
+        growing.append(event)
+        message = outlet.more(named=False)
+        if number == 5:
+            continue
+        have = unpacker._channels[7].last
+        if unpacker.read(message)["first"] != have + 1:
+            break
+    else:
+        pytest.fail("nothing told of the gap")
+    assert number < 40
 
 
 UNPACK = """

@@ -29,6 +29,10 @@ SHORT = 500
 
 ESTIMATES_EVERY = 0.5
 """Seconds of the run between two guesses at what it has used: nobody reads them faster."""
+ESTIMATES_STEP = 500
+"""Tokens that make a guess worth its bytes."""
+ESTIMATES_WAIT = 5.0
+"""Seconds of the run after which it is told anyway."""
 
 JOINED_WITHIN = 0.1
 """Seconds of the run that joined pieces may span: a run that is sent late can still be played as it came."""
@@ -44,7 +48,8 @@ class Feed:
         self._within = within
         self._streamed: dict[tuple[int, str], dict[str, int]] = {}
         """Bytes streamed of each path that is not finished, by variant and call."""
-        self._next_estimate: dict[int, float] = {}
+        self._estimates: dict[int, UsageUpdated] = {}
+        """The guess at the usage that was told last, by variant."""
 
     def project(self, events: Sequence[Event]) -> list[Json]:
         """The wire events for these events, which follow those given before; in order within each variant."""
@@ -71,10 +76,17 @@ class Feed:
         for delta, texts in written.values():
             self._close(delta, texts, wire)
         for variant, estimate in estimates.items():
-            if estimate.at >= self._next_estimate.get(variant, 0.0):
-                self._next_estimate[variant] = estimate.at + ESTIMATES_EVERY
+            if self._is_worth(estimate, self._estimates.get(variant)):
+                self._estimates[variant] = estimate
                 wire.append(self._slim(estimate))
         return wire
+
+    def _is_worth(self, estimate: UsageUpdated, told: UsageUpdated | None) -> bool:
+        if told is None:
+            return True
+        waited, usage = estimate.at - told.at, estimate.usage
+        much = usage.input != told.usage.input or usage.output >= told.usage.output + ESTIMATES_STEP
+        return waited >= (ESTIMATES_EVERY if much else ESTIMATES_WAIT)
 
     def _begin(
         self, piece: _Joinable, written: dict[int, tuple[_Joinable, list[str]]], wire: list[Json]

@@ -24,10 +24,12 @@ from agent_nb.wire import Json
 
 INTERVAL = 0.05
 """Seconds between two messages to the page: it cannot draw faster, and each message costs."""
-GATHER = 0.24
+GATHER = 0.3
 """Seconds that words may wait for more of them."""
 ENOUGH = 480
 """Characters that wait no longer."""
+NAMED_EVERY = 32
+"""Messages after which one says again whose it is and where it stands: a page that lost one finds out by it."""
 
 _PIECES = (FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta)
 
@@ -80,9 +82,13 @@ class Outlet:
         self.number, self.sent = number, 0
         self._events, self._head = events, head
         self._feed, self._packer = Feed(within=math.inf), Packer()
+        self._unnamed = 0
 
-    def more(self) -> Any:
-        """The message that tells what has happened since the last one; None when nothing has."""
+    def more(self, *, named: bool = True) -> Any:
+        """The message that tells what has happened since the last one; None when nothing has.
+
+        It need not be `named` when the message before it was of this outlet, too.
+        """
         first, last = self.sent + 1, len(self._events)
         if last < first:
             return None
@@ -90,13 +96,18 @@ class Outlet:
         self.sent = last
         if first == 1:
             return self._whole(first, last, events)
-        return [self.number, first, last - first + 1, *self._packer.more(events)]
+        count = last - first + 1
+        if not named and self._unnamed < NAMED_EVERY:
+            words = self._packer.words(events, count)
+            if words is not None:
+                self._unnamed += 1
+                return words
+        self._unnamed = 0
+        return [self.number, first, count, *self._packer.more(events)]
 
-    def again(self, after: int) -> Json:
-        """The message that tells everything sent so far, from event `after + 1`."""
-        feed = Feed()
-        feed.project(self._events[:after])
-        return self._whole(after + 1, self.sent, feed.project(self._events[after : self.sent]))
+    def again(self) -> Json:
+        """The message that tells everything sent so far."""
+        return self._whole(1, self.sent, Feed().project(self._events[: self.sent]))
 
     def _whole(self, first: int, last: int, events: list[Json]) -> Json:
         told = {"kind": "batch", **self._head(), "channel": self.number, "first": first, "last": last}

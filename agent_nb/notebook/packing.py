@@ -4,6 +4,7 @@ A delta that goes on with the one before it is only its text. Both halves rememb
 sent, so each message that tells everything (`anew`) is a fresh start for both.
 """
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,11 @@ TIME_EVERY = 0.5
 """Seconds of the run after which words are told their time; those in between have the one told last."""
 TIME_AFTER = 2_000
 """Characters after which it is told anyway: it costs little then."""
+
+DIGITS = string.digits + string.ascii_letters
+"""What the two small numbers before bare words are written with."""
+TICK = 0.01
+"""Seconds that the second of them counts."""
 
 USAGE = ("input", "output", "cached_read", "cached_write", "reasoning")
 _DELTAS = ("file_delta", "text_delta", "thinking_delta", "tool_args_delta")
@@ -44,11 +50,34 @@ class Packer:
         """What follows the messages before."""
         return [item for event in events for item in self._items(event, exact=False)]
 
+    def words(self, events: Sequence[Json], count: int) -> str | None:
+        """The same as a bare string, where nothing but the newest text goes on.
+
+        Before the text stand how many of the run's events it is, and how long after the time told last.
+        """
+        if len(events) != 1 or not self._goes_on(events[0]) or events[0].get("variant", 0) != self._variant:
+            return None
+        (event,) = events
+        ticks = max(0, round((event["at"] - self._at) / TICK))
+        if max(count, ticks) >= len(DIGITS):
+            return None
+        self._move_on(event)
+        self._at += ticks * TICK
+        self._characters = 0
+        return DIGITS[count] + DIGITS[ticks] + str(event["text"])
+
+    def _goes_on(self, event: Json) -> bool:
+        place = event["type"] in _DELTAS and _place(event, event.get("offset", 0))
+        return place == self._ends.get(event.get("variant", 0))
+
+    def _move_on(self, event: Json) -> None:
+        self._ends[event.get("variant", 0)] = _place(event, event.get("offset", 0) + len(event["text"]))
+
     def _items(self, event: Json, *, exact: bool) -> list[Item]:
         variant, kind = event.get("variant", 0), event["type"]
         if kind in _DELTAS:
-            goes_on = self._ends.get(variant) == _place(event, event.get("offset", 0))
-            self._ends[variant] = _place(event, event.get("offset", 0) + len(event["text"]))
+            goes_on = self._goes_on(event)
+            self._move_on(event)
             if goes_on:
                 return [*self._time(event, exact=exact), *self._text(variant, event["text"])]
             self._variant = variant

@@ -89,20 +89,24 @@ class Channel:
 
     def flush(self) -> None:
         """Sends what has happened since the last time."""
-        message = self.outlet.more()
+        message = self.outlet.more(named=self.hub.spoke != self.outlet.number)
         if message is not None:
-            self.hub.send(message)
+            self._speak(message)
         self._pace.sent()
         if not self.seen.is_set() and self.outlet.sent >= self._next_checkpoint:
             # A page that cannot ask while the cell runs (older kernels) catches up from these.
             self._next_checkpoint = self.outlet.sent * 2
             self.replay()
 
-    def replay(self, after: int = 0) -> None:
-        """Sends everything sent so far again, from event `after + 1`."""
-        self.hub.send(self.outlet.again(after))
+    def replay(self) -> None:
+        """Sends everything sent so far again."""
+        self._speak(self.outlet.again())
         if self.ready:
             self.hub.send(self.ready)
+
+    def _speak(self, message: Any) -> None:
+        self.hub.spoke = self.outlet.number
+        self.hub.send(message)
 
     def _head(self) -> Json:
         return {"run": self.key, "session": self.session, "meta": self.meta}
@@ -176,6 +180,8 @@ class Hub:
         self._thread = threading.get_ident()
         self._channels: dict[str, Channel] = {}
         self._numbers = itertools.count(1)
+        self.spoke = 0
+        """The number of the run that sent the newest batch: what follows need not name it again."""
         self._commands: dict[str, Callable[[Channel, Json], Json | None]] = {
             "hello": self._hello,
             "resync": self._resync,
@@ -261,7 +267,7 @@ class Hub:
         if answer["ok"] and content.get("command") in ("hello", "resync"):
             channel = self._find(content)
             if channel is not None:
-                channel.replay(int(content.get("after") or 0))
+                channel.replay()
 
     def _find(self, content: Json) -> Channel | None:
         """By the run's key; by the number of its messages where the page has heard no more than that."""

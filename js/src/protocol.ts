@@ -37,6 +37,9 @@ export interface WholeBatch extends Omit<Batch, "events"> {
 /** A batch that follows others of its channel. */
 export type PackedBatch = [channel: number, first: number, count: number, ...items: Item[]];
 
+/** More of the newest text, in the channel of the batch before: a digit of how many events, one of how much later. */
+export type Words = string;
+
 export interface Ready {
 	kind: "ready";
 	run: string;
@@ -56,7 +59,7 @@ export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, u
 export type Refusal = { kind: "answer"; id: string; ok: false; error: string };
 export type FromKernel = Batch | Ready | Answer | Refusal;
 /** As it travels. */
-export type Message = WholeBatch | PackedBatch | Ready | Answer | Refusal;
+export type Message = WholeBatch | PackedBatch | Words | Ready | Answer | Refusal;
 
 export type CommandName =
 	| "hello"

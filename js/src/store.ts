@@ -129,7 +129,7 @@ export class RunEntry {
 		}
 		// Merged deltas may straddle what we have, so a batch is applied from where it starts, never from its middle.
 		if (batch.first !== have + 1 && batch.first !== 1) {
-			this.#resync(batch.session, have);
+			this.#resync(batch.session);
 			return;
 		}
 		this.#resyncing = false;
@@ -173,10 +173,11 @@ export class RunEntry {
 		for (const listener of this.#listeners) listener();
 	}
 
-	#resync(session: string, after: number): void {
+	/** Everything again: what came since the gap was counted from the wrong place. */
+	#resync(session: string): void {
 		if (this.#resyncing) return;
 		this.#resyncing = true;
-		void this.#link.command("resync", this.key, { session, after }).then(() => {
+		void this.#link.command("resync", this.key, { session }).then(() => {
 			this.#resyncing = false;
 		});
 	}
@@ -218,9 +219,10 @@ export class Store {
 		}
 	}
 
-	#askWhose(channel: number): void {
+	#askWhose(channel: number | null): void {
+		if (channel === null) return; // one that names it comes soon
 		const heard = (this.#unknown.get(channel) ?? 0) + 1;
 		this.#unknown.set(channel, heard);
-		if (heard === PATIENCE) void this.#link.command("resync", `#${channel}`, { after: 0 });
+		if (heard === PATIENCE) void this.#link.command("resync", `#${channel}`);
 	}
 }

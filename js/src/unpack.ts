@@ -5,33 +5,48 @@ import type { Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta, UsageUp
 import type { Batch, FromKernel, Guess, Item, Message, WholeBatch } from "./protocol.ts";
 import { countPoints } from "./text.ts";
 
+/** Of `packing.py`: how the two small numbers before bare words are written. */
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const TICK = 0.01;
+
 type Delta = FileDelta | TextDelta | ThinkingDelta | ToolArgsDelta;
 
-/** Of a channel that no batch has introduced: this page came late. */
+/** Of a channel that no batch has introduced, or none has named: this page came late. */
 export interface Unknown {
 	kind: "unknown";
-	channel: number;
+	channel: number | null;
 }
 
 export class Unpacker {
 	readonly #channels = new Map<number, Channel>();
+	/** The channel of the batch before. */
+	#newest: number | null = null;
 
 	read(message: Message): FromKernel | Unknown {
-		if (Array.isArray(message)) {
-			const [number, first, count, ...items] = message;
-			const channel = this.#channels.get(number);
-			if (!channel) return { kind: "unknown", channel: number };
-			const { run, session } = channel;
-			const events = items.flatMap((item) => channel.unpack(item));
-			return { kind: "batch", run, session, first, last: first + count - 1, events };
-		}
-		return message.kind === "batch" ? this.#whole(message) : message;
+		if (typeof message === "string") return this.#words(message);
+		if (!Array.isArray(message)) return message.kind === "batch" ? this.#whole(message) : message;
+		const [number, first, count, ...items] = message;
+		this.#newest = number;
+		const channel = this.#channels.get(number);
+		return channel?.batch(first, count, items) ?? { kind: "unknown", channel: number };
+	}
+
+	#words(message: string): Batch | Unknown {
+		const channel = this.#newest === null ? undefined : this.#channels.get(this.#newest);
+		if (!channel) return { kind: "unknown", channel: this.#newest };
+		const [count, ticks] = [...message.slice(0, 2)].map((digit) => DIGITS.indexOf(digit));
+		channel.at += (ticks ?? 0) * TICK;
+		return channel.batch(channel.last + 1, count ?? 0, [message.slice(2)]);
 	}
 
 	#whole({ channel: number, ...batch }: WholeBatch): Batch {
 		const channel = new Channel(batch.run, batch.session);
-		if (number !== undefined) this.#channels.set(number, channel);
-		return { ...batch, events: batch.events.flatMap((item) => channel.unpack(item)) };
+		const unpacked = channel.batch(batch.first, batch.last - batch.first + 1, batch.events);
+		if (number !== undefined) {
+			this.#channels.set(number, channel);
+			this.#newest = number;
+		}
+		return { ...batch, ...unpacked };
 	}
 }
 
@@ -43,16 +58,24 @@ class Channel {
 	readonly #deltas = new Map<number, Delta>();
 	#variant = 0;
 	/** The time told last. */
-	#at = 0;
+	at = 0;
+	/** The newest of the run's events that is known here. */
+	last = 0;
 
 	constructor(run: string, session: string) {
 		this.run = run;
 		this.session = session;
 	}
 
-	unpack(item: Item): Event[] {
+	batch(first: number, count: number, items: Item[]): Batch {
+		const events = items.flatMap((item) => this.#unpack(item));
+		this.last = first + count - 1;
+		return { kind: "batch", run: this.run, session: this.session, first, last: this.last, events };
+	}
+
+	#unpack(item: Item): Event[] {
 		if (typeof item === "number") {
-			this.#at = item;
+			this.at = item;
 			return [];
 		}
 		if (typeof item === "string") return this.#goOn(this.#variant, item);
@@ -67,14 +90,14 @@ class Channel {
 			this.#deltas.set(variant, event);
 			this.#variant = variant;
 		}
-		this.#at = event.at;
+		this.at = event.at;
 		return event;
 	}
 
 	#goOn(variant: number, text: string): Event[] {
 		const before = this.#deltas.get(variant);
 		if (!before) return [];
-		const delta: Delta = { ...before, at: this.#at, text };
+		const delta: Delta = { ...before, at: this.at, text };
 		if (delta.type === "file_delta") delta.offset += countPoints(before.text);
 		this.#deltas.set(variant, delta);
 		this.#variant = variant;
@@ -84,6 +107,6 @@ class Channel {
 	#guess([variant, cost, ...counts]: Guess): Event {
 		const [input = 0, output = 0, cached_read = 0, cached_write = 0, reasoning = 0] = counts;
 		const usage = { input, output, cached_read, cached_write, reasoning };
-		return { type: "usage_updated", at: this.#at, variant, usage, cost, estimated: true } as UsageUpdated;
+		return { type: "usage_updated", at: this.at, variant, usage, cost, estimated: true } as UsageUpdated;
 	}
 }

@@ -64,8 +64,8 @@ describe("batches", () => {
 		store.receive(batch(4, 4));
 		store.receive(batch(5, 5));
 		expect(sent).toHaveLength(1);
-		expect(sent[0]).toMatchObject({ command: "resync", run: "k", session: "s1", after: 2 });
-		store.receive(batch(3, 6));
+		expect(sent[0]).toMatchObject({ command: "resync", run: "k", session: "s1" });
+		store.receive(batch(1, 6));
 		expect(words()).toBe("one two three");
 	});
 
@@ -78,9 +78,9 @@ describe("batches", () => {
 		expect(sent).toHaveLength(2);
 	});
 
-	test("a late page asks from the start", () => {
+	test("a late page asks for everything", () => {
 		store.receive(batch(4, 5));
-		expect(sent[0]).toMatchObject({ command: "resync", after: 0 });
+		expect(sent[0]).toMatchObject({ command: "resync", run: "k" });
 		expect(store.run("k").state).toBeNull();
 	});
 

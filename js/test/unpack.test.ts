@@ -38,6 +38,22 @@ describe("packed batches", () => {
 		expect(read(4, 4, 1, "y").events).toMatchObject([{ offset: 3, text: "y" }]);
 	});
 
+	test("bare words go on in the channel that spoke last", () => {
+		unpacker.read(whole(script(started, turn, text("one "))));
+		expect(unpacker.read("2otwo ")).toMatchObject({ run: "k", first: 4, last: 5 });
+		expect(unpacker.read("1athree")).toMatchObject({
+			first: 6,
+			last: 6,
+			events: [{ type: "text_delta", text: "three", at: expect.closeTo(2.34) }],
+		});
+	});
+
+	test("bare words after those of a stranger are the stranger's", () => {
+		unpacker.read(whole(script(started, turn, text("one "))));
+		expect(read(9, 40, 1, "x")).toEqual({ kind: "unknown", channel: 9 });
+		expect(unpacker.read("10y")).toEqual({ kind: "unknown", channel: 9 });
+	});
+
 	test("each variant goes on by itself", () => {
 		const other = { ...script(thinking("hm"))[0], variant: 1 } as Item;
 		unpacker.read(whole([...script(started, text("a")), other]));
@@ -66,5 +82,5 @@ test("a page that came late asks whose the messages are", () => {
 	const sent: Record<string, unknown>[] = [];
 	const store = new Store((message) => sent.push(message));
 	for (let first = 30; first < 40; first++) store.receive([9, first, 1, "word "]);
-	expect(sent).toMatchObject([{ command: "resync", run: "#9", after: 0 }]);
+	expect(sent).toMatchObject([{ command: "resync", run: "#9" }]);
 });

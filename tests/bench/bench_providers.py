@@ -42,9 +42,9 @@ Work = Callable[[int], Awaitable[int]]
 
 
 @contextlib.contextmanager
-def wire_process():
+def wire_process(*options: str):
     """The loopback server in a process of its own, so that its CPU is not counted."""
-    command = [sys.executable, "-m", "tests.wire"]
+    command = [sys.executable, "-m", "tests.wire", *options]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield json.loads(process.stdout.readline())["base_url"]

@@ -2,7 +2,8 @@
 
 It plays a model that builds a page: a request without tool results is answered with thinking and a
 `create_file` call, one with results is summed up. `--kb` sets the page's size; a model named `page-400`
-asks for 400 KB. It ends with its standard input, so it cannot outlive the program that started it.
+asks for 400 KB. `--gap` paces it as a model would. It ends with its standard input, so it cannot outlive
+the program that started it.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import asyncio
 import json
 import re
 import sys
+from typing import Any
 
 from tests.wire import Call, Reply, Request, Say, Think, Tokens, WireServer, reply
 from tests.wire.dialects import model_of
@@ -23,16 +25,16 @@ def page_of(size: int) -> str:
     return head + _LINE * lines + tail
 
 
-def answer(request: Request, size: int, fragment: int) -> Reply:
+def answer(request: Request, size: int, **pacing: Any) -> Reply:
     if '"tool_result"' in (text := json.dumps(request.body)) or re.search(
         r'"function_?[cC]?all_output"|"role": "tool"|"function_result"|"functionResponse"', text
     ):
-        return reply(Say("The page is ready."), Tokens(input=1200, output=8), fragment=fragment)
+        return reply(Say("The page is ready."), Tokens(input=1200, output=8), **pacing)
     named = re.search(r"page-(\d+)$", model_of(request.path, request.body))
     content = page_of(int(named[1]) * 1000 if named else size)
     call = Call("create_file", {"path": "index.html", "content": content}, id="call_page")
     thought = Think("A bakery page: warm colours, a list of breads, opening hours.")
-    return reply(thought, Say("I write the page."), call, Tokens(input=900, output=400), fragment=fragment)
+    return reply(thought, Say("I write the page."), call, Tokens(input=900, output=400), **pacing)
 
 
 async def main() -> None:
@@ -40,9 +42,11 @@ async def main() -> None:
     options.add_argument("--port", type=int, default=0)
     options.add_argument("--kb", type=int, default=4, help="the page's size in thousands of characters")
     options.add_argument("--fragment", type=int, default=20, help="characters per delta")
+    options.add_argument("--gap", type=float, default=0.0, help="seconds between two deltas")
     chosen = options.parse_args()
     server = WireServer()
-    server.otherwise = lambda request: answer(request, chosen.kb * 1000, chosen.fragment)
+    pacing = {"fragment": chosen.fragment, "gap": chosen.gap}
+    server.otherwise = lambda request: answer(request, chosen.kb * 1000, **pacing)
     await server.start(chosen.port)
     addresses = {vendor: server.base_url(vendor) for vendor in ("openai", "chat", "anthropic", "gemini")}
     print(json.dumps({"port": server.port, "base_url": addresses}), flush=True)
