@@ -1,6 +1,9 @@
 """The rows of a frozen transcript: what folds together, and how a call's end reads."""
 
-from agent_nb import Agent
+import pytest
+
+from agent_nb import Agent, tool
+from agent_nb.calls import Answer
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from agent_nb.render import bundle, to_markdown, to_text
 from tests.scripts import write
@@ -34,3 +37,35 @@ async def test_a_stopped_call_is_no_failed_call():
         assert "Not run: the run ended first." in words
         assert "failed" not in words
         assert "✗" not in words
+
+
+@tool(approval="ask")
+def shell(command: str) -> str:
+    """Runs a command."""
+    return f"ran {command}"
+
+
+@pytest.mark.parametrize(
+    ("note", "told"), [("", "The person said no."), ("Use Python.", "Told the model: Use Python.")]
+)
+async def test_a_denied_call_is_no_failed_call(note, told):
+    async def no(request: object) -> Answer:
+        return Answer(False, note)
+
+    with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
+        handle = Agent(provider, tools=[shell]).start("List")
+        handle.reach(no)
+        run = await handle
+    html = bundle(run)["text/html"]
+    assert told in Elements(html).text
+    assert "Go on without it." not in html
+    for words in (Elements(html).text, to_markdown(run), to_text(run)):
+        assert "denied: The person said no." in words or "denied, The person said no." in words
+        assert "failed" not in words
+        assert "✗" not in words
+
+
+async def test_a_switched_off_tool_says_so():
+    with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
+        run = await Agent(provider, tools=[shell], approve="deny").run("List")
+    assert "denied: This tool is switched off for this run." in to_markdown(run)

@@ -6,6 +6,9 @@ import sys
 import pexpect
 import pytest
 
+from agent_nb import Agent, tool
+from agent_nb.notebook.terminal import TerminalView
+from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.kernels import quiet_environment
 
 PROMPT = r"In \[\d+\]: "
@@ -70,6 +73,23 @@ def test_the_interrupt_key_stops_a_run(terminal):
 
 def test_a_wrong_option_is_one_line(terminal):
     assert "Did you mean --model?" in ask(terminal, "--modle x", "hi")
+
+
+@tool(approval="ask")
+def shout(word: str) -> str:
+    """Shouts."""
+    return word.upper()
+
+
+async def test_a_denied_call_is_no_failure(capsys):
+    with ScriptedProvider([[call("shout", {"word": "a"})], [text("Then not.")]]) as provider:
+        handle = Agent(provider, tools=[shout], approve="deny").start("Shout")
+        TerminalView(handle).start("")
+        await handle
+    shown = capsys.readouterr().out
+    assert "⊘ shout" in shown
+    assert "denied: This tool is switched off" in shown
+    assert "✗" not in shown
 
 
 def test_many_prompts_take_one_line(terminal):

@@ -10,6 +10,8 @@ from agent_nb.render import ready_line
 from agent_nb.run import Run
 
 CLEAR_LINE = "\r\x1b[2K"
+ENDS = {"DENIED": ("⊘", "denied: "), "STOPPED": ("■", "")}
+"""Of calls that did not succeed and did not fail: a mark, and a word where the summary has none."""
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 
 
@@ -57,8 +59,8 @@ class TerminalView:
             case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
                 self._titles[variant, call_id] = title
             case ToolFinished(call_id=call_id, ok=ok, code=code, summary=summary):
-                mark = "✓" if ok else "■" if code == "STOPPED" else "✗"
-                self._line(f"{option}{mark} {self._titles.get((variant, call_id), '')}  {summary}")
+                mark, said = ("✓", "") if ok else ENDS.get(code or "", ("✗", ""))
+                self._line(f"{option}{mark} {self._titles.get((variant, call_id), '')}  {said}{summary}")
             case TurnRetrying(why=why):
                 self._line(f"{option}… {why}")
             case RunFinished() if option:

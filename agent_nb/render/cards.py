@@ -12,7 +12,7 @@ from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.prose import link, to_html, with_code
-from agent_nb.render.transcript import Cited, Entry, Given, Retry, Step, Thought, Words
+from agent_nb.render.transcript import Cited, End, Entry, Given, Retry, Step, Thought, Words
 from agent_nb.render.words import duration, picture_words
 
 MAX_OUTPUT = 20_000
@@ -24,6 +24,12 @@ MAX_ARGUMENT = 2_000
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 _DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim", "\\": "anb-dim"}
+_MARKS: dict[End, tuple[str, str]] = {
+    "ok": ("ok", "✓"),
+    "failed": ("err", "✗"),
+    "denied": ("dim", "⊘"),
+    "stopped": ("dim", "■"),
+}
 _FRAME_STYLE = (
     "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
     "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
@@ -74,9 +80,10 @@ def _thumbnail(words: str, data: bytes) -> str:
 
 
 def _step(step: Step) -> str:
-    kind, sign = ("err", "✗") if step.failed else ("ok", "✓") if step.ok else ("dim", "■")
+    kind, sign = _MARKS[step.end]
     mark = f'<span class="anb-{kind}">{sign}</span>'
-    outcome = ": ".join(filter(None, ("failed" if step.failed else "", step.summary)))
+    verdict = step.end if step.end in ("failed", "denied") else ""
+    outcome = ": ".join(filter(None, (verdict, step.summary)))
     facts = list(filter(None, (outcome, duration(step.seconds) if step.seconds >= 0.05 else "")))
     told = (
         f'<span class="anb-c">: </span><span class="anb-dim">{with_code(", ".join(facts))}</span>'
@@ -97,7 +104,9 @@ def _title(step: Step) -> str:
 
 
 def _inside(step: Step) -> str:
-    pieces = [f"<p>{with_code(step.hint)}</p>"] if step.hint else []
+    pieces = [f"<p>{with_code(step.hint)}</p>"] if step.hint and step.end == "failed" else []
+    if step.note and step.end != "stopped":
+        pieces.append(f"<p>Told the model: <q>{html.escape(step.note)}</q></p>")
     if step.args and not step.path:
         pieces.append(_block(_arguments(step.args)))
     pieces += [_output(output) for output in step.outputs]

@@ -40,7 +40,7 @@ def _markdown_of(entry: Entry) -> str:
         case Words(text):
             return tamed(text)
         case Step() as step:
-            outcome = "failed: " if step.failed else ""
+            outcome = f"{step.end}: " if step.end in ("failed", "denied") else ""
             return f"- {_code(step.title)}: {outcome}{tamed(_one_line(step.summary)) or 'done'}"
         case Retry(why):
             return f"- tried again: {tamed(_one_line(why))}"
@@ -73,7 +73,7 @@ def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
         if isinstance(entry, Given):
             lines.append(f"  given: {_one_line(', '.join(picture_words(entry.pictures)))}")
         if isinstance(entry, Step):
-            outcome = "ok" if entry.ok else "failed" if entry.failed else ""
+            outcome = "" if entry.end == "stopped" else entry.end
             lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")
     if run.text:
         lines += ["", run.text.strip()]

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from agent_nb.errors import ToolErrorCode
 from agent_nb.events import (
+    ApprovalResolved,
     Event,
     FileAction,
     FileChanged,
@@ -28,6 +29,8 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Message, Source, ToolResult
+
+End = Literal["ok", "failed", "denied", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +78,15 @@ class Step:
     path: str = ""
     """The file it changed."""
     action: FileAction | None = None
+    note: str = ""
+    """What the person said to the model when asked."""
 
     @property
-    def failed(self) -> bool:
-        """What the end of the run has closed did not fail; its summary says so."""
-        return not self.ok and self.code != "STOPPED"
+    def end(self) -> End:
+        """A call that somebody denied, or that the end of the run has closed, did not fail."""
+        if self.ok:
+            return "ok"
+        return "denied" if self.code == "DENIED" else "stopped" if self.code == "STOPPED" else "failed"
 
 
 Entry = Given | Thought | Words | Cited | Retry | Step
@@ -144,6 +151,8 @@ class _Folding:
                 self._change(call_id, lambda step: replace(step, title=title))
             case FileChanged(call_id=str(call_id), path=path, action=action):
                 self._change(call_id, lambda step: replace(step, path=path, action=action))
+            case ApprovalResolved(call_id=call_id, note=note):
+                self._change(call_id, lambda step: replace(step, note=note))
             case ToolFinished(call_id=call_id) as end:
                 told = {name: getattr(end, name) for name in _OUTCOME}
                 self._change(call_id, lambda step: replace(step, **told))

@@ -1,7 +1,7 @@
 // A finished run on tape: its events as they came, its state at any of them, and its moments, which are the steps
 // that a person takes through it.
 
-import type { Event } from "./events.ts";
+import type { Event, ToolFinished } from "./events.ts";
 import { ENDINGS } from "./phase.ts";
 import { EMPTY, reduce, type VariantState } from "./state.ts";
 
@@ -148,6 +148,11 @@ function toBeats(events: readonly Event[], timeAt: (count: number) => number): B
 	return beats;
 }
 
+function outcome({ ok, code }: ToolFinished): string {
+	if (code === "DENIED" || code === "STOPPED") return code.toLowerCase();
+	return ok ? "done" : "failed";
+}
+
 /** The moment that an event belongs to; null for one that belongs to whatever went before it. */
 function tell(
 	event: Event,
@@ -196,9 +201,9 @@ function tell(
 		case "tool_finished":
 			return {
 				key: `done ${event.call_id}`,
-				words: `${event.ok ? "done" : "failed"}: ${title}`,
+				words: `${outcome(event)}: ${title}`,
 				kind: "result",
-				failed: !event.ok,
+				failed: outcome(event) === "failed",
 			};
 		case "run_finished":
 			return { key: "end", words: ENDINGS[event.reason], kind: "end", failed: event.reason === "failed" };

@@ -33,7 +33,7 @@ export interface TextRow {
 	done: boolean;
 }
 
-export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "stopped";
+export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
 
 export interface ToolRow {
 	kind: "tool";
@@ -102,7 +102,7 @@ export interface VariantState {
 	epochs: number;
 }
 
-const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "stopped"]);
+const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "denied", "stopped"]);
 const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 
 export const EMPTY: VariantState = {
@@ -259,10 +259,13 @@ function startTool(state: VariantState, call_id: string, name: string, title: st
 	});
 }
 
-/** A call that the run's end closed has not failed, and what the engine answered for the person was never said. */
+/**
+ * A call that was denied has not failed: somebody decided. Nor has one that the run's end closed, and what the engine
+ * answered for the person then was never said.
+ */
 function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
-	if (code !== "STOPPED") return { status: ok ? "ok" : "failed", answer: row.answer };
-	return { status: "stopped", answer: row.answer?.approved ? row.answer : null };
+	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };
+	return { status: ok ? "ok" : code === "DENIED" ? "denied" : "failed", answer: row.answer };
 }
 
 function toolIndex(state: VariantState, call_id: string): number {

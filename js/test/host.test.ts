@@ -320,6 +320,27 @@ describe("buttons", () => {
 		expect(model.sent.at(-1)).toMatchObject({ command: "deny", call_id: "c1", note: "not now" });
 	});
 
+	test("a denied call is a decision, not a failure", async () => {
+		await show();
+		model.batch(1, 4);
+		const events = script(
+			tool("c1", "run ls"),
+			{ type: "approval_requested", call_id: "c1", name: "run", title: "run ls", args: { command: "ls" } },
+			{ type: "approval_resolved", call_id: "c1", approved: false, note: "use Python" },
+			done({ ok: false, code: "DENIED", summary: "The person said no.", hint: "use Python" }),
+		);
+		model.say({ kind: "batch", run: "k", session: "s1", first: 5, last: 8, events });
+		await soon();
+		const item = [...shadow().querySelectorAll(".anb-item")].at(-1)!;
+		expect(item.querySelector(".mark")?.textContent).toBe("denied");
+		expect(item.querySelector("details")?.open).toBe(true);
+		expect(item.querySelector(".anb-detail")?.textContent).toMatch(
+			/^The person said no\.Told the model: use Python/,
+		);
+		expect(item.matches(".bad")).toBe(false);
+		expect(item.querySelector(".bad, .err")).toBeNull();
+	});
+
 	test("keys typed into the note are words", async () => {
 		await show();
 		model.batch(1, 4);

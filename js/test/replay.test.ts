@@ -111,6 +111,13 @@ describe("moments", () => {
 		expect(tape.beats.filter((beat) => beat.failed).map((beat) => beat.words)).toEqual(["failed: create"]);
 	});
 
+	test("what was denied or stopped has not failed", () => {
+		for (const code of ["DENIED", "STOPPED"]) {
+			const beat = record(script(started, turn, tool(), done({ ok: false, code }))).beats.at(-1);
+			expect([beat?.words, beat?.failed]).toEqual([`${code.toLowerCase()}: create`, false]);
+		}
+	});
+
 	test("a step goes to the end of one", () => {
 		const tape = record(RUN);
 		expect([1, 2, 4, 13, 17].map((count) => tape.next(count))).toEqual([2, 5, 5, 14, 17]);

@@ -117,6 +117,11 @@ describe("rows", () => {
 		expect(rows.map((row) => row.status)).toEqual(["failed", "stopped"]);
 		expect(rows[1]?.answer).toBeNull();
 	});
+
+	test("a denied call has not failed", () => {
+		const end = play(script(started, turn, tool(), done({ ok: false, code: "DENIED" }), finished()));
+		expect(toolRow(end).status).toBe("denied");
+	});
 });
 
 describe("files", () => {

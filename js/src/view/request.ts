@@ -160,7 +160,7 @@ function labelOf(part: Part): string {
 		case "tool_call":
 			return `calls ${part.name}`;
 		case "tool_result":
-			return `${part.code ? `failed (${part.code})` : "result"} of ${part.name}`;
+			return `result of ${part.name}${part.code ? ` (${part.code})` : ""}`;
 		case "image":
 			return `picture ${part.name || ""}`.trim();
 		default:

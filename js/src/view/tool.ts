@@ -67,10 +67,11 @@ export function createToolRow(
 	};
 }
 
-/** A row shows its inside while it works, when it failed, and when there is a picture to see. */
+/** A row shows its inside while it works, when it failed, what a person said, and a picture. */
 function opensItself(row: ToolRow): boolean {
 	if (row.status === "failed" || row.status === "writing") return true;
 	if (row.status === "running") return row.progress !== "";
+	if (row.answer?.note) return true;
 	return hasPicture(row);
 }
 
@@ -119,6 +120,7 @@ function markOf(row: ToolRow): Node[] {
 		return [h("span", { class: "ok" }, icon("check")), h("span", { class: "anb-sr" }, "succeeded")];
 	if (row.status === "failed")
 		return [h("span", { class: "bad" }, icon("cross")), h("span", { class: "anb-sr" }, "failed")];
+	if (row.status === "denied") return [h("span", { class: "said" }, icon("denied"), "denied")];
 	if (row.status === "stopped") return [icon("stopped"), h("span", { class: "anb-sr" }, "stopped")];
 	return [];
 }
@@ -153,15 +155,18 @@ function writtenText(context: Context, row: ToolRow): string {
 
 function resultOf(row: ToolRow): Node[] {
 	const nodes: Node[] = [];
-	if (row.answer?.note) nodes.push(h("p", { class: "anb-cap" }, `You said: ${row.answer.note}`));
 	if (row.status === "failed") {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
 		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "It failed."), hint || null));
+	} else if (row.status === "denied") {
+		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "It was denied."));
 	} else if (row.status === "stopped") {
-		nodes.push(h("p", { class: "anb-cap" }, row.summary || "Stopped before it ended."));
+		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it ended."));
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
+	if (row.answer?.note)
+		nodes.push(h("p", { class: "anb-cap said" }, "Told the model: ", h("q", null, row.answer.note)));
 	nodes.push(...createOutputs(row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;
