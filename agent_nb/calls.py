@@ -115,7 +115,10 @@ class ToolRunner:
         tool, args = self.toolbox.prepare(call)
         title = title_of(tool, args)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
-        await self._gate(event_id, tool, replace(call, id=event_id), args)
+        word = await self._gate(event_id, tool, replace(call, id=event_id), args)
+        return _with_word(await self._output(event_id, tool, args, title), word)
+
+    async def _output(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
         key = (
             f"{tool.name} {json.dumps(args, sort_keys=True)} {hash(tuple(self.context.files.files.items()))}"
         )
@@ -129,10 +132,10 @@ class ToolRunner:
             self._cache[key] = output
         return output
 
-    async def _gate(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> None:
-        """Passes, or raises what the model is told."""
+    async def _gate(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> str:
+        """Passes, with the person's word to the model, or raises what the model is told."""
         if tool.approval == "never" or self.policy == "auto":
-            return
+            return ""
         if self.policy == "deny":
             raise ToolError(
                 "This tool is switched off for this run.", code="DENIED", hint="Go on without it."
@@ -140,23 +143,20 @@ class ToolRunner:
         if callable(self.policy):
             if not await _guarded("The approval function", self.policy, call, args):
                 raise ToolError("It was not approved.", code="DENIED", hint="Go on without it.")
-            return
+            return ""
         if self.ask is None:
-            raise ToolError(
-                "It needs the person's approval, and nobody is there to ask.",
-                code="DENIED",
-                hint="Go on without it.",
-            )
+            raise nobody_to_ask()
         request = self.emit(
             ApprovalRequested, call_id=event_id, name=tool.name, title=title_of(tool, args), args=args
         )
-        answer = Answer(False, "stopped")
+        answer: Answer = Answer(False)  # when the run ends, or the question fails, before there is one
         try:
             answer = await _guarded("Asking the person", self.ask, request)
         finally:
             self.emit(ApprovalResolved, call_id=event_id, approved=answer.approved, note=answer.note)
         if not answer.approved:
             raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
+        return answer.note
 
     async def _before(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:
@@ -219,6 +219,21 @@ async def _guarded(title: str, function: Callable[..., Any], *args: Any) -> Any:
         raise
     except Exception as error:
         raise ToolError(f"{title} failed: {type(error).__name__}: {error}") from error
+
+
+def nobody_to_ask() -> ToolError:
+    """For a question that no person sees."""
+    return ToolError(
+        "It needs the person's approval, and nobody is there to ask.", code="DENIED", hint="Go on without it."
+    )
+
+
+def _with_word(output: ToolOutput, word: str) -> ToolOutput:
+    """With what the person said to the model when approving; the card shows it by itself."""
+    if not word:
+        return output
+    told = "\n\n".join(filter(None, (output.text, f"The person approved this and says: {word}")))
+    return replace(output, text=told, summary=output.summary or output.text)
 
 
 def _for_the_model(error: ToolError) -> str:
