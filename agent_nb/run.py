@@ -119,7 +119,8 @@ class Run:
         files = self.files
         for path, content in changed.items():
             files = files.delete(path) if content is None else files.write(path, content)
-        return replace(self, files=files, given_files=self.given_files or self.files)
+        given = self.files if self.given_files is None else self.given_files
+        return replace(self, files=files, given_files=given)
 
     def pick(self, number: int) -> "Run":
         """The variant of that number, from 1, as a run of its own that keeps its siblings."""

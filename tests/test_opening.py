@@ -42,6 +42,16 @@ async def test_the_model_is_told_what_the_person_changed():
     assert "Cake" in run.html
 
 
+async def test_edits_of_a_run_without_files_add_up():
+    first = await run_script([text("Nothing made.")])
+    edited = first.with_files({"a.txt": "one"}).with_files({"b.txt": "two"})
+    with ScriptedProvider([[text("Seen.")]]) as provider:
+        await Agent(provider).run("Go on", base=edited)
+    told = provider.requests[0].messages[-1].text
+    assert "I added `a.txt`" in told
+    assert "I added `b.txt`" in told
+
+
 async def test_files_given_are_shown_to_the_model():
     with ScriptedProvider([[text("ok")]]) as provider:
         run = await Agent(provider).run("Fix it", files={"index.html": PAGE})
