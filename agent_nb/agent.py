@@ -119,9 +119,8 @@ class Agent:
 
     def with_model(self, model: str | Provider) -> Self:
         """This agent on another model."""
-        other = copy(self)
+        other = self._copy()
         other.provider = make_model(model) if isinstance(model, str) else model
-        other._studio = None  # each closes its own
         return other
 
     def with_stack(self, stack: str) -> Self:
@@ -129,9 +128,8 @@ class Agent:
 
         A run that goes on from another keeps that one's stack unless it is given its own.
         """
-        other = copy(self)
+        other = self._copy()
         other.stack = check_stack(stack)
-        other._studio = None  # each closes its own
         return other
 
     def fingerprint(self, prompt: str, **material: Any) -> dict[str, Any]:
@@ -189,7 +187,7 @@ class Agent:
 
         A cassette of another prompt is only replaced with `force`; relative paths are in `folder`.
         """
-        recording = copy(self)
+        recording = self._copy()
         recording._target = Target(path=Path(path), folder=folder or Path(), force=force)
         return recording
 
@@ -236,6 +234,14 @@ class Agent:
         return (
             f"<Agent {self.provider.name} with {', '.join(tool.name for tool in self.toolbox) or 'no tools'}>"
         )
+
+    def _copy(self) -> Self:
+        """An agent that starts with the same; what either is given later is its own."""
+        other = copy(self)
+        other._hooks = Hooks(before=[*self._hooks.before], after=[*self._hooks.after])
+        other._subscribers = [*self._subscribers]
+        other._studio = None  # each closes its own
+        return other
 
     def _open(self, prompt: str, material: Mapping[str, Any]) -> Opening:
         nothing = {"files": None, "images": (), "base": None, "messages": None}

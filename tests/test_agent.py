@@ -174,6 +174,29 @@ async def test_another_model_leaves_the_agent_alone():
     assert two.requests[0].system.endswith("Speak French.")
 
 
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda agent: agent.with_model(ScriptedProvider([[write()], [text("Done.")]])),
+        lambda agent: agent.with_stack("react"),
+        lambda agent: agent.recording("tape.jsonl"),
+    ],
+    ids=["model", "stack", "recording"],
+)
+async def test_a_copy_keeps_its_hooks_to_itself(copied, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    heard: dict[str, set[str]] = {"agent": set(), "copy": set()}
+    agent = Agent(ScriptedProvider([[write()], [text("Done.")]] * 2))
+    agent.after_tool(lambda call, result: heard["agent"].add("before the copy"))
+    copy = copied(agent)
+    for name, one in (("agent", agent), ("copy", copy)):
+        one.before_tool(lambda call, name=name: heard[name].add("before"))
+        one.after_tool(lambda call, result, name=name: heard[name].add("after"))
+        one.on_event(lambda event, name=name: heard[name].add("event"))
+    await copy.run("go")
+    assert heard == {"agent": {"before the copy"}, "copy": {"before", "after", "event"}}
+
+
 async def test_recording_leaves_the_agent_alone(tmp_path):
     agent = Agent(ScriptedProvider([[text("one")], [text("two")]]))
     await agent.recording(tmp_path / "tape.jsonl").run("go")
