@@ -3,7 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
@@ -72,13 +72,7 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
     """The files a conversation has made: its repeatable tool calls played again, else the page in its text."""
     space = Workspace(Files())
     context = ToolContext(files=space, progress=lambda text: None)
-    failed = {
-        part.call_id
-        for message in messages
-        for part in message.parts
-        if isinstance(part, ToolResult) and not part.ok
-    }
-    for call in (call for message in messages for call in message.tool_calls if call.id not in failed):
+    for call in _calls_that_held(messages):
         try:
             tool, args = toolbox.prepare(call)
             if tool.repeatable and tool.writes(args):
@@ -92,6 +86,18 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
         if pages:
             space.write(ENTRY, pages[-1])
     return space.files
+
+
+def _calls_that_held(messages: Sequence[Message]) -> Iterator[ToolCall]:
+    """The calls that did not fail. A result is of the turn before it: vendors use an id again in a later turn."""
+    held: list[ToolCall] = []
+    failed: set[str] = set()
+    for message in reversed(messages):
+        failed.update(p.call_id for p in message.parts if isinstance(p, ToolResult) and not p.ok)
+        if message.tool_calls:
+            held += [call for call in reversed(message.tool_calls) if call.id not in failed]
+            failed.clear()
+    return reversed(held)
 
 
 def drafts(events: Sequence[Event]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
 
+import itertools
 import json
 
 import pytest
@@ -9,6 +10,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import (
     FileChanged,
 )
+from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers.scripted import ScriptedProvider, text
 from tests.scripts import PAGE, of, run_script, write
 
@@ -76,6 +78,34 @@ async def test_a_conversation_of_plain_dicts_seeds_files():
         run = await Agent(provider, system="Speak French.").run("Now blue", messages=history)
     assert run.html == PAGE
     assert provider.requests[0].system == "Be brief.\n\nSpeak French."
+
+
+@pytest.mark.parametrize("failed_first", [True, False])
+async def test_a_repeated_id_means_its_own_turn(failed_first):
+    turns = [
+        [
+            assistant(ToolCall("call_0", "edit_file", '{"path": "a.txt", "old": "x", "new": "y"}')),
+            Message(
+                role="tool",
+                parts=(ToolResult(call_id="call_0", name="edit_file", text="no", code="FAILED"),),
+            ),
+        ],
+        [
+            assistant(
+                ToolCall("call_0", "create_file", json.dumps({"path": "index.html", "content": PAGE})),
+                ToolCall("call_1", "create_file", '{"path": "a.txt", "content": "not kept"}'),
+            ),
+            Message(role="tool", parts=(ToolResult(call_id="call_0", name="create_file", text="ok"),)),
+            Message(
+                role="tool",
+                parts=(ToolResult(call_id="call_1", name="create_file", text="no", code="DENIED"),),
+            ),
+        ],
+    ]
+    history = [user("A page"), *itertools.chain(*(turns if failed_first else reversed(turns)))]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Now blue", messages=history)
+    assert dict(run.files) == {"index.html": PAGE}
 
 
 async def test_the_page_in_a_conversation_seeds_the_file():
