@@ -45,6 +45,21 @@ async def test_two_calls_numbered_zero_are_two(server: WireServer):
     assert [call.id for call in (await turn_of(CHAT.provider(server))).message.tool_calls] == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("named", "order"), [(False, "aaaabbbb"), (True, "aaaabbbb"), (True, "abababab")], ids=str
+)
+async def test_fragments_numbered_zero_find_their_call(server: WireServer, named: bool, order: str):
+    def fragment(name: str, arguments: str, first: bool = False) -> Raw:
+        head = {"id": name} if first or named else {}
+        function = {"arguments": arguments, **({"name": "search"} if head else {})}
+        return chunk({"tool_calls": [{"index": 0, **head, "function": function}]})
+
+    parts = {name: iter(("", '{"q":', f'"{name}"', "}")) for name in "ab"}
+    server.plan(reply(*(fragment(name, part := next(parts[name]), not part) for name in order)))
+    found = (await turn_of(CHAT.provider(server))).message.tool_calls
+    assert found == (ToolCall("a", "search", '{"q":"a"}'), ToolCall("b", "search", '{"q":"b"}'))
+
+
 async def test_a_call_without_an_id_gets_one(server: WireServer):
     call = {"function": {"name": "search", "arguments": {"q": 1}}}
     server.plan(reply(chunk({"tool_calls": [call]})))

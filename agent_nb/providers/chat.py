@@ -192,6 +192,8 @@ class _Decoder:
         self._model = settings.model
         self._stop = ""
         self._ids: dict[Any, str] = {}
+        self._newest: dict[int, Any] = {}
+        """The key of the newest call with an index, where several have it."""
         self._reasoning_field = ""
         self._reasoning_details: list[Json] = []
         self._refusal: list[str] = []
@@ -266,11 +268,16 @@ class _Decoder:
     def _key(self, call: Json, named: bool) -> Any:
         """Which call a fragment belongs to: its index, else its id, else a name starts a new one.
 
-        Some servers number every call 0: a name with another id is another call all the same.
+        Some servers number every call 0: a name with another id is another call all the same, and what
+        follows without a name goes on with the newest of that number.
         """
         index, call_id = call.get("index"), call.get("id")
-        if index is not None and not (named and call_id and self._ids.get(index, call_id) != call_id):
-            return index
+        if index is not None:
+            newest = self._newest.get(index, index)
+            if named and call_id and self._ids.get(newest, call_id) != call_id:
+                newest = next((key for key, known in self._ids.items() if known == call_id), call_id)
+                self._newest[index] = newest
+            return newest
         if call_id or not self._ids:
             return call_id or "first"
         return f"unnumbered {len(self._ids)}" if named else next(reversed(self._ids))
