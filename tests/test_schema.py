@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,13 @@ def test_valid_arguments_stay_unchanged() -> None:
 def test_broken_schema_fails_the_call(schema: dict[str, Any]) -> None:
     with pytest.raises(ToolError, match="own schema is broken"):
         compile_schema(schema)({})
+
+
+def test_a_schema_opens_no_file(tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text('{"type": "object", "required": ["secret"]}')
+    with pytest.raises(ToolError, match="nothing is fetched"):
+        compile_schema({"$ref": other.as_uri()})
 
 
 def test_nulls_of_optional_arguments_go() -> None:

@@ -15,6 +15,7 @@ _JSON_NAMES = {
     dict: "an object",
 }
 _FETCHED = ("http", "https", "ftp", "file", "data")
+"""What the compiler would open for a `$ref`: a schema may come from anywhere."""
 
 
 def compile_schema(schema: Json) -> Callable[[Any], None]:
@@ -23,9 +24,7 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
 
     try:
         # Defaults are not filled in: arguments stay as the model wrote them.
-        check = fastjsonschema.compile(
-            schema, handlers={"http": _refuse, "https": _refuse}, use_default=False
-        )
+        check = fastjsonschema.compile(schema, handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False)
     except Exception as error:  # a schema from elsewhere can break the compiler in any way
         raise ToolError(
             f"The tool's own schema is broken: {error}.", code="SCHEMA", hint="Use another tool."
