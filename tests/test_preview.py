@@ -1,7 +1,10 @@
 """Pictures in the saved page: found wherever a page names them, and small enough to be saved."""
 
 import base64
+import math
 import re
+import time
+from collections.abc import Callable
 
 import PIL.Image
 import pytest
@@ -65,3 +68,57 @@ def test_small_pictures_are_saved_as_they_are():
 def test_what_is_no_picture_is_still_too_large():
     with pytest.raises(TooLargeError):
         page_of("<img src=b.png><video src=c.mp4>", **{"b.png": b"x" * 2_000_000, "c.mp4": b"y" * 10})
+
+
+def growth_exponent(work: Callable[[int], object]) -> float:
+    """How the time grows with the size: 1 is linear. Ends early where it is plainly more."""
+    seconds: dict[int, float] = {}
+    for size in (2**power for power in range(8, 17)):
+        seconds[size] = min(_seconds(work, size) for _ in range(3))
+        if seconds[size] > 0.5:
+            break
+    large = max(seconds)
+    small = max(min(seconds), large // 16)
+    return math.log(seconds[large] / seconds[small]) / math.log(large / small)
+
+
+def _seconds(work: Callable[[int], object], size: int) -> float:
+    began = time.process_time()
+    work(size)
+    return max(time.process_time() - began, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "again"),
+    [
+        ("index.html", "url(", " "),
+        ("index.html", "url(a", " "),
+        ("index.html", "url('a'", " "),
+        ("index.html", "", "url(a "),
+        ("index.html", "", 'url("'),
+        ("index.html", "", "<img "),
+        ("index.html", "", "<img src='a.png' "),
+        ("index.html", "<img src=", " "),
+        ("a.css", "", "@import  '"),
+        ("a.js", "import", " "),
+        ("a.js", "", "import( "),
+    ],
+)
+def test_a_hostile_page_takes_linear_time(name, begin, again):
+    def work(size: int) -> None:
+        links = "<link href=a.css><script src=a.js></script>"
+        files = Files({"index.html": links, "b.txt": "", name: begin + again * size})
+        assembled(files, "index.html", 100_000_000)
+
+    assert growth_exponent(work) < 1.5
+
+
+@pytest.mark.parametrize(
+    "page", ["<b style='background:url(x url(a.png)'>", "url(  url( 'a.png' )", "<img src=x\n<b>url(a.png)"]
+)
+def test_an_address_behind_an_unfinished_one_is_found(page):
+    assert DATA in page_of(page)
+
+
+def test_a_tag_that_never_ends_is_left_alone():
+    assert page_of("<img src=a.png") == "<img src=a.png"

@@ -42,14 +42,16 @@ _SCRIPT = (
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 
-_TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>", re.IGNORECASE)
+# Patterns that read a page never read the same text twice: a page may be hostile, and this runs on the kernel's loop.
+_TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?", re.IGNORECASE)
+"""Also a tag that never ends, so that the search does not begin again inside it."""
 _ADDRESSES = re.compile(
     r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
 )
 _SOURCE_SETS = re.compile(r"(\ssrcset\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
-_STYLE_URLS = re.compile(r"url\(\s*([\"']?)([^\"')]+)\1\s*\)", re.IGNORECASE)
+_STYLE_URLS = re.compile(r"url\(\s*(?:([\"'])([^\"'()]+)\1\s*|([^\"'()\s][^\"'()]*))\)", re.IGNORECASE)
 _STYLE_IMPORTS = re.compile(r"(@import\s+)([\"'])([^\"']+)\2", re.IGNORECASE)
-_MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*\(?\s*)([\"'])(\.{1,2}/[^\"']+)\2")
+_MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*(?:\(\s*)?)([\"'])(\.{1,2}/[^\"']+)\2")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)
 _NEEDS_CODE = re.compile(r"[%#\"'&<>\r\n\t\\^`{}|]")
 _ENDS_BARE = re.compile(r"[()\s]")
@@ -119,6 +121,8 @@ class _Resolver:
         return _TAGS.sub(lambda tag: self._tag(tag[0], path), styled)
 
     def _tag(self, tag: str, base: str) -> str:
+        if not tag.endswith(">"):
+            return tag
         sets = _SOURCE_SETS.sub(lambda found: self._source_set(found, base), tag)
         return _ADDRESSES.sub(lambda found: self._attribute(found, base), sets)
 
@@ -135,7 +139,7 @@ class _Resolver:
 
     def _styles(self, text: str, base: str) -> str:
         def put(found: re.Match[str]) -> str:
-            quote, known = found[1], self._address(found[2].strip(), base)
+            quote, known = found[1] or "", self._address((found[2] or found[3]).strip(), base)
             if known is None:
                 return found[0]
             # In the quotes it had: others might end the attribute that it stands in.

@@ -100,3 +100,50 @@ test("unfinished tags and addresses wait", () => {
 	expect(writable("ab\ud83e")).toBe(2);
 	expect(writable(`<${"x".repeat(5000)}`)).toBe(5001);
 });
+
+/** How the time grows with the size: 1 is linear. Ends early where it is plainly more. */
+function growthExponent(work: (size: number) => void): number {
+	const took = new Map<number, number>();
+	let large = 0;
+	for (let size = 256; size <= 65536; size *= 2) {
+		const rounds = [1, 2, 3].map(() => {
+			const began = performance.now();
+			work(size);
+			return Math.max(performance.now() - began, 0.02);
+		});
+		large = size;
+		took.set(size, Math.min(...rounds));
+		if ((took.get(size) ?? 0) > 500) break;
+	}
+	const small = Math.max(256, large / 16);
+	return Math.log((took.get(large) ?? 0) / (took.get(small) ?? 0)) / Math.log(large / small);
+}
+
+describe("a hostile page takes linear time", () => {
+	test.each([
+		["index.html", "url(", " "],
+		["index.html", "url(a", " "],
+		["index.html", "url('a'", " "],
+		["index.html", "", "url(a "],
+		["index.html", "", "<img "],
+		["index.html", "", "<img src='a.png' "],
+		["index.html", "<img src=", " "],
+		["index.html", "<img srcset=',", " "],
+		["hostile.css", "", "@import  '"],
+		["hostile.js", "import", " "],
+	])("%s: %s then many '%s'", (name, begin, again) => {
+		const exponent = growthExponent((size) => {
+			FILES[name] = begin + again.repeat(size);
+			const page = name === "index.html" ? FILES[name] : `<link href=${name}>`;
+			new Resolver(source, "index.html").html(page);
+		});
+		expect(exponent).toBeLessThan(1.5);
+	});
+});
+
+test("an address behind an unfinished one is found", () => {
+	const resolver = new Resolver(source, "index.html");
+	for (const page of ["url(x url(img/a.png)", "url(  url( 'img/a.png' )", "<img src=x\n<b>url(img/a.png)"])
+		expect(resolver.html(page)).toContain("data:image/png");
+	expect(resolver.html("<img src=img/a.png")).toBe("<img src=img/a.png");
+});

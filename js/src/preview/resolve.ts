@@ -7,12 +7,14 @@ export interface Source {
 	read(path: string): { media_type: string; text: string } | { media_type: string; base64: string } | null;
 }
 
-const TAGS = /<(link|script|img|source|video|audio|image|use)\b[^>]*>/gi;
+// None of these reads the same text twice: a page may be hostile, and a slow pattern stops the whole tab.
+// A tag that never ends is found too, so that the search does not begin again inside it.
+const TAGS = /<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?/gi;
 const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 const SOURCE_SETS = /(\ssrcset\s*=\s*)("[^"]*"|'[^']*')/gi;
-const STYLE_URLS = /url\(\s*(["']?)([^"')]+)\1\s*\)/gi;
+const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
-const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\2/g;
+const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(\.{1,2}\/[^"']+)\2/g;
 const MISSING = "data:,";
 
 export class Resolver {
@@ -31,13 +33,15 @@ export class Resolver {
 
 	/** A piece of the page that ends at a tag's end, with its addresses resolved. */
 	html(piece: string): string {
-		return this.#styles(piece, this.#base).replace(TAGS, (tag) =>
-			this.#sourceSets(tag).replace(ADDRESSES, (whole, name: string, value: string) => {
-				const quoted = /^["']/.test(value);
-				const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
-				return address === null ? whole : `${name}"${address}"`;
-			}),
-		);
+		return this.#styles(piece, this.#base).replace(TAGS, (tag) => (tag.endsWith(">") ? this.#tag(tag) : tag));
+	}
+
+	#tag(tag: string): string {
+		return this.#sourceSets(tag).replace(ADDRESSES, (whole, name: string, value: string) => {
+			const quoted = /^["']/.test(value);
+			const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
+			return address === null ? whole : `${name}"${address}"`;
+		});
 	}
 
 	#sourceSets(tag: string): string {
@@ -52,8 +56,8 @@ export class Resolver {
 
 	#styles(text: string, base: string): string {
 		// In the quotes it had: others might end the attribute that it stands in.
-		return text.replace(STYLE_URLS, (whole, quote: string, url: string) => {
-			const address = this.#address(url.trim(), base);
+		return text.replace(STYLE_URLS, (whole, quote = "", quoted?: string, bare?: string) => {
+			const address = this.#address((quoted ?? bare ?? "").trim(), base);
 			return address === null ? whole : `url(${quote}${address}${quote})`;
 		});
 	}
