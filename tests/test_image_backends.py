@@ -9,7 +9,7 @@ from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.images import image_makers
 from agent_nb.providers.scripted import ScriptedProvider
-from agent_nb.studio import ASPECTS, Order
+from agent_nb.studio import ASPECTS, EDITS, Order
 from tests.drawings import png
 from tests.wire import Upload, WireServer, gemini_picture, openai_pictures, page, problem
 
@@ -164,7 +164,16 @@ def test_the_models_own_vendor_comes_first(monkeypatch):
 def test_any_vendor_with_a_key_serves(monkeypatch):
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
     assert served(model(ANTHROPIC, api_key=KEY)) == (GEMINI, "local")
-    assert served(model("ollama:qwen3")) == (GEMINI, "local")
+
+
+@pytest.mark.parametrize("name", ["ollama:qwen3", "lmstudio:any", "vllm:any", "llamacpp:", "chat:any"])
+def test_a_local_model_asks_nobody_else(monkeypatch, name):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("CHAT_BASE_URL", "http://localhost:9/v1")
+    assert served(model(name)) == ("placeholder", "local")
+    assert EDITS not in studio_for(model(name)).serves
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai")
+    assert served(model(name)) == (OPENAI, OPENAI)
 
 
 def test_the_demo_and_replays_stay_local(monkeypatch):

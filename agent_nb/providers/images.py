@@ -15,7 +15,13 @@ from agent_nb.studio import ImageMaker
 
 
 def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
-    """Those that can be asked: the chosen one, or that of the run's own vendor and every other with a key."""
+    """Those that can be asked: the chosen one, or that of the run's own vendor and every other with a key.
+
+    What is asked of a model on the person's own machine stays there: then only a chosen one is asked.
+    """
+    vendor = VENDORS.get(provider.name.partition(":")[0])
+    if vendor is not None and vendor.local and not chosen:
+        return []
     usable = list(_usable(getattr(provider, "settings", None)))
     return [_made(settings) for settings in ([_pick(usable, chosen)] if chosen else usable)]
 
