@@ -170,6 +170,8 @@ class ToolRunner:
         for hook in self.hooks.after:
             try:
                 changed = await _guarded("A hook", hook, call, result)
+                if isinstance(changed, ToolResult) and not isinstance(changed.text, str):
+                    raise ToolError(f"A hook gave a {type(changed.text).__name__} as the text of a result.")
             except ToolError as failure:
                 failed = failure
                 changed = replace(result, text=_for_the_model(failure), code=failure.code)

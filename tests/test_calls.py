@@ -1,12 +1,13 @@
 """The calls of one turn: order, hooks, approval, and the card that says what the model is told."""
 
 import asyncio
+import datetime
 import json
 from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, tool
+from agent_nb import Agent, load, tool
 from agent_nb.calls import SUMMARY_LIMIT, Answer, one_line, title_of
 from agent_nb.errors import ToolError
 from agent_nb.events import (
@@ -20,7 +21,7 @@ from agent_nb.events import (
 from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
-from agent_nb.tools import Toolbox, ToolContext
+from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.scripts import of, run_script, write
 
 
@@ -88,6 +89,23 @@ async def test_paths_that_cannot_be_told_break_nothing():
     broken = replace(put, writes=lambda args: (args["no such thing"],))
     run = await run_script([call("put", {"path": "a"})], [text("ok")], tools=[broken])
     assert (run.reason, run.tool_uses[0].result.text) == ("end_turn", "a")
+
+
+async def test_odd_results_neither_end_nor_spoil_a_run(tmp_path):
+    @tool
+    def number():
+        """Gives no text."""
+        return ToolOutput(text=3)
+
+    @tool
+    def day():
+        """Shows what is not JSON."""
+        return ToolOutput(text="t", outputs=({"application/json": {"day": datetime.date(2026, 1, 2)}},))
+
+    run = await run_script([call("number"), call("day")], [text("Done.")], tools=[number, day])
+    assert (run.reason, run.text) == ("end_turn", "Done.")
+    assert [use.result.code for use in run.tool_uses] == ["FAILED", None]
+    assert load(run.save(tmp_path / "odd.json")).text == "Done."
 
 
 async def test_independent_calls_run_together():
@@ -185,6 +203,13 @@ async def test_a_failing_hook_is_told_to_the_model():
         assert run.reason == "end_turn"
         assert told == {"error": "A hook failed: ZeroDivisionError: by zero", "code": "FAILED"}
         assert (use.ok, use.summary) == (False, told["error"])
+
+
+async def test_a_hook_must_give_words():
+    run = await run_hooked([write()], [text("ok")], after=[lambda one, result: replace(result, text=3)])
+    (use,) = run.tool_uses
+    assert (run.reason, use.ok) == ("end_turn", False)
+    assert use.summary == "A hook gave a int as the text of a result."
 
 
 async def test_the_card_says_what_a_hook_decided():

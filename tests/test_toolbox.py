@@ -1,5 +1,6 @@
 import asyncio
 import contextvars
+import datetime
 import json
 import logging
 import subprocess
@@ -15,6 +16,7 @@ from agent_nb.files import Change, Files, Workspace
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 from agent_nb.tools.toolbox import MAX_TEXT
+from agent_nb.wire import Json
 
 
 class Bench:
@@ -313,6 +315,41 @@ async def test_wrong_return_type_is_told() -> None:
     spec = ToolSpec(name="raw", description="", schema={"type": "object"})
     with pytest.raises(ToolError, match="gave a int where a ToolOutput was due"):
         await run(Tool(spec=spec, run=lambda args, context: 3, title=lambda args: ""))  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        ({"text": 3}, "`odd` gave a int as `text`"),
+        ({"text": "t", "summary": None}, "`odd` gave a NoneType as `summary`"),
+        ({"text": "t", "images": (b"png",)}, "`odd` gave a bytes among `images`"),
+        ({"text": "t", "images": 7}, "TypeError"),
+        ({"text": "t", "outputs": {"text/html": "<p>"}}, "`outputs` that are not all dicts"),
+        ({"text": "t", "outputs": ({("a", "b"): 1},)}, "TypeError"),
+    ],
+    ids=str,
+)
+async def test_an_odd_output_is_told(odd: dict[str, Any], words: str) -> None:
+    def run_odd(args: Json, context: ToolContext) -> ToolOutput:
+        return ToolOutput(**odd)
+
+    spec = ToolSpec(name="odd", description="", schema={"type": "object"})
+    with pytest.raises(ToolError) as raised:
+        await run(Tool(spec=spec, run=run_odd, title=lambda args: "odd"))
+    assert raised.value.code == "FAILED"
+    assert words in raised.value.message
+
+
+async def test_values_for_the_person_become_json() -> None:
+    @tool
+    def chart() -> Any:
+        """Draws."""
+        day = {"day": datetime.date(2026, 1, 2), "height": float("nan"), "points": (1, 2)}
+        return ToolOutput(text="t", outputs=({"application/json": day, "image/png": b"png"},))
+
+    (bundle,) = (await run(chart)).outputs
+    day = {"day": "datetime.date(2026, 1, 2)", "height": "NaN", "points": [1, 2]}
+    assert bundle == {"application/json": day, "image/png": "cG5n"}
 
 
 async def test_half_characters_do_not_pass() -> None:

@@ -41,6 +41,31 @@ def to_output(value: Any) -> ToolOutput:
     return ToolOutput(text=value if isinstance(value, str) else _json(value))
 
 
+def checked(tool: str, output: Any) -> ToolOutput:
+    """The output if it is what the model, the page and a saved run can take; values in bundles become JSON."""
+    if not isinstance(output, ToolOutput):
+        raise ToolError(f"`{tool}` gave a {type(output).__name__} where a ToolOutput was due.")
+    for field in ("text", "summary"):
+        if not isinstance(given := getattr(output, field), str):
+            raise ToolError(f"`{tool}` gave a {type(given).__name__} as `{field}` where a str was due.")
+    for image in output.images:
+        if not isinstance(image, Image) or not isinstance(image.data, bytes):
+            raise ToolError(f"`{tool}` gave a {type(image).__name__} among `images` where an Image was due.")
+    bundles = [_as_json(bundle) for bundle in output.outputs]
+    if not all(isinstance(bundle, dict) for bundle in bundles):
+        raise ToolError(f"`{tool}` gave `outputs` that are not all dicts of a media type and its data.")
+    return dataclasses.replace(output, images=tuple(output.images), outputs=tuple(bundles))
+
+
+def _as_json(value: Any) -> Any:
+    """The value as JSON reads it back: dates and the like as their text, bytes in base64, no NaN."""
+    return json.loads(json.dumps(value, default=_in_json), parse_constant=str)
+
+
+def _in_json(value: Any) -> str:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else _repr(value)
+
+
 def _joined(parts: list[ToolOutput]) -> ToolOutput:
     return ToolOutput(
         text="\n".join(part.text for part in parts),

@@ -16,6 +16,7 @@ from agent_nb.tools.calls import call as run_call
 from agent_nb.tools.files import FILE_TOOLS
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.images import IMAGE_TOOLS
+from agent_nb.tools.output import checked
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variants import VARIANT_TOOLS
 from agent_nb.wire import Json
@@ -102,7 +103,7 @@ class Toolbox:
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         """The tool's output, fit for the model; every failure is a ToolError."""
         try:
-            output = await run_call(tool, args, context)
+            output = checked(tool.name, await run_call(tool, args, context))
         except ToolError:
             raise
         except FileError as error:
@@ -110,8 +111,6 @@ class Toolbox:
         except Exception as error:
             logger.debug("tool %s failed", tool.name, exc_info=True)
             raise ToolError(_described(error)) from error
-        if not isinstance(output, ToolOutput):
-            raise ToolError(f"`{tool.name}` gave a {type(output).__name__} where a ToolOutput was due.")
         return replace(output, text=_cut(whole_text(output.text)))
 
     def _unknown(self, name: str) -> ToolError:
