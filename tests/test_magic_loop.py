@@ -149,6 +149,14 @@ def test_a_background_run_can_be_stopped(kernel):
     assert kernel.run("slow.stop(); (await slow).reason").result["text/plain"] == "'stopped'"
 
 
+def test_a_name_that_still_runs_is_not_taken(kernel):
+    kernel.run("%%agent busy -m demo: --background --pace 1\nA form")
+    again = kernel.run("%%agent busy -m demo: --background --pace 1\nA form")
+    assert "`busy` is still running in the background. Stop it with `busy.stop()`" in again.errors
+    assert kernel.run("busy.stop(); (await busy).reason").result["text/plain"] == "'stopped'"
+    assert kernel.run("%%agent busy -m demo:\nA form").status == "ok"
+
+
 def test_a_name_taken_meanwhile_is_left_alone(kernel):
     kernel.run("%%agent mine -m demo: --background --pace 0.05\nA form")
     kernel.run("handle, mine = mine, 'my own'\nawait handle; import asyncio; await asyncio.sleep(0.1)")

@@ -57,6 +57,7 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
 
             show_dry_run(plan)
             return
+        _ask_for_another_name(magics, plan.name)
         handle = plan.start()
     except AgentError as error:
         raise UsageError(str(error)) from None
@@ -77,6 +78,15 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
         raise CellError("SaveFailed", unsaved)
     if options.check:
         check(run, options.check, magics.shell.user_ns)
+
+
+def _ask_for_another_name(magics: "AgentMagics", name: str) -> None:
+    """A name that a run in the background holds is its only handle: nothing else could stop it or answer it."""
+    if any(handle.name == name for handle in magics.background.values()):
+        raise ConfigError(
+            f"`{name}` is still running in the background. Stop it with `{name}.stop()`, wait with "
+            f"`await {name}`, or give this run another name."
+        )
 
 
 async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
@@ -120,7 +130,9 @@ def _save_files(run: Run, home: Path, folder: str) -> str:
     """Writes the files; gives why they could not be written, else nothing."""
     try:
         run.files.save(home / Path(folder).expanduser())
-    except (OSError, FileError) as error:
+    except FileError as error:  # it names the remedy itself
+        return str(error)
+    except OSError as error:
         told = str(error).rstrip(".")
         return f"{told}. `{run.name}.files.save(folder)` writes the files elsewhere."
     return ""

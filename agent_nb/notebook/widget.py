@@ -65,12 +65,12 @@ class Channel:
 
     @property
     def session(self) -> str:
-        return self.events[0].run_id if self.events else ""
+        return self.handle.id if self.handle else self.events[0].run_id
 
     @property
     def meta(self) -> Json:
-        first = self.events[0]
-        settings = getattr(first, "settings", {})
+        # A page may say hello before the run has begun: thumbnails of its pictures come first.
+        settings = getattr(self.events[0], "settings", {}) if self.events else {}
         return {
             "name": self.name,
             "model": self.model,
@@ -100,7 +100,8 @@ class Channel:
 
     def replay(self) -> None:
         """Sends everything sent so far again."""
-        self._speak(self.outlet.again())
+        if self.outlet.sent:
+            self._speak(self.outlet.again())
         if self.ready:
             self.hub.send(self.ready)
 
@@ -151,8 +152,9 @@ class Channel:
         if question is None or question.done():
             raise ConfigError("That question is no longer open.")
         if always:
-            asked = [e for e in self.events if isinstance(e, ApprovalRequested) and e.call_id == call_id]
-            self._always.update(event.name for event in asked)
+            asked = [event for event in self.events if isinstance(event, ApprovalRequested)]
+            place = variant, call_id
+            self._always.update(event.name for event in asked if (event.variant, event.call_id) == place)
         question.set_result(answer)
 
     def files(self, variant: int) -> Mapping[str, str | bytes]:

@@ -1,0 +1,97 @@
+"""The hub by itself: what a page's commands do to the runs they are about."""
+
+import asyncio
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from agent_nb import Agent, tool
+from agent_nb.events import ApprovalRequested
+from agent_nb.notebook.widget import Hub
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+
+
+@tool(approval="ask")
+def harmless() -> str:
+    """Does nothing."""
+    return "nothing"
+
+
+@tool(approval="ask")
+def dangerous() -> str:
+    """Does much."""
+    return "much"
+
+
+class Desk:
+    """A hub whose messages are kept, and commands to it."""
+
+    def __init__(self) -> None:
+        self.hub, self.sent = Hub(), []
+        self.hub.model.send = lambda message, *_: self.sent.append(message)
+
+    def show(self, handle, key):
+        handle.label("hero", key)
+        channel = self.hub.follow(handle)
+        channel.seen.set()
+        return channel
+
+    def command(self, name, **fields):
+        message = {"kind": "command", "id": len(self.sent), "client": "page", "command": name, **fields}
+        self.hub._on_message(None, message, None)
+        return next(one for one in self.sent if isinstance(one, dict) and one.get("id") == message["id"])
+
+
+@pytest.fixture
+async def desk():
+    return Desk()
+
+
+async def questions(channel, count):
+    """Waits until so many questions are open."""
+    for _ in range(1000):
+        if len(channel._questions) == count:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("nothing was asked")
+
+
+async def test_always_is_for_the_tool_that_was_asked_about(desk):
+    first = ScriptedProvider([[call("harmless", id="call_0")], [text("Done.")]], name="scripted:first")
+    second = ScriptedProvider(
+        [[call("dangerous", id="call_0")], [call("dangerous", id="call_1")], [text("Done.")]],
+        name="scripted:second",
+    )
+    race = Agent(first, tools=[harmless, dangerous]).race("Do it.", models=[first, second])
+    channel = desk.show(race, "hero-1")
+    await questions(channel, 2)
+    assert desk.command("approve", run="hero-1", variant=0, call_id="call_0", always=True)["ok"]
+    assert desk.command("deny", run="hero-1", variant=1, call_id="call_0")["ok"]
+    await questions(channel, 1)
+    assert desk.command("deny", run="hero-1", variant=1, call_id="call_1")["ok"]
+    run = await race
+    assert [use.result.code for use in run.variants[1].tool_uses] == ["DENIED", "DENIED"]
+
+
+async def test_always_asks_no_second_time(desk):
+    provider = ScriptedProvider([[call("harmless")], [call("harmless")], [text("Done.")]])
+    handle = Agent(provider, tools=[harmless]).start("Do it.")
+    channel = desk.show(handle, "hero-1")
+    await questions(channel, 1)
+    (asked,) = [event for event in handle.events if isinstance(event, ApprovalRequested)]
+    assert desk.command("approve", run="hero-1", call_id=asked.call_id, always=True)["ok"]
+    run = await handle
+    assert [use.result.text for use in run.tool_uses] == ["nothing", "nothing"]
+
+
+async def test_a_run_that_has_not_begun_answers_hello(desk):
+    picture = PIL.Image.fromarray(np.zeros((900, 900, 3), dtype="uint8"))
+    handle = Agent(ScriptedProvider([[text("Done.")]])).start("Look.", images=[picture])
+    desk.show(handle, "hero-1")
+    assert not handle.events
+    answer = desk.command("hello", run="hero-1")
+    assert answer["ok"]
+    assert answer["session"] == handle.id
+    assert not [message for message in desk.sent if message is not answer], "there is nothing to tell yet"
+    await handle
