@@ -59,6 +59,8 @@ def checked(tool: str, output: Any) -> ToolOutput:
 
 def _as_json(value: Any) -> Any:
     """The value as JSON reads it back: dates and the like as their text, bytes in base64, no NaN."""
+    if isinstance(value, dict) and all(isinstance(text, str) for item in value.items() for text in item):
+        return value  # pictures and pages: large, and as they should be
     return json.loads(json.dumps(value, default=_in_json), parse_constant=str)
 
 
