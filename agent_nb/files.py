@@ -142,17 +142,11 @@ class Files(Mapping[str, Content]):
         return files
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Writes every file below `directory`. Each is replaced as a whole or stays as it was."""
+        """Writes every file below `directory`, or none. Each is replaced as a whole or stays as it was."""
         root = Path(directory).expanduser()
         targets = {path: root / path for path in self}
-        inside = root.resolve()
         for path, target in targets.items():
-            if not target.parent.resolve().is_relative_to(inside):
-                raise FileError(
-                    f"{path!r} would leave {str(root)!r} through a link: remove the link or save elsewhere."
-                )
-            if target.is_dir():
-                raise FileError(f"{str(target)!r} is a folder: move it away or save elsewhere.")
+            _check_target(root, path, target)
         for path, target in targets.items():
             target.parent.mkdir(parents=True, exist_ok=True)
             _replace_file(target, _encoded(self[path]))
@@ -345,6 +339,27 @@ def _clean(path: str, content: Any) -> Content:
 
 def _encoded(content: Content) -> bytes:
     return content.encode() if isinstance(content, str) else content
+
+
+def _check_target(root: Path, path: str, target: Path) -> None:
+    """A model chose the names: what programs obey unseen, and a person's own notebook, stay as they are."""
+    inside, folder = root.resolve(), target.parent.resolve()
+    if not folder.is_relative_to(inside):
+        raise FileError(
+            f"{path!r} would leave {str(root)!r} through a link: remove the link or save elsewhere."
+        )
+    if any(name.startswith(".") for name in (*path.split("/"), *folder.relative_to(inside).parts)):
+        raise FileError(
+            f"{path!r} is hidden, and programs obey hidden files unseen: leave it out with"
+            f" `files.delete({path!r})`, or write it yourself."
+        )
+    taken = [(parent, "file") for parent in target.parents if root in parent.parents and parent.is_file()]
+    if target.is_dir():
+        taken.append((target, "folder"))
+    elif target.suffix.lower() == ".ipynb" and target.exists():
+        taken.append((target, "notebook"))
+    for place, kind in taken:
+        raise FileError(f"{str(place)!r} is a {kind}: move it away or save elsewhere.")
 
 
 def _replace_file(target: Path, content: bytes) -> None:

@@ -9,7 +9,7 @@ from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.cell import CellError, bind, check, pick
 from tests.shells import quick_run
-from tests.wire import Say, WireServer, problem, reply
+from tests.wire import Call, Say, WireServer, problem, reply
 
 DEMO = "-m demo: --pace 0"
 MODEL = "-m anthropic:claude-opus-5-5"
@@ -111,6 +111,18 @@ def test_saving_follows_the_home_sign(shell, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     shell.run(f"%%agent hero {DEMO} --save ~/site\nA form")
     assert (tmp_path / "me" / "site" / "index.html").exists()
+
+
+def test_a_hidden_file_is_not_saved(shell, server, tmp_path):
+    (tmp_path / ".git").mkdir()
+    server.plan(
+        reply(Call("create_file", {"path": ".git/config", "content": "[core]"})),
+        reply(Say("Done.")),
+    )
+    line = one_line(shell.run(f"%%agent hero {MODEL} --save .\nA page"))
+    assert line.startswith("SaveFailed: '.git/config' is hidden")
+    assert line.endswith("leave it out with `files.delete('.git/config')`, or write it yourself.")
+    assert list((tmp_path / ".git").iterdir()) == []
 
 
 def test_files_that_cannot_be_saved_end_the_cell(shell, tmp_path):

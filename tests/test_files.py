@@ -2,6 +2,7 @@ import copy
 import io
 import os
 import pickle
+import re
 import threading
 import zipfile
 from pathlib import Path
@@ -189,6 +190,35 @@ def test_save_refuses_to_replace_folders(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with pytest.raises(FileError, match="is a folder"):
         Files({"a": ""}).save(tmp_path)
+
+
+@pytest.mark.parametrize("path", [".git/config", "img/.hidden/x.png", ".env", "link/config"])
+def test_save_writes_no_hidden_file(tmp_path: Path, path: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "link").symlink_to(".git")
+    before = sorted(tmp_path.rglob("*"))
+    files = Files({"index.html": "<p>", path: "[core]"})
+    with pytest.raises(FileError, match=f"'{re.escape(path)}' is hidden.*files.delete"):
+        files.save(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert files.delete(path).save(tmp_path) == [tmp_path / "index.html"]
+
+
+@pytest.mark.parametrize("name", ["analysis.ipynb", "OLD.IPYNB"])
+def test_save_keeps_a_notebook_that_is_there(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("my work")
+    with pytest.raises(FileError, match="is a notebook: move it away or save elsewhere"):
+        Files({"index.html": "", name: "{}"}).save(tmp_path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["my work"]
+    Files({name: "{}"}).save(tmp_path / "site")
+    assert (tmp_path / "site" / name).read_text() == "{}"
+
+
+def test_save_finds_a_file_in_the_way_first(tmp_path: Path) -> None:
+    (tmp_path / "img").write_text("mine")
+    with pytest.raises(FileError, match="is a file: move it away"):
+        Files({"index.html": "", "img/a/x.png": b""}).save(tmp_path)
+    assert list(tmp_path.iterdir()) == [tmp_path / "img"]
 
 
 def test_zip_is_the_same_each_time() -> None:
