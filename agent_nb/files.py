@@ -19,7 +19,7 @@ from typing import Any
 from agent_nb.diffs import LineChange, apply_patch, compare, line_patch, unified_diff
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
-from agent_nb.paths import media_type, safe_path
+from agent_nb.paths import entry_of, media_type, safe_path
 from agent_nb.wire import Json
 
 __all__ = [
@@ -103,8 +103,7 @@ class Files(Mapping[str, Content]):
     @property
     def entry(self) -> str | None:
         """The page: `index.html`, else the first HTML file, else None."""
-        pages = [path for path in self if path.lower().endswith((".html", ".htm"))]
-        return "index.html" if "index.html" in pages else next(iter(pages), None)
+        return entry_of(self)
 
     def size(self, path: str) -> int:
         """In bytes, as saved."""

@@ -3,6 +3,7 @@
 import mimetypes
 import os
 import re
+from collections.abc import Iterable
 
 from agent_nb.errors import FileError
 
@@ -65,6 +66,12 @@ def safe_path(path: str) -> str:
     if not segments:
         raise FileError(f"The path {path!r} names no file: give a relative one such as 'index.html'.")
     return "/".join(segments)
+
+
+def entry_of(paths: Iterable[str]) -> str | None:
+    """The page among these: `index.html`, else the first HTML file, else None."""
+    pages = [path for path in paths if path.lower().endswith((".html", ".htm"))]
+    return "index.html" if "index.html" in pages else next(iter(pages), None)
 
 
 def media_type(path: str, content: str | bytes | None = "") -> str:

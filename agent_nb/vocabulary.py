@@ -5,6 +5,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent_nb.errors import ConfigError
@@ -19,9 +20,11 @@ from agent_nb.events import (
     ToolFinished,
     ToolReady,
     ToolStarted,
+    TurnRetrying,
 )
 from agent_nb.files import apply_patch
 from agent_nb.messages import ToolResult
+from agent_nb.paths import entry_of
 from agent_nb.wire import to_wire
 
 Pair = tuple[str, str]
@@ -48,8 +51,30 @@ def _own() -> Translate:
     return translate
 
 
+@dataclass(slots=True)
+class _Draft:
+    """A file while it is being written."""
+
+    path: str
+    is_page: bool
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    sent: int = 0
+
+    def take(self, offset: int, text: str) -> None:
+        if offset < self.length:
+            self.pieces = ["".join(self.pieces)[:offset]]
+            self.sent = 0
+        self.pieces.append(text)
+        self.length = offset + len(text)
+
+    @property
+    def has_grown(self) -> bool:
+        return self.length > self.sent * 9 // 8
+
+
 class _ScreenshotToCode:
-    """`assistant thinking toolStart setCode toolResult`: the page is sent whole each time.
+    """`assistant thinking toolStart setCode toolResult`: the page is sent whole each time, and no other file.
 
     While a page is being written it is sent when it has grown by an eighth, so the total stays linear.
     """
@@ -57,7 +82,9 @@ class _ScreenshotToCode:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._files: dict[str, str] = {}
-        self._sent = 0
+        """As they stand; what a call is still writing is in `_drafts`, by the call."""
+        self._drafts: dict[str, _Draft] = {}
+        self._sent = ""
 
     def __call__(self, event: Event) -> Iterator[Pair]:
         match event:
@@ -68,30 +95,49 @@ class _ScreenshotToCode:
             case ToolStarted(call_id=call_id, name=name):
                 self._names[call_id] = name
                 yield _pair("toolStart", {"type": "toolStart", "eventId": call_id, "data": {"name": name}})
-            case FileDelta(path=path, offset=offset, text=text):
-                # Appending in place keeps this linear: CPython extends a string that nobody else holds.
-                self._files[path] = (
-                    self._files.get(path, "")[:offset] + text if offset == 0 else self._files[path] + text
-                )
-                if offset == 0:
-                    self._sent = 0
-                if len(self._files[path]) > self._sent * 9 // 8:
-                    self._sent = len(self._files[path])
-                    yield self._code(self._files[path])
-            case FileChanged(path=path, patch=patch, action=action) if (
-                patch is not None and action != "deleted"
-            ):
-                if action == "edited" or path not in self._files:
-                    self._files[path] = apply_patch(self._files.get(path, ""), patch)
-                yield self._code(self._files[path])
+            case FileDelta():
+                yield from self._written(event)
+            case FileChanged():
+                self._keep(event)
+                yield from self._page()
             case ToolFinished(call_id=call_id, ok=ok, summary=summary):
+                self._drafts.pop(call_id, None)
+                yield from self._page()
                 data = {"name": self._names.get(call_id, ""), "output": summary, "ok": ok}
                 yield _pair("toolResult", {"type": "toolResult", "eventId": call_id, "data": data})
+            case TurnRetrying() | RunFinished():
+                self._drafts.clear()
+                yield from self._page()
             case _:
                 return
 
-    def _code(self, text: str) -> Pair:
-        return _pair("setCode", {"type": "setCode", "value": text})
+    def _written(self, event: FileDelta) -> Iterator[Pair]:
+        draft = self._drafts.get(event.call_id)
+        if draft is None:
+            paths = [*self._files, *(other.path for other in self._drafts.values()), event.path]
+            draft = _Draft(event.path, is_page=entry_of(paths) == event.path)
+            self._drafts[event.call_id] = draft
+        draft.take(event.offset, event.text)
+        if draft.is_page and draft.has_grown:
+            draft.sent = draft.length
+            yield from self._send("".join(draft.pieces))
+
+    def _keep(self, event: FileChanged) -> None:
+        self._drafts.pop(event.call_id or "", None)
+        if event.action == "deleted" or event.patch is None:
+            self._files.pop(event.path, None)
+        else:
+            self._files[event.path] = apply_patch(self._files.get(event.path, ""), event.patch)
+
+    def _page(self) -> Iterator[Pair]:
+        """The page as it stands; what was only half written, and then failed, is taken back."""
+        if not any(draft.is_page for draft in self._drafts.values()):
+            yield from self._send(self._files.get(entry_of(self._files) or "", ""))
+
+    def _send(self, page: str) -> Iterator[Pair]:
+        if page != self._sent:
+            self._sent = page
+            yield _pair("setCode", {"type": "setCode", "value": page})
 
 
 class _AgentLoop:

@@ -1,12 +1,13 @@
 """`agent.sse`: our own words, and two vocabularies in use elsewhere."""
 
 import json
+from typing import Any
 
 import pytest
 
 from agent_nb import Agent
-from agent_nb.errors import ConfigError
-from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.errors import ConfigError, ProviderError
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think
 
 PAGE = "<!doctype html>" + "<p>bread</p>" * 400
 
@@ -48,6 +49,52 @@ async def test_screenshot_to_code_hears_its_sequence():
     assert codes[-2] == PAGE
     assert codes[-1].startswith("<!doctype html><h1>Hi</h1>")
     assert sum(map(len, codes)) < 14 * len(PAGE)
+
+
+def write(path: str, content: str):
+    return call("create_file", {"path": path, "content": content}, fragment=5)
+
+
+async def pages(turns: list[list[Any]], **material: Any) -> list[str]:
+    """What `setCode` sent, one after the other."""
+    stream = Agent(ScriptedProvider(turns)).sse("go", vocabulary="screenshot-to-code", **material)
+    return [json.loads(data)["value"] async for name, data in stream if name == "setCode"]
+
+
+async def test_a_rewritten_page_arrives_as_it_stands():
+    new = "<h1>\nNEW\nB\n</h1>\n"
+    codes = await pages([[write("index.html", "<h1>\nA\n</h1>\n")], [write("index.html", new)], [text("ok")]])
+    assert codes[-1] == new
+    assert [code for code in codes if not new.startswith(code)][-1] == "<h1>\nA\n</h1>\n"
+
+
+async def test_only_the_page_is_sent_as_one():
+    turn = [write("style.css", "body{}"), write("index.html", "<p>"), write("about.html", "<b>"), text("ok")]
+    codes = await pages([turn, [text("ok")]], files={"data.csv": "a,b"})
+    assert all("<p>".startswith(code) for code in codes)
+    assert codes[-1] == "<p>"
+
+
+async def test_a_page_half_written_is_taken_back():
+    turns = [
+        [
+            write("index.html", "<p>lost"),
+            fail(ProviderError("The connection was cut.", retryable=True, retry_after=0)),
+        ],
+        [text("sorry")],
+    ]
+    assert (await pages(turns, files={"index.html": "<p>kept"}))[-2:] == ["<p>lost", "<p>kept"]
+
+
+async def test_a_page_written_again_unchanged_ends_whole():
+    codes = await pages([[write("index.html", "<p>same")], [text("ok")]], files={"index.html": "<p>same"})
+    assert codes[-1] == "<p>same"
+
+
+async def test_a_deleted_page_makes_room_for_another():
+    turns = [[call("delete_file", {"path": "index.html"})], [text("ok")]]
+    codes = await pages(turns, files={"two.html": "<p>two", "index.html": "<p>one"})
+    assert codes == ["<p>two", "<p>one", "<p>two"]
 
 
 async def test_the_agent_loop_hears_its_sequence():
