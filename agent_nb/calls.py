@@ -65,6 +65,8 @@ class ToolRunner:
     hooks: Hooks
     ask: Ask | None = None
     """How to reach the person; None when nobody is there, and then the answer is no."""
+    ended: dict[str, ToolResult] = field(default_factory=dict)
+    """The result of each call that has ended, by its id in events: a stop loses none of them."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
@@ -79,6 +81,11 @@ class ToolRunner:
                 tasks.append(task)
                 last_writer.update(dict.fromkeys(paths, task))
         return tuple(task.result() for task in tasks)
+
+    def result(self, call: ToolCall, end: ToolFinished) -> ToolResult:
+        """What the model is told of a call, when its turn was cut off: the whole result if it had ended."""
+        cut_off = ToolResult(call_id=call.id, name=call.name, text=end.summary, code=end.code)
+        return self.ended.get(end.call_id, cut_off)
 
     def _paths(self, call: ToolCall) -> tuple[str, ...]:
         try:
@@ -109,6 +116,7 @@ class ToolRunner:
             error = failed or ToolError(result.text, code=result.code) if result.code else None
             output = replace(output, text=result.text, summary="")
         self._finished(event_id, self.clock.now() - started, output, error)
+        self.ended[event_id] = result
         return result
 
     async def _run(self, event_id: str, call: ToolCall) -> ToolOutput:

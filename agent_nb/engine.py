@@ -37,7 +37,7 @@ from agent_nb.events import (
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.handle import Handle
 from agent_nb.journal import Journal
-from agent_nb.messages import Message, ToolCall, ToolResult, user
+from agent_nb.messages import Message, ToolCall, user
 from agent_nb.opening import Opening
 from agent_nb.pictures import thumbnails
 from agent_nb.prompts import prompt_text
@@ -264,9 +264,9 @@ class RunHandle(Handle):
                 cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}
                 ended[event_id] = self._emit(ToolFinished, **cut)
         if calls := self._messages[-1].tool_calls:
-            ends = [(call, ended[event_id]) for event_id, call in zip(self._open_calls, calls, strict=True)]
-            parts = [ToolResult(call_id=c.id, name=c.name, text=e.summary, code=e.code) for c, e in ends]
-            self._add(Message(role="tool", parts=tuple(parts)))
+            named = zip(self._open_calls, calls, strict=True)
+            parts = tuple(self._runner.result(call, ended[event_id]) for event_id, call in named)
+            self._add(Message(role="tool", parts=parts))
 
     def _keep_files(self) -> None:
         """What was being written stays, unless it would replace a finished file; else the page in the answer."""

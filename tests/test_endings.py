@@ -15,7 +15,9 @@ from agent_nb.events import (
     TurnRetrying,
     TurnStarted,
 )
+from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think
+from agent_nb.tools import ToolOutput
 from tests.scripts import PAGE, of, run_script, write
 
 
@@ -166,13 +168,21 @@ async def test_a_call_that_ended_before_the_stop_keeps_its_result():
         await asyncio.Event().wait()
         return ""
 
-    provider = ScriptedProvider([[write("a.txt"), call("no_such_tool"), call("wait_for_ever")]])
-    handle = Agent(provider, tools=[*Agent("demo:").toolbox, wait_for_ever]).start("go")
+    @tool
+    def look_up() -> ToolOutput:
+        """Finds much."""
+        return ToolOutput(text="line one\n" + "data " * 100, summary="100 finds", images=(picture,))
+
+    picture = Image(b"png")
+    provider = ScriptedProvider([[call("look_up"), call("no_such_tool"), call("wait_for_ever")]])
+    handle = Agent(provider, tools=[look_up, wait_for_ever]).start("go")
     await running.wait()
     handle.stop()
     run = await handle
-    assert [use.result.code for use in run.tool_uses] == [None, "UNKNOWN_TOOL", "STOPPED"]
-    assert "Not run" not in run.tool_uses[0].result.text
+    found, unknown, cut = (use.result for use in run.tool_uses)
+    assert [result.code for result in (found, unknown, cut)] == [None, "UNKNOWN_TOOL", "STOPPED"]
+    assert (found.text, found.images) == ("line one\n" + "data " * 100, (picture,))
+    assert "Tools: look_up, wait_for_ever" in unknown.text
 
 
 async def test_stop_denies_a_pending_approval():

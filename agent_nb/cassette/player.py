@@ -167,7 +167,7 @@ class ReplayedTools(ToolRunner):
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         assert isinstance(self.clock, Deck)
-        named, results = dict(calls), {}
+        named = dict(calls)
         self._ended.clear()
         for mark in self.clock.marks:
             if mark.call not in named:
@@ -175,10 +175,10 @@ class ReplayedTools(ToolRunner):
             await self.clock.sleep(mark.after / 1000)
             call = named[mark.call]
             if mark.what == "finished":
-                results[mark.call] = await self._end(mark, call)
+                self.ended[mark.call] = await self._end(mark, call)
             else:
                 await self._play(mark, call)
-        return tuple(results[event_id] for event_id, _ in calls)
+        return tuple(self.ended[event_id] for event_id, _ in calls)
 
     async def _play(self, mark: Mark, call: ToolCall) -> None:
         tool, args = self._prepared(call)
