@@ -5,10 +5,12 @@ import sys
 
 import pytest
 
+from agent_nb import Agent, Limits
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
 from agent_nb.providers.settings import EFFORTS
 from agent_nb.providers.vendors import VENDORS
+from agent_nb.scrub import MASK, scrub
 
 
 def made(name: str, **settings):
@@ -64,6 +66,41 @@ def test_chat_needs_an_address():
 def test_an_address_needs_a_scheme():
     with pytest.raises(ConfigError, match="http://"):
         made("openai:m", base_url="localhost:9000")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://bob:{}@127.0.0.1:9/v1",
+        "http://{}@127.0.0.1:9/v1",
+        "http://bob:{}%2Fx@127.0.0.1:9/v1",
+        "http://bob:{}/x@127.0.0.1:9/v1",
+    ],
+)
+async def test_an_address_is_told_without_its_password(address: str):
+    password = "hunter2@secret"
+    provider = model("chat:any", base_url=address.format(password))
+    run = await Agent(provider, limits=Limits(seconds=10)).run("A page")
+    assert (run.reason, run.error and "127.0.0.1:9/v1" in run.error) == ("failed", True)
+    assert "hunter2" not in f"{run.error} {provider.settings!r}"
+    assert password not in scrub(f"asked with {password}/x")
+
+
+def test_a_wrong_address_hides_its_password_too():
+    with pytest.raises(ConfigError, match="The base_url 'host/v1' must begin with http://") as caught:
+        model("chat:any", base_url="bob:hunter2@host/v1")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_secret_headers_are_masked_and_others_not():
+    headers = {
+        "api-key": "azure-0123456789",
+        "Authorization": "Basic dXNlcjpwYXNz",
+        "X-Title": "My notebook of cakes",
+    }
+    model("chat:any", base_url="http://127.0.0.1:9", headers=headers)
+    told = "sent azure-0123456789, dXNlcjpwYXNz and My notebook of cakes"
+    assert scrub(told) == f"sent {MASK}, {MASK} and My notebook of cakes"
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def _unknown(name: str, vendor_name: str, has_colon: bool) -> str:
 
 
 def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
-    """Where the key came from and the key, registered so that it is never shown."""
+    """Where the key came from and the key."""
     variable, key = "", (api_key or "").strip()
     if not key and (found := find_key(vendor.keys)):
         variable, key = found
@@ -140,9 +140,6 @@ def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
         raise MissingKeyError(
             f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `demo:` needs none."
         )
-    from agent_nb.scrub import register
-
-    register(key)
     return variable, key
 
 

@@ -10,7 +10,6 @@ from agent_nb.errors import ConfigError, MissingKeyError
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.settings import Settings, check_base_url
 from agent_nb.providers.vendors import VENDORS, Vendor
-from agent_nb.scrub import register
 from agent_nb.studio import ImageMaker
 
 
@@ -53,7 +52,6 @@ def _usable(own: Settings | None) -> Iterator[Settings]:
 
 
 def _from_environment(vendor: Vendor, variable: str, key: str) -> Settings:
-    register(key)
     return Settings(
         vendor=vendor,
         model=vendor.image_model,

@@ -1,23 +1,29 @@
 """What a provider is made from: one value, checked before anything is sent."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
+from urllib.parse import unquote
 
 from agent_nb.errors import ConfigError
 from agent_nb.providers.vendors import Vendor
+from agent_nb.scrub import register
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 EFFORTS: tuple[str, ...] = get_args(Effort)
 
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
+"""Others, such as a content type, hold words that may stand anywhere."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A vendor, a model and how to ask it."""
+    """A vendor, a model and how to ask it. What is secret in it is registered, so that it is never shown."""
 
     vendor: Vendor
     model: str
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
     api_key: str = field(default="", repr=False)
     key_variable: str = ""
     """Where the key came from; empty when it was an argument."""
@@ -27,6 +33,16 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the request body, sent as they are."""
 
+    def __post_init__(self) -> None:
+        user, colon, password = _user_info(self.base_url or "").partition(":")
+        words = [self.api_key, password if colon else user]
+        for name, value in self.headers.items():
+            if _SECRET_HEADER.search(name):
+                words += [str(value), str(value).partition(" ")[2]]
+        for word in words:
+            register(word)
+            register(unquote(word))
+
     @property
     def name(self) -> str:
         return f"{self.vendor.name}:{self.model}"
@@ -34,7 +50,18 @@ class Settings:
     @property
     def server(self) -> str:
         """The address asked, for messages."""
-        return self.base_url or self.vendor.base_url or f"{self.vendor.title}'s address"
+        asked = self.base_url or self.vendor.base_url
+        return _without_user_info(asked) if asked else f"{self.vendor.title}'s address"
+
+
+def _user_info(address: str) -> str:
+    """The name and password before the host. A slash in a password ought to be written `%2F`, and may not be."""
+    return address.partition("://")[2].rpartition("@")[0]
+
+
+def _without_user_info(address: str) -> str:
+    host = address.find("://") + 3 if "://" in address else 0
+    return address[:host] + address[host:].rpartition("@")[2]
 
 
 def check_effort(effort: str | None) -> str | None:
@@ -45,7 +72,9 @@ def check_effort(effort: str | None) -> str | None:
 
 def check_base_url(base_url: str | None) -> str | None:
     if base_url and not base_url.startswith(("http://", "https://")):
-        raise ConfigError(f"The base_url {base_url!r} must begin with http:// or https://.")
+        raise ConfigError(
+            f"The base_url {_without_user_info(base_url)!r} must begin with http:// or https://."
+        )
     return base_url.rstrip("/") if base_url else None
 
 
