@@ -56,6 +56,7 @@ from agent_nb.run import Run, unique_call_id
 from agent_nb.scrub import scrub
 from agent_nb.setup import Ended, Lane, Setup
 from agent_nb.spend import UPDATE_EVERY, Spend, estimate_tokens
+from agent_nb.studio import Bill
 from agent_nb.tools import ToolContext
 
 log = logging.getLogger("agent_nb")
@@ -83,6 +84,8 @@ class RunHandle(Handle):
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
         self._spend = self._lane.purse.share(Spend(setup.price))
+        self.paid: dict[str, float | None] = {}
+        """What calls cost in dollars, by their ids in events; None where a price is not known."""
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls that have begun and have no result yet, by the id they have in events."""
@@ -348,6 +351,8 @@ class RunHandle(Handle):
             policy=self._setup.policy,
             hooks=self._setup.hooks,
             ask=self._ask,
+            open_bill=lambda: self._spend.open_bill(self._left),
+            charge=self._charge,
         )
 
     def _add(self, message: Message) -> None:
@@ -366,6 +371,17 @@ class RunHandle(Handle):
         usage, cost = self._spend.estimate()
         self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
         self._check_limits()
+
+    def _charge(self, call_id: str, bill: Bill) -> None:
+        """A call has ended; what it cost is told if it cost anything."""
+        self._spend.charge(bill)
+        if bill.items:
+            self.paid[call_id] = bill.total
+            self._emit(UsageUpdated, usage=self._spend.total, cost=self._spend.cost)
+
+    def _left(self) -> float | None:
+        limit = self._setup.limits.usd
+        return None if limit is None else limit - self._lane.purse.spent
 
     def _check_limits(self) -> None:
         limits = self._setup.limits

@@ -6,6 +6,7 @@ from typing import Any
 
 from agent_nb.errors import AgentError
 from agent_nb.providers import model as make_model
+from agent_nb.providers.image_prices import has_picture_price
 from agent_nb.providers.images import image_makers
 from agent_nb.studio import Studio
 from agent_nb.studio.cutout import AskingCutter, BorderCutter, local_cutter
@@ -15,7 +16,7 @@ MODE = "AGENT_NB_MODE"
 CHOICE = "AGENT_NB_IMAGES"
 """`local`, or the maker's `vendor:model`; what the person names never falls back to another."""
 OFFLINE_MODEL = "demo:"
-UNPRICED = "the run has a budget, and what real ones cost is not known beforehand"
+UNPRICED = "the run has a budget, and the price of {} is not known"
 
 
 def local_studio() -> Studio:
@@ -38,9 +39,10 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     chosen = os.environ.get(CHOICE, "").strip()
     if chosen.lower() == "local":
         return Studio(maker=Placeholder(), cutter=local_cutter())
-    makers = image_makers(provider, chosen)
-    if budget and makers:
-        return Studio(maker=Placeholder(UNPRICED), cutter=local_cutter())
+    found = image_makers(provider, chosen)
+    makers = [maker for maker in found if not budget or has_picture_price(maker.name)]
+    if found and not makers:
+        return Studio(maker=Placeholder(UNPRICED.format(found[0].name)), cutter=local_cutter())
     asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)
     maker = makers[0] if makers else Placeholder()
     return Studio(maker=maker, cutter=asking or local_cutter(), makers=tuple(makers))

@@ -1,8 +1,9 @@
-"""What a run has spent: tokens as the vendor counts them, and an estimate while it has not."""
+"""What a run has spent: tokens as the vendor counts them, an estimate while it has not, and what its tools cost."""
 
 from collections.abc import Callable, Sequence
 
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage
+from agent_nb.studio import Bill
 
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
@@ -36,11 +37,43 @@ class Spend:
     def __init__(self, price: Callable[[Usage], float | None]) -> None:
         self._price = price
         self.total = Usage()
-        self.cost = price(self.total)
+        """The model's tokens; pictures are counted in dollars alone."""
+        self._turns_cost = price(self.total)
+        self._tools_cost: float | None = 0.0
+        self._open: list[Bill] = []
+        """Of calls under way."""
+        self._ended = self._dearest = 0.0
         self._turn = Usage()
         self._input_estimate = 0
         self.chars = 0
         """Characters that have come in this turn."""
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars of the turns and the tools so far; None when a price is not known."""
+        return _sum(self._turns_cost, self._tools_cost)
+
+    def open_bill(self, left: Callable[[], float | None]) -> Bill:
+        """For a call that begins: what it expects to cost counts against the budget from then on."""
+        bill = Bill(left=left, dearest=self._dearest)
+        self._open.append(bill)
+        return bill
+
+    def charge(self, bill: Bill) -> None:
+        """The call has ended and cost this."""
+        if bill not in self._open:
+            return
+        self._open.remove(bill)
+        bill.end()
+        self._tools_cost = _sum(self._tools_cost, bill.total)
+        self._ended += bill.reckoned
+        self._dearest = max(self._dearest, bill.dearest)
+
+    @property
+    def reckoned(self) -> float:
+        """Dollars to hold against a budget: what is under way counts as far as it can be foreseen."""
+        turns = _sum(self._turns_cost, self._price(self._reckoned())) or 0.0
+        return turns + self._ended + sum(bill.reckoned for bill in self._open)
 
     def begin_turn(self, input_estimate: int) -> None:
         """A new request: until the vendor counts, its input is this many tokens."""
@@ -56,7 +89,9 @@ class Spend:
         self._keep_turn()
 
     def cut_off(self) -> None:
-        """The run ends here: a turn in the middle counts as far as it came."""
+        """The run ends here: a turn or a call in the middle counts as far as it came."""
+        for bill in list(self._open):
+            self.charge(bill)
         if self.chars:
             self._turn = self._reckoned()
         self._keep_turn()
@@ -64,9 +99,7 @@ class Spend:
     def estimate(self) -> tuple[Usage, float | None]:
         """Totals with the running turn reckoned in."""
         turn = self._reckoned()
-        price = self._price(turn)
-        cost = None if self.cost is None or price is None else self.cost + price
-        return self.total + turn, cost
+        return self.total + turn, _sum(self.cost, self._price(turn))
 
     def _reckoned(self) -> Usage:
         return Usage(
@@ -81,8 +114,7 @@ class Spend:
         """Adds the turn to the totals. A withdrawn turn counts too: it was billed."""
         if self._turn == Usage():
             return
-        price = self._price(self._turn)
-        self.cost = None if self.cost is None or price is None else self.cost + price
+        self._turns_cost = _sum(self._turns_cost, self._price(self._turn))
         self.total += self._turn
         self._turn = Usage()
 
@@ -99,5 +131,9 @@ class Purse:
 
     @property
     def spent(self) -> float:
-        """Dollars so far, with the turns under way reckoned in."""
-        return sum(spend.estimate()[1] or 0.0 for spend in self._spends)
+        """Dollars so far, with the turns and calls under way reckoned in."""
+        return sum(spend.reckoned for spend in self._spends)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other

@@ -9,7 +9,7 @@ from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.images import image_makers
 from agent_nb.providers.scripted import ScriptedProvider
-from agent_nb.studio import ASPECTS, EDITS, Order
+from agent_nb.studio import ASPECTS, EDITS, Bill, Order
 from tests.drawings import png
 from tests.wire import Upload, WireServer, gemini_picture, openai_pictures, page, problem
 
@@ -36,7 +36,7 @@ async def makers(server):
 
 async def test_openai_makes_a_picture(server, makers):
     server.plan(openai_pictures(png()))
-    image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True))
+    image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True), Bill())
     assert (image.data, image.media_type) == (png(), "image/png")
     (request,) = server.requests
     assert request.path == "/v1/images/generations"
@@ -54,7 +54,7 @@ async def test_openai_makes_a_picture(server, makers):
 async def test_openai_sizes_fit_their_aspects(server, makers):
     server.otherwise = lambda request: openai_pictures(png())
     for aspect in ASPECTS:
-        await makers["openai"].make(Order("A bakery", aspect))
+        await makers["openai"].make(Order("A bakery", aspect), Bill())
         width, height = map(int, server.requests[-1].body["size"].split("x"))
         wide, high = map(int, aspect.split(":"))
         assert width % 16 == height % 16 == 0
@@ -64,7 +64,7 @@ async def test_openai_sizes_fit_their_aspects(server, makers):
 async def test_openai_edits_by_multipart_upload(server, makers):
     server.plan(openai_pictures(png(colour="red")))
     given = (Image(png()), Image(png(8, 8), name="logo"))
-    image = await makers["openai"].make(Order("Make it red", images=given))
+    image = await makers["openai"].make(Order("Make it red", images=given), Bill())
     assert image.data == png(colour="red")
     (request,) = server.requests
     assert request.path == "/v1/images/edits"
@@ -79,10 +79,9 @@ async def test_openai_edits_by_multipart_upload(server, makers):
 
 async def test_gemini_makes_and_edits_pictures(server, makers):
     server.plan(gemini_picture(png(), said="Here it is."), gemini_picture(png(colour="red")))
-    assert (await makers["gemini"].make(Order("A bakery", "21:9"))).data == png()
-    assert (await makers["gemini"].make(Order("Make it red", images=(Image(png()),)))).data == png(
-        colour="red"
-    )
+    assert (await makers["gemini"].make(Order("A bakery", "21:9"), Bill())).data == png()
+    order = Order("Make it red", images=(Image(png()),))
+    assert (await makers["gemini"].make(order, Bill())).data == png(colour="red")
     first, second = server.requests
     assert first.path.startswith("/v1/models/gemini-nano-banana-2.1:generateContent")
     assert first.headers["x-goog-api-key"] == KEY
@@ -116,7 +115,7 @@ FAULTS = [
 async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, words):
     server.plan(answer)
     with pytest.raises(ProviderError, match=words) as caught:
-        await makers[vendor].make(Order("A bakery"))
+        await makers[vendor].make(Order("A bakery"), Bill())
     assert not caught.value.retryable
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -126,7 +125,7 @@ async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, wor
 async def test_a_rate_limit_may_be_tried_again(server, makers, vendor):
     server.plan(problem(429, "Slow down", {"retry-after": "3"}))
     with pytest.raises(ProviderError, match="is limiting the rate") as caught:
-        await makers[vendor].make(Order("A bakery"))
+        await makers[vendor].make(Order("A bakery"), Bill())
     assert (caught.value.retryable, caught.value.retry_after) == (True, 3.0)
     assert len(server.requests) == 1
 
@@ -135,7 +134,7 @@ async def test_a_dropped_connection_may_be_tried_again(makers, server):
     await server.stop()
     for maker in makers.values():
         with pytest.raises(ProviderError, match="cannot be reached") as caught:
-            await maker.make(Order("A bakery"))
+            await maker.make(Order("A bakery"), Bill())
         assert caught.value.retryable
 
 
@@ -212,14 +211,21 @@ def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, words):
         studio_for(model(ANTHROPIC, api_key=KEY))
 
 
-def test_a_budget_buys_no_pictures(monkeypatch):
-    """What a picture costs is not known beforehand, so a budget could not hold it."""
+def test_a_budget_buys_pictures_of_known_price(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     studio = studio_for(model(MODELS["openai"]), budget=True)
+    assert (studio.maker.name, studio.cutter.name) == (OPENAI, OPENAI)
+
+
+def test_a_budget_buys_none_of_unknown_price(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    studio = studio_for(model(MODELS["openai"]), budget=True)
     assert (studio.maker.name, studio.cutter.name) == ("placeholder", "local")
-    assert "the run has a budget" in studio.maker.note
+    assert "the run has a budget, and the price of openai:gpt-image-99 is not known" in studio.maker.note
     agent = Agent(model(MODELS["openai"]), limits=Limits(usd=1))
-    assert "edit_image" not in [tool.name for tool in agent._setup(agent._open("A page", {})).toolbox]
+    assert "edit_image" not in [spec.name for spec in agent.offered("A page")]
+    assert studio_for(model(MODELS["openai"])).maker.name == "openai:gpt-image-99"
 
 
 def test_a_maker_shows_no_key(monkeypatch):

@@ -4,7 +4,7 @@ import colorsys
 
 import pytest
 
-from agent_nb.studio import ASPECTS, Order
+from agent_nb.studio import ASPECTS, Bill, Order
 from agent_nb.studio.placeholder import LABEL, Placeholder, draw, palette
 from tests.drawings import opened
 
@@ -18,8 +18,8 @@ def test_the_aspect_ratio_is_exact(aspect):
 
 
 async def test_the_same_words_draw_the_same():
-    first, again = [await Placeholder().make(Order("A bakery in Lyon", "16:9")) for _ in range(2)]
-    other = await Placeholder().make(Order("A bakery in Nice", "16:9"))
+    first, again = [await Placeholder().make(Order("A bakery in Lyon", "16:9"), Bill()) for _ in range(2)]
+    other = await Placeholder().make(Order("A bakery in Nice", "16:9"), Bill())
     assert first.data == again.data != other.data
 
 

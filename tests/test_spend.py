@@ -1,7 +1,10 @@
 """What a run has spent."""
 
+import pytest
+
+from agent_nb.errors import ToolError
 from agent_nb.messages import Image, ToolCall, Usage, assistant, user
-from agent_nb.spend import TOKENS_PER_IMAGE, Spend, estimate_tokens
+from agent_nb.spend import TOKENS_PER_IMAGE, Purse, Spend, estimate_tokens
 
 
 def test_a_withdrawn_turn_is_still_paid_for():
@@ -31,3 +34,33 @@ def test_a_turn_cut_off_counts_as_far_as_it_came():
     spend.chars = 400
     spend.cut_off()
     assert spend.total == Usage(input=25, output=100)
+
+
+def test_tools_and_turns_cost_together():
+    spend = Spend(lambda usage: usage.input * 1.0)
+    bill = spend.open_bill(lambda: None)
+    bill.pay(0.5)
+    spend.charge(bill)
+    spend.end_turn(Usage(input=2))
+    assert (spend.cost, spend.estimate()[1], spend.reckoned) == (2.5, 2.5, 2.5)
+
+
+def test_a_budget_holds_what_is_under_way():
+    purse = Purse()
+    one, other = (purse.share(Spend(lambda usage: 0.0)) for _ in range(2))
+    bill = one.open_bill(lambda: 1 - purse.spent)
+    bill.expect([0.25, 0.25], "Two")
+    assert (purse.spent, one.cost) == (0.5, 0.0)
+    with pytest.raises(ToolError, match=r"\$0.50 of the budget is left"):
+        other.open_bill(lambda: 1 - purse.spent).expect([0.75], "One")
+    one.charge(bill)
+    assert purse.spent == 0
+
+
+def test_a_call_cut_off_counts_what_was_charged():
+    spend = Spend(lambda usage: 0.0)
+    bill = spend.open_bill(lambda: None)
+    bill.pay(0.5)
+    spend.cut_off()
+    spend.charge(bill)
+    assert spend.cost == 0.5

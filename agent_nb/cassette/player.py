@@ -205,6 +205,7 @@ class ReplayedTools(ToolRunner):
 
     async def _end(self, mark: Mark, call: ToolCall) -> ToolResult:
         data, seconds = mark.data, float(mark.data.get("seconds", 0))
+        self._pay(mark)
         if "text" not in data:
             output, error = await self._repeat(mark.call, call)
             self._finished(mark.call, seconds, output, error)
@@ -218,6 +219,13 @@ class ReplayedTools(ToolRunner):
         self._finished(mark.call, seconds, output, error)
         told = data.get("told_code", code)
         return ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=told)
+
+    def _pay(self, mark: Mark) -> None:
+        """The call costs what it cost when it was recorded."""
+        if "cost" in mark.data:
+            bill, cost = self.open_bill(), mark.data["cost"]
+            bill.pay(None if cost is None else float(cost))
+            self.charge(mark.call, bill)
 
     async def _repeat(self, event_id: str, call: ToolCall) -> tuple[ToolOutput, ToolError | None]:
         """Runs a tool again that depends on its arguments and the files alone; once."""

@@ -32,12 +32,18 @@ from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, Usage
 from agent_nb.setup import Setup
 from agent_nb.wire import Json, to_wire
 
+_ALWAYS = ("text", "seconds", "cost")
+"""What is written of a call that cannot be run again, even where it is empty."""
+
 
 class Recordable(Protocol):
     """What the recorder needs of a run under way."""
 
     @property
     def files(self) -> Files: ...
+
+    paid: dict[str, float | None]
+    """What calls cost, by their ids in events."""
 
 
 class Recorder:
@@ -103,7 +109,8 @@ class Recorder:
                 again = self._repeats(call_id)
                 self._mark("changed", event, {} if again else _content(path, run.files.get(path)))
             case ToolFinished():
-                self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event)})
+                cost = {"cost": run.paid[event.call_id]} if event.call_id in run.paid else {}
+                self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
             case _:
                 pass
 
@@ -131,7 +138,7 @@ class Recorder:
                     data["told_code"] = result.code
                 if data["summary"] == one_line(result.text):
                     data["summary"] = ""
-                kept = {key: value for key, value in data.items() if value or key in ("text", "seconds")}
+                kept = {key: value for key, value in data.items() if value or key in _ALWAYS}
                 marks[place] = Mark(what=mark.what, call=mark.call, after=mark.after, data=kept)
 
     def _repeats(self, call_id: str) -> bool:

@@ -10,12 +10,16 @@ from agent_nb.providers import failure
 from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
 from agent_nb.providers.gemini_generate import _REFUSALS, ANSWER_SECONDS, _error
 from agent_nb.providers.http import responses_opened
+from agent_nb.providers.image_prices import PictureTokens, count, likely_price, price_of_picture
 from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
-from agent_nb.studio import Order
+from agent_nb.studio import Bill, Order
 from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2
+
+ORDINARY_TOKENS = 1_120
+"""Of a picture of the size it draws when none is asked for."""
 
 
 class GeminiImages(VendorClient):
@@ -28,7 +32,10 @@ class GeminiImages(VendorClient):
         client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
         return client, client.aio.models
 
-    async def make(self, order: Order) -> Image:
+    def price(self, order: Order) -> float | None:
+        return likely_price(self.name, ORDINARY_TOKENS, order.prompt, len(order.images))
+
+    async def make(self, order: Order, bill: Bill) -> Image:
         _, models = await self.client()
         failed: ProviderError | None = None
         opened: list[httpx2.Response] = []
@@ -40,6 +47,7 @@ class GeminiImages(VendorClient):
                     contents=[{"role": "user", "parts": parts}],
                     config=_config(order),
                 )
+            bill.pay(self._charged(answer.usage_metadata))
             return _picture(answer)
         except AgentError:
             raise
@@ -47,6 +55,19 @@ class GeminiImages(VendorClient):
             failed = _error(self.settings, exc, opened)
         # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
         raise failed
+
+    def _charged(self, usage: Any) -> float | None:
+        if not usage or not (usage.prompt_token_count or usage.candidates_token_count):
+            return None
+        drawn = count(usage.candidates_token_count)
+        tokens = PictureTokens(
+            input=count(usage.prompt_token_count),
+            input_pictures=_pictures(usage.prompt_tokens_details) or 0,
+            output=drawn + count(usage.thoughts_token_count),
+            # Where they are not told apart, the answer is the picture.
+            output_pictures=drawn if (told := _pictures(usage.candidates_tokens_details)) is None else told,
+        )
+        return price_of_picture(self.name, tokens)
 
 
 def _parts(order: Order) -> list[Json]:
@@ -80,6 +101,13 @@ def _picture(answer: Any) -> Image:
             raise _declined(candidate.finish_message or candidate.finish_reason.value)
     words = f": {failure.shortened(said)}" if said.strip() else "."
     raise failure.error(f"Gemini answered without a picture{words} Ask for something else.")
+
+
+def _pictures(details: Any) -> int | None:
+    """The tokens of pictures among those of each kind; None where the kinds are not told."""
+    if not details:
+        return None
+    return sum(count(one.token_count) for one in details if one.modality and one.modality.value == "IMAGE")
 
 
 def _declined(words: Any) -> ProviderError:

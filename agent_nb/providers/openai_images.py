@@ -9,15 +9,18 @@ from agent_nb.errors import AgentError, ProviderError
 from agent_nb.messages import Image
 from agent_nb.pictures import fit_image
 from agent_nb.providers import failure
+from agent_nb.providers.image_prices import PictureTokens, count, likely_price, price_of_picture
 from agent_nb.providers.openai import _error, make_client
 from agent_nb.providers.streaming import VendorClient
-from agent_nb.studio import Order
+from agent_nb.studio import Bill, Order
 from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2
 
 IMAGE_LIMITS = (3072, 20_000_000)
+ORDINARY_TOKENS = 1_500
+"""Of a picture of about a megapixel in the middle quality."""
 _SIZES = {
     "1:1": "1024x1024",
     "4:3": "1408x1056",
@@ -40,7 +43,10 @@ class OpenAIImages(VendorClient):
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         return make_client(self.settings, http).images
 
-    async def make(self, order: Order) -> Image:
+    def price(self, order: Order) -> float | None:
+        return likely_price(self.name, ORDINARY_TOKENS, order.prompt, len(order.images))
+
+    async def make(self, order: Order, bill: Bill) -> Image:
         images = await self.client()
         failed: ProviderError | None = None
         try:
@@ -49,7 +55,11 @@ class OpenAIImages(VendorClient):
                 answer = await images.edit(**_body(self.settings.model, order), image=uploads)
             else:
                 answer = await images.generate(**_body(self.settings.model, order))
-            return self._picture(answer)
+            # A page where JSON should be is handed on by the SDK as text.
+            if isinstance(answer, str):
+                raise failure.not_an_api(self.settings, answer)
+            bill.pay(self._charged(answer.usage))
+            return _picture(answer)
         except AgentError:
             raise
         except Exception as exc:  # the one place where this vendor's failures become ours
@@ -57,18 +67,29 @@ class OpenAIImages(VendorClient):
         # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
         raise failed
 
-    def _picture(self, answer: Any) -> Image:
-        # A page where JSON should be is handed on by the SDK as text.
-        if isinstance(answer, str):
-            raise failure.not_an_api(self.settings, answer)
-        found = [one.b64_json for one in answer.data or () if one.b64_json]
-        if not found:
-            raise failure.error("OpenAI answered without a picture. Try again, or ask for something else.")
-        try:
-            data = base64.b64decode(found[0], validate=True)
-        except binascii.Error:
-            raise failure.error("OpenAI sent a picture that is not valid base64. Try again.") from None
-        return Image(data, f"image/{answer.output_format or 'png'}")
+    def _charged(self, usage: Any) -> float | None:
+        if not usage:
+            return None
+        told, drawn = usage.input_tokens_details, usage.output_tokens_details
+        output = count(usage.output_tokens)
+        tokens = PictureTokens(
+            input=count(usage.input_tokens),
+            input_pictures=count(told.image_tokens) if told else 0,
+            output=output,
+            output_pictures=count(drawn.image_tokens) if drawn else output,
+        )
+        return price_of_picture(self.name, tokens)
+
+
+def _picture(answer: Any) -> Image:
+    found = [one.b64_json for one in answer.data or () if one.b64_json]
+    if not found:
+        raise failure.error("OpenAI answered without a picture. Try again, or ask for something else.")
+    try:
+        data = base64.b64decode(found[0], validate=True)
+    except binascii.Error:
+        raise failure.error("OpenAI sent a picture that is not valid base64. Try again.") from None
+    return Image(data, f"image/{answer.output_format or 'png'}")
 
 
 def _body(model: str, order: Order) -> Json:

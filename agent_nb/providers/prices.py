@@ -25,7 +25,7 @@ def price_of(provider_name: str, usage: Usage) -> float | None:
         "cache_write_tokens": usage.cached_write,
         "output_tokens": usage.output,
     }
-    total = _calculate(provider_name, {key: count for key, count in counts.items() if count})
+    total = calculate(provider_name, {key: count for key, count in counts.items() if count})
     return None if total is None else float(total)
 
 
@@ -49,7 +49,8 @@ def price_table_version() -> str:
         return ""
 
 
-def _calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
+def calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
+    """Dollars for these counts, as the tables name them; None for a model they do not list."""
     vendor, _, model = provider_name.partition(":")
     if vendor in _FREE:
         return Decimal(0)

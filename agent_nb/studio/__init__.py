@@ -5,5 +5,6 @@ key and no network and say what they are.
 """
 
 from agent_nb.studio.base import ASPECTS, EDITS, INPUTS, Cutter, Cutting, ImageMaker, Order, Studio
+from agent_nb.studio.bill import Bill
 
-__all__ = ["ASPECTS", "EDITS", "INPUTS", "Cutter", "Cutting", "ImageMaker", "Order", "Studio"]
+__all__ = ["ASPECTS", "EDITS", "INPUTS", "Bill", "Cutter", "Cutting", "ImageMaker", "Order", "Studio"]

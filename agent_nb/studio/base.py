@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_nb.messages import Image
+from agent_nb.studio.bill import Bill
 
 EDITS = "image edits"
 INPUTS = "input pictures"
@@ -38,7 +39,13 @@ class ImageMaker(Protocol):
     transparent: bool
     """Can leave the background out."""
 
-    async def make(self, order: Order) -> Image: ...
+    def price(self, order: Order) -> float | None:
+        """Dollars it is likely to cost: 0 when drawn here, None when not known."""
+        ...
+
+    async def make(self, order: Order, bill: Bill) -> Image:
+        """The picture; what the vendor charged, also for an answer without one, is paid into `bill`."""
+        ...
 
     async def close(self) -> None: ...
 
@@ -57,7 +64,11 @@ class Cutter(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def cut_out(self, image: Image) -> Cutting: ...
+    def price(self, image: Image) -> float | None:
+        """As a maker's."""
+        ...
+
+    async def cut_out(self, image: Image, bill: Bill) -> Cutting: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

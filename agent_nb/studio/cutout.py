@@ -15,6 +15,7 @@ from agent_nb.errors import ToolError
 from agent_nb.messages import Image
 from agent_nb.pictures import to_image
 from agent_nb.studio.base import Cutting, ImageMaker, Order
+from agent_nb.studio.bill import Bill
 
 LIMITS = (
     "Cut out locally, by filling in from the border: good on a plain background, not on scenes,"
@@ -42,8 +43,11 @@ class AskingCutter:
     def name(self) -> str:
         return self._maker.name
 
-    async def cut_out(self, image: Image) -> Cutting:
-        made = await self._maker.make(Order(_ASK, transparent=True, images=(image,)))
+    def price(self, image: Image) -> float | None:
+        return self._maker.price(_order(image))
+
+    async def cut_out(self, image: Image, bill: Bill) -> Cutting:
+        made = await self._maker.make(_order(image), bill)
         return Cutting(made, f"Drawn again without its background by {self.name}: details may differ.")
 
 
@@ -52,7 +56,10 @@ class RembgCutter:
 
     name = "rembg"
 
-    async def cut_out(self, image: Image) -> Cutting:
+    def price(self, image: Image) -> float | None:
+        return 0.0
+
+    async def cut_out(self, image: Image, bill: Bill) -> Cutting:
         return Cutting(await asyncio.to_thread(_with_rembg, image), "Cut out by rembg.")
 
 
@@ -61,8 +68,15 @@ class BorderCutter:
 
     name = "local"
 
-    async def cut_out(self, image: Image) -> Cutting:
+    def price(self, image: Image) -> float | None:
+        return 0.0
+
+    async def cut_out(self, image: Image, bill: Bill) -> Cutting:
         return Cutting(await asyncio.to_thread(without_border, image), LIMITS)
+
+
+def _order(image: Image) -> Order:
+    return Order(_ASK, transparent=True, images=(image,))
 
 
 def local_cutter() -> RembgCutter | BorderCutter:

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent_nb.messages import Image
 from agent_nb.studio.base import Order
+from agent_nb.studio.bill import Bill
 
 LONG_EDGE = 960
 LABEL = "placeholder"
@@ -75,7 +76,10 @@ class Placeholder:
             " Tell the person so; do not pass it off as a photo or an illustration."
         )
 
-    async def make(self, order: Order) -> Image:
+    def price(self, order: Order) -> float | None:
+        return 0.0
+
+    async def make(self, order: Order, bill: Bill) -> Image:
         return await asyncio.to_thread(draw, order.prompt, order.aspect, transparent=order.transparent)
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from agent_nb.events import MimeBundle
 from agent_nb.files import Files, Workspace
 from agent_nb.messages import Image, ToolSpec
-from agent_nb.studio import Studio
+from agent_nb.studio import Bill, Studio
 from agent_nb.wire import Json
 
 Approval = Literal["never", "ask"]
@@ -43,6 +43,8 @@ class ToolContext:
     """The call this tool runs for, as its events name it."""
     studio: Studio | None = None
     """Who makes pictures; None when nobody does."""
+    bill: Bill = field(default_factory=Bill)
+    """What the call costs."""
 
 
 class ArgumentStream(Protocol):

@@ -35,7 +35,11 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     if not all(order.prompt for order in orders.values()):
         raise ToolError("A prompt is empty: say what the picture shows.", code="SCHEMA")
     caption = studio.maker.name if studio.maker.note else ""
-    made = {order: asyncio.create_task(_made(studio, order)) for order in dict.fromkeys(orders.values())}
+    distinct = list(dict.fromkeys(orders.values()))
+    context.bill.expect(
+        [price for order in distinct for price in _prices(studio, order)], _told(len(distinct))
+    )
+    made = {order: asyncio.create_task(_made(order, context)) for order in distinct}
 
     async def one(path: str, order: Order) -> Saved:
         image = await made[order]
@@ -61,7 +65,8 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
     found = [find_picture(source, context) for source in (args["source"], *args.get("also", ()))]
     images = await in_thread(lambda: tuple(checked(image) for image in found))
     order = Order(args["prompt"].strip(), args.get("aspect", ""), transparent, images)
-    image = await _made(studio, order)
+    context.bill.expect(_prices(studio, order), _told(1))
+    image = await _made(order, context)
     return await do_one(image, path, context, f"Edited with {studio.maker.name}.")
 
 
@@ -69,7 +74,8 @@ async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
     path, studio = picture_path(args["path"], transparent=True), _studio(context)
     found = find_picture(args["source"], context)
     image = await in_thread(lambda: checked(found))
-    cutting = await asked(lambda: studio.cutter.cut_out(image))
+    context.bill.expect([studio.cutter.price(image)], _told(1))
+    cutting = await asked(lambda: studio.cutter.cut_out(image, context.bill))
     return await do_one(cutting.image, path, context, cutting.note)
 
 
@@ -150,15 +156,29 @@ def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
     return Image(buffer.getvalue(), "image/png")
 
 
-async def _made(studio: Studio, order: Order) -> Image:
+async def _made(order: Order, context: ToolContext) -> Image:
     """A picture from the maker; cut out where it cannot leave the background out itself."""
-    maker = studio.maker
-    if not order.transparent or maker.transparent:
-        return await asked(lambda: maker.make(order))
+    studio, bill = _studio(context), context.bill
+    if not _is_cut_after(studio, order):
+        return await asked(lambda: studio.maker.make(order, bill))
     plain = replace(order, prompt=f"{order.prompt}\n{PLAIN}", transparent=False)
-    drawn = await asked(lambda: maker.make(plain))
+    drawn = await asked(lambda: studio.maker.make(plain, bill))
     image = await in_thread(lambda: checked(drawn))
-    return (await asked(lambda: studio.cutter.cut_out(image))).image
+    return (await asked(lambda: studio.cutter.cut_out(image, bill))).image
+
+
+def _is_cut_after(studio: Studio, order: Order) -> bool:
+    return order.transparent and not studio.maker.transparent
+
+
+def _prices(studio: Studio, order: Order) -> list[float | None]:
+    """What `_made` is likely to be charged, request by request."""
+    cutting = [studio.cutter.price(Image(b""))] if _is_cut_after(studio, order) else []
+    return [studio.maker.price(order), *cutting]
+
+
+def _told(pictures: int) -> str:
+    return "The picture" if pictures == 1 else f"The {pictures} pictures"
 
 
 def _studio(context: ToolContext) -> Studio:

@@ -43,7 +43,13 @@ def read_body(headers: dict[str, str], body: bytes) -> dict[str, Any]:
 def openai_pictures(*pictures: bytes, **fields: Any) -> Reply:
     """What `/images/generations` and `/images/edits` answer."""
     data = [{"b64_json": base64.b64encode(picture).decode()} for picture in pictures]
-    usage = {"input_tokens": 10, "output_tokens": 1290, "total_tokens": 1300}
+    usage = {
+        "input_tokens": 10,
+        "input_tokens_details": {"text_tokens": 10, "image_tokens": 0},
+        "output_tokens": 1290,
+        "output_tokens_details": {"text_tokens": 0, "image_tokens": 1290},
+        "total_tokens": 1300,
+    }
     answer = {"created": 1, "data": data, "output_format": "png", "usage": usage, **fields}
     return Reply(headers=_JSON, body=json.dumps(answer).encode())
 
@@ -57,5 +63,16 @@ def gemini_picture(
         data = base64.b64encode(picture).decode()
         parts.append({"inlineData": {"mimeType": "image/png", "data": data}})
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish}
-    answer = {"candidates": [candidate], "modelVersion": "m", **fields}
+    usage = {
+        "promptTokenCount": 10,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 10}],
+        "candidatesTokenCount": 1150,
+        "candidatesTokensDetails": [
+            {"modality": "TEXT", "tokenCount": 30},
+            {"modality": "IMAGE", "tokenCount": 1120},
+        ],
+        "thoughtsTokenCount": 100,
+        "totalTokenCount": 1260,
+    }
+    answer = {"candidates": [candidate], "modelVersion": "m", "usageMetadata": usage, **fields}
     return Reply(headers=_JSON, body=json.dumps(answer).encode())

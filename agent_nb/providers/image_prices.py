@@ -1,0 +1,78 @@
+"""What pictures cost: by the tokens the vendors count for them, text and picture apart.
+
+The prices are those of the `genai-prices` tables; a model newer than they are stands here, as published.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from agent_nb.providers.prices import calculate
+
+CHARS_PER_TOKEN = 4
+TOKENS_PER_INPUT = 1_200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureTokens:
+    """Tokens of one request for a picture; `input` and `output` are of both kinds together."""
+
+    input: int = 0
+    input_pictures: int = 0
+    output: int = 0
+    output_pictures: int = 0
+
+
+_GPT_IMAGE_2_6 = (Decimal(5), Decimal(8), Decimal(0), Decimal(30))
+_PUBLISHED = {
+    "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
+    "openai:gpt-image-2.6-flare": _GPT_IMAGE_2_6,
+}
+"""Dollars for a million tokens: text in, pictures in, text out, pictures out; as of 15 November 2026."""
+
+
+def price_of_picture(maker_name: str, tokens: PictureTokens) -> float | None:
+    """US dollars for these tokens, or None when the model's price is not known."""
+    counts = {
+        "input_tokens": tokens.input,
+        "input_image_tokens": tokens.input_pictures,
+        "output_tokens": tokens.output,
+        "output_image_tokens": tokens.output_pictures,
+    }
+    total = calculate(maker_name, {key: count for key, count in counts.items() if count})
+    if total is None and maker_name in _PUBLISHED:
+        total = _published(_PUBLISHED[maker_name], tokens)
+    return None if total is None else float(total)
+
+
+@lru_cache(maxsize=64)
+def has_picture_price(maker_name: str) -> bool:
+    return price_of_picture(maker_name, PictureTokens(input=1, output=1, output_pictures=1)) is not None
+
+
+def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> float | None:
+    """The price of an ordinary picture of that many tokens, from this prompt and so many pictures."""
+    seen = inputs * TOKENS_PER_INPUT
+    told = len(prompt) // CHARS_PER_TOKEN
+    return price_of_picture(
+        maker_name,
+        PictureTokens(input=told + seen, input_pictures=seen, output=tokens, output_pictures=tokens),
+    )
+
+
+def _published(prices: tuple[Decimal, ...], tokens: PictureTokens) -> Decimal:
+    counts = (
+        tokens.input - tokens.input_pictures,
+        tokens.input_pictures,
+        tokens.output - tokens.output_pictures,
+        tokens.output_pictures,
+    )
+    return sum((price * count for price, count in zip(prices, counts, strict=True)), Decimal(0)) / Decimal(
+        1_000_000
+    )
+
+
+def count(value: Any) -> int:
+    """A vendor's count, which may be missing."""
+    return value if isinstance(value, int) and value > 0 else 0

@@ -1,0 +1,56 @@
+"""What pictures cost comes from published prices or not at all."""
+
+import pytest
+
+from agent_nb.providers.image_prices import (
+    PictureTokens,
+    has_picture_price,
+    likely_price,
+    price_of_picture,
+)
+from agent_nb.providers.vendors import VENDORS
+
+
+@pytest.mark.parametrize("vendor", [vendor for vendor in VENDORS.values() if vendor.image_model])
+def test_the_makers_own_models_have_prices(vendor):
+    assert has_picture_price(f"{vendor.name}:{vendor.image_model}")
+
+
+@pytest.mark.parametrize("name", ["openai:gpt-image-99", "gemini:nobody-knows", "ollama:x", "nonsense"])
+def test_an_unknown_model_has_no_price(name):
+    assert price_of_picture(name, PictureTokens(input=10, output=1000)) is None
+    assert not has_picture_price(name)
+    assert likely_price(name, 1000, "A bakery", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "dollars"),
+    [
+        ("openai:gpt-image-2.6-sunburst", 5 + 8 + 30),
+        ("openai:gpt-image-2.6-flare", 5 + 8 + 30),
+        ("openai:gpt-image-2.5-sunburst", 5 + 8 + 30),
+        ("openai:gpt-image-1.5", 5 + 8 + 32),
+        ("gemini:gemini-nano-banana-2.1", 1.5 + 1.5 + 30),
+    ],
+)
+def test_text_and_pictures_have_own_prices(name, dollars):
+    million = 1_000_000
+    tokens = PictureTokens(input=2 * million, input_pictures=million, output=million, output_pictures=million)
+    assert price_of_picture(name, tokens) == pytest.approx(dollars)
+
+
+def test_words_beside_a_picture_cost_less():
+    name = "gemini:gemini-nano-banana-2.1"
+    drawn = price_of_picture(name, PictureTokens(output=1000, output_pictures=1000))
+    said = price_of_picture(name, PictureTokens(output=1000))
+    assert drawn is not None
+    assert said is not None
+    assert 0 < said < drawn
+
+
+def test_pictures_to_start_from_cost_too():
+    name = "openai:gpt-image-2.6-sunburst"
+    new, edited = (likely_price(name, 1500, "A bakery", inputs) for inputs in (0, 2))
+    assert new is not None
+    assert edited is not None
+    assert 0.045 <= new < edited < 0.1
