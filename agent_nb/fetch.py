@@ -10,12 +10,14 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from agent_nb.errors import ConfigError
 
 REDIRECTS = (301, 302, 303, 307, 308)
 VIDEO = "a video, not a picture: give a frame of it, such as a screenshot."
+_KEPT = "/:?#[]@!$&'()*+,;=%~"
+"""What stands in an address for itself; the rest is quoted, such as letters with accents."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """Addresses that a gateway turns into the IPv4 address in their last four bytes."""
 
@@ -40,26 +42,42 @@ def fetch_https(
     """The body behind an https address. Blocking: call it off the loop."""
     deadline = time.monotonic() + seconds
     for _ in range(5):
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname:
-            raise ConfigError(f"Only https addresses are read, not {url!r}.")
-        connection = _Pinned(parts.hostname, parts.port or 443, allowed, context)
+        host, port, target = _place(url)
+        connection = _Pinned(host, port, allowed, context)
         connection.deadline = deadline
         try:
-            answer = _get(connection, parts.path or "/", parts.query)
+            answer = _get(connection, target)
             if answer.status in REDIRECTS:
-                url = urljoin(url, answer.getheader("location") or "")
+                # http.client reads headers as Latin-1; most servers write UTF-8, and these are its bytes.
+                url = urljoin(url, quote(answer.getheader("location") or "", safe=_KEPT, encoding="latin-1"))
                 continue
             if answer.status != 200:
                 raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
             if (answer.getheader("content-type") or "").lower().startswith("video/"):
                 raise ConfigError(f"{url!r} is {VIDEO}")
             return _body(connection, answer, url, max_bytes)
-        except (OSError, http.client.HTTPException) as exc:
+        except (
+            OSError,
+            http.client.HTTPException,
+            ValueError,
+        ) as exc:  # the last for odd names and redirects
             raise ConfigError(f"{url!r} could not be read: {exc or type(exc).__name__}.") from None
         finally:
             connection.close()
     raise ConfigError(f"{url!r} redirects too often.")
+
+
+def _place(url: str) -> tuple[str, int, str]:
+    """Host, port and what to ask for there."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or 443
+    except ValueError as error:
+        raise ConfigError(f"{url!r} is not an address: {error}.") from None
+    if parts.scheme != "https" or not host:
+        raise ConfigError(f"Only https addresses are read, not {url!r}.")
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    return host, port, quote(target, safe=_KEPT)
 
 
 class _Pinned(http.client.HTTPSConnection):
@@ -98,8 +116,7 @@ class _Pinned(http.client.HTTPSConnection):
         return socket.create_connection((addresses[-1], self.port), timeout=self.remaining())
 
 
-def _get(connection: _Pinned, path: str, query: str) -> http.client.HTTPResponse:
-    target = f"{path}?{query}" if query else path
+def _get(connection: _Pinned, target: str) -> http.client.HTTPResponse:
     connection.request("GET", target, headers={"User-Agent": "agent-nb", "Accept": "image/*,*/*;q=0.5"})
     connection.sock.settimeout(connection.remaining())
     return connection.getresponse()

@@ -336,4 +336,7 @@ def _called(name: str, otherwise: str = "") -> str:
 
 
 def _url_name(url: str) -> str:
-    return urllib.parse.urlsplit(url).path.rpartition("/")[2]
+    try:
+        return urllib.parse.urlsplit(url).path.rpartition("/")[2]
+    except ValueError:  # not an address, as whoever reads it says
+        return ""

@@ -9,6 +9,7 @@ import pytest
 
 from agent_nb.errors import ConfigError
 from agent_nb.fetch import fetch_https, is_public
+from agent_nb.pictures import to_image
 from tests.tls import self_signed
 
 PNG = b"\x89PNG and the rest"
@@ -17,6 +18,9 @@ ANSWERS = {
     "/big": (200, b"x" * 5000, {}),
     "/film": (200, b"x" * 5000, {"content-type": "video/mp4; codecs=avc1"}),
     "/away": (302, b"", {"location": "/red.png"}),
+    "/caf%C3%A9.png": (200, PNG, {}),
+    "/accent": (302, b"", {"location": "/caf\xc3\xa9.png"}),
+    "/off": (302, b"", {"location": "https://[::1/red.png"}),
     "/inside": (302, b"", {"location": "https://10.0.0.1/secret"}),
     "/plain": (302, b"", {"location": "http://localhost/red.png"}),
     "/round": (302, b"", {"location": "/round"}),
@@ -93,9 +97,29 @@ def test_a_file_is_read_over_https(https_server):
     assert https_server("/away") == PNG
 
 
+@pytest.mark.parametrize("path", ["/café.png", "/caf%C3%A9.png", "/café.png?größe=1", "/accent"])
+def test_accents_in_an_address_are_quoted(https_server, path: str):
+    assert https_server(path) == PNG
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("https://example.com:99999/a.png", "is not an address: Port out of range"),
+        ("https://[::1/a.png", "is not an address: Invalid IPv6"),
+        (f"https://{'a' * 70}.example/a.png", "could not be read"),
+    ],
+    ids=["port", "bracket", "label"],
+)
+def test_what_is_no_address_is_told(url: str, words: str):
+    with pytest.raises(ConfigError, match=words):
+        to_image(url)
+
+
 @pytest.mark.parametrize(
     ("path", "words"),
     [
+        ("/off", "could not be read: Invalid"),
         ("/inside", "private"),
         ("/film", "is a video, not a picture"),
         ("/plain", "Only https"),
