@@ -39,7 +39,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
 
-test: env build chromium ## run every test: Python, page, notebooks
+test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
 	cd js && npm test --silent
 	$(PY) -m pytest tests -m "not wide" -n 2 --dist loadfile --no-loadscope-reorder
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio

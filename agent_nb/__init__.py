@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from agent_nb.many import Runs, RunsHandle
     from agent_nb.messages import Image, Message
     from agent_nb.providers import model
+    from agent_nb.race import Race
     from agent_nb.run import Run, load
     from agent_nb.setup import Limits
-    from agent_nb.tools import Tool, tool
+    from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 
 __version__ = "0.1.0"
 
@@ -33,12 +34,16 @@ _HOMES = {
     "Image": "agent_nb.messages",
     "Limits": "agent_nb.setup",
     "Message": "agent_nb.messages",
+    "Race": "agent_nb.race",
     "Run": "agent_nb.run",
     "RunHandle": "agent_nb.engine",
     "Runs": "agent_nb.many",
     "RunsHandle": "agent_nb.many",
     "Tool": "agent_nb.tools",
+    "ToolContext": "agent_nb.tools",
     "ToolError": "agent_nb.errors",
+    "ToolOutput": "agent_nb.tools",
+    "Toolbox": "agent_nb.tools",
     "assert_same": "agent_nb.comparison",
     "compare": "agent_nb.comparison",
     "load": "agent_nb.run",
@@ -56,12 +61,16 @@ __all__ = [
     "Image",
     "Limits",
     "Message",
+    "Race",
     "Run",
     "RunHandle",
     "Runs",
     "RunsHandle",
     "Tool",
+    "ToolContext",
     "ToolError",
+    "ToolOutput",
+    "Toolbox",
     "assert_same",
     "compare",
     "events",
