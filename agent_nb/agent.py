@@ -313,7 +313,7 @@ class Agent:
             self.instructions,
         )
         studio = self._image_studio()
-        there = {INPUTS: opening.images, OPTIONS: opening.options}
+        there = {INPUTS: opening.inputs, OPTIONS: opening.options}
         toolbox = self.toolbox.offered(studio.serves | {need for need, given in there.items() if given})
         if isinstance(self.provider, ReplayProvider):
             toolbox = self.provider.offered(self.toolbox)

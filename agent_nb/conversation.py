@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, FileDelta, MessageAdded, TurnRetrying, TurnStarted
 from agent_nb.files import Files, Workspace, unified_diff
-from agent_nb.messages import Message, Part, Role, Text, ToolCall, ToolResult
+from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.tools import Toolbox, ToolContext
 
 ENTRY = "index.html"
@@ -24,6 +24,12 @@ def page_in(text: str) -> str | None:
         return found[1].strip()
     bare = _BARE_PAGE.search(text)
     return bare[0].strip() if bare else None
+
+
+def pictures_in(messages: Sequence[Message]) -> tuple[Image, ...]:
+    """The pictures that the person has given, in order; not those that tools made."""
+    spoken = [part for message in messages if message.role == "user" for part in message.parts]
+    return tuple(part for part in spoken if isinstance(part, Image))
 
 
 def to_message(given: Message | Mapping[str, Any]) -> Message:

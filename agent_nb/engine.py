@@ -337,7 +337,7 @@ class RunHandle(Handle):
         context = ToolContext(
             files=self._workspace,
             progress=print,
-            images=self._opening.images,
+            images=self._opening.inputs,
             options=self._opening.options,
             variant=self.variant,
             studio=self._setup.studio,

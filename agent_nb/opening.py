@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent_nb.conversation import describe_edits, describe_files, page_in, to_message
+from agent_nb.conversation import describe_edits, describe_files, page_in, pictures_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.pictures import to_image
-from agent_nb.prompts import picture_text
+from agent_nb.prompts import picture_numbers, picture_text
 from agent_nb.run import Run
 
 
@@ -25,11 +25,19 @@ class Opening:
     files: Files | None
     """None: to be found in the history."""
     images: tuple[Image, ...] = ()
+    """Those that came with the prompt."""
+    earlier_images: tuple[Image, ...] = ()
+    """Those that the person gave earlier in the conversation."""
     base: str | None = None
     options: tuple[Files, ...] = ()
     """The files of each variant of the run it goes on from."""
     stack: str | None = None
     """The stack of the run it goes on from."""
+
+    @property
+    def inputs(self) -> tuple[Image, ...]:
+        """Every picture the person has given: a number stays with its picture for the whole conversation."""
+        return (*self.earlier_images, *self.images)
 
 
 def open_run(
@@ -49,9 +57,12 @@ def open_run(
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
     pictures = tuple(to_image(image) for image in images)
+    earlier = pictures_in(history)
     notes, start = _starting_files(files, base, bool(spoken))
     if pictures and system is None:
         notes.append(picture_text(page=_has_page(start, spoken)))
+    if pictures and earlier:
+        notes.append(picture_numbers(len(earlier), len(pictures)))
     parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *pictures)
     return Opening(
         prompt=prompt,
@@ -60,6 +71,7 @@ def open_run(
         question=Message(role="user", parts=parts),
         files=start,
         images=pictures,
+        earlier_images=earlier,
         base=base.id if base is not None else None,
         options=tuple(variant.files for variant in base.variants) if base is not None else (),
         stack=base.settings.get("stack") if base is not None else None,

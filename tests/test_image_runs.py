@@ -3,6 +3,7 @@
 import asyncio
 import base64
 
+import PIL.Image
 import pytest
 
 from agent_nb import Agent, Run, load
@@ -188,3 +189,68 @@ def test_calls_are_never_repeated_by_a_replay(name):
     tool = Toolbox.default().get(name)
     assert tool is not None
     assert not tool.repeatable
+
+
+CROP = call("extract_assets", {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png"}]}, id="f1")
+
+
+async def go_on(base: Run, *turns, **material) -> tuple[Run, str]:
+    """A run that goes on, and the question it asked."""
+    with ScriptedProvider(list(turns)) as provider:
+        run = await Agent(provider).run("Crop the dot", base=base, **material)
+    return run, provider.requests[0].messages[-1].text
+
+
+async def begun() -> Run:
+    with ScriptedProvider([[write(content=PAGE)], [text("Made.")]]) as provider:
+        return await Agent(provider).run("A page", images=[SHOT])
+
+
+@pytest.mark.parametrize("reloaded", [False, True], ids=["at once", "saved and loaded"])
+async def test_a_follow_up_crops_the_earlier_picture(tmp_path, reloaded):
+    first = await begun()
+    if reloaded:
+        first = load(first.save(tmp_path / "hero.run.json"))
+    run, asked = await go_on(first, [CROP], [text("Cropped.")])
+    assert "extract_assets" in run.settings["tools"]
+    assert opened(run.files["dot.png"]).getpixel((24, 24)) == (255, 255, 0)
+    assert asked == "Crop the dot"
+    assert run.events[0].images == ()
+
+
+async def test_a_pick_keeps_the_pictures():
+    agent = Agent(model("demo:", pace=0))
+    first = await agent.race("A landing page", variants=2, images=[SHOT])
+    run, _ = await go_on(first.pick(2), [CROP], [text("Cropped.")])
+    assert "dot.png" in run.files
+
+
+async def test_a_pictures_number_stays_its_own():
+    """The third run crops the picture of the second by the number it had there, and that of the first."""
+    new = as_image(PIL.Image.new("RGB", (40, 40), "green"), "new.png")
+    both = [{"box": [0, 0, 1000, 1000], "path": f"{n}.png", "source": f"input:{n}"} for n in (1, 2)]
+    crop = call("extract_assets", {"assets": both, "padding": 0}, id="f2")
+    second, asked = await go_on(await begun(), [crop], [text("Cropped.")], images=[new])
+    assert "the pictures of this request are input:2; those before came earlier." in asked
+    third, asked = await go_on(second, [crop], [text("Cropped.")])
+    assert "input:" not in asked
+    for run in (second, third):
+        assert opened(run.files["1.png"]).size == (400, 200)
+        assert opened(run.files["2.png"]).size == (40, 40)
+
+
+async def test_tools_pictures_are_not_the_persons():
+    first = await run_script()
+    run, _ = await go_on(
+        first, [call("save_assets", {"assets": [{"source": "input:2", "path": "x.png"}]})], [text("No.")]
+    )
+    assert run.tool_uses[0].summary == "There is no picture input:2: the person gave 1."
+
+
+async def test_a_follow_up_is_played_again(tmp_path):
+    first = await begun()
+    material = {"base": first}
+    run = await record(tmp_path / "on.jsonl", [CROP], [text("Cropped.")], material=material)
+    again = await play(tmp_path / "on.jsonl", material=material)
+    assert facts(again) == facts(run)
+    assert again.files["dot.png"] == run.files["dot.png"]

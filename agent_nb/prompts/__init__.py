@@ -12,6 +12,7 @@ from agent_nb.errors import ConfigError
 STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
 FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
 _FOLDER = Path(__file__).parent
+_NUMBERS = "To the tools, the pictures of this request are"
 
 
 @cache
@@ -37,6 +38,14 @@ def picture_text(*, page: bool) -> str:
     return prompt_text(CHANGE_FROM_IMAGE if page else FROM_IMAGE)
 
 
+def picture_numbers(earlier: int, own: int) -> str:
+    """Which pictures are meant by their numbers, where some came before this request."""
+    names = [f"input:{number}" for number in range(earlier + 1, earlier + own + 1)]
+    listed = names[0] if own == 1 else f"{names[0]} to {names[-1]}"
+    return f"{_NUMBERS} {listed}; those before came earlier."
+
+
 def is_about_pictures(text: str) -> bool:
     """Whether a part of a question is our own word about its pictures."""
-    return text.strip() in (prompt_text(FROM_IMAGE), prompt_text(CHANGE_FROM_IMAGE))
+    told = text.strip()
+    return told in (prompt_text(FROM_IMAGE), prompt_text(CHANGE_FROM_IMAGE)) or told.startswith(_NUMBERS)

@@ -8,7 +8,7 @@ from agent_nb.studio.bill import Bill
 
 EDITS = "image edits"
 INPUTS = "input pictures"
-"""What a tool may need to be of use: a maker that edits, pictures that came with the prompt."""
+"""What a tool may need to be of use: a maker that edits, pictures the person gave."""
 ASPECTS = ("1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9")
 
 

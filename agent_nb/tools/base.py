@@ -35,7 +35,7 @@ class ToolContext:
     progress: Callable[[str], None]
     """Shows a line on the card while the tool works."""
     images: tuple[Image, ...] = ()
-    """The pictures that came with the prompt."""
+    """The pictures the person gave, in the whole conversation."""
     options: tuple[Files, ...] = ()
     """The files of each variant that the run before had."""
     variant: int = 0
@@ -76,7 +76,7 @@ class Tool:
     repeatable: bool = False
     """Depends on nothing but its arguments and the files, so it may be played again."""
     needs: frozenset[str] = frozenset()
-    """What must be there for a default agent to offer it, such as pictures that came with the prompt."""
+    """What must be there for a default agent to offer it, such as pictures the person gave."""
     served_by: Callable[[Studio], str] | None = None
     """Who does its work in a studio; None for a tool that does it itself."""
     timeout: float | None = 60.0

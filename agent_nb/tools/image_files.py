@@ -67,7 +67,7 @@ def _usable(path: str) -> str:
 
 
 def find_picture(source: str, context: ToolContext) -> Image:
-    """The bytes that a name means: a file of the run, or `input:1` for the first picture of the prompt."""
+    """The bytes that a name means: a file of the run, or `input:1` for the first picture the person gave."""
     if number := _INPUT.fullmatch(source.strip()):
         return _input(int(number[1]), context.images)
     path, files = safe_path(source), context.files.files
@@ -89,7 +89,7 @@ def find_picture(source: str, context: ToolContext) -> Image:
 
 def _input(number: int, images: tuple[Image, ...]) -> Image:
     if not 1 <= number <= len(images):
-        there = f"{len(images)} came with the prompt" if images else "none came with the prompt"
+        there = f"the person gave {len(images) or 'none'}"
         raise ToolError(f"There is no picture input:{number}: {there}.")
     return images[number - 1]
 

@@ -81,7 +81,7 @@ async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
 
 async def _extract(args: Json, context: ToolContext) -> ToolOutput:
     if not context.images:
-        raise ToolError("No picture came with the prompt, so there is nothing to crop.")
+        raise ToolError("The person gave no picture, so there is nothing to crop.")
     wanted = {picture_path(one["path"]): one for one in args["assets"]}
     _check_distinct(wanted, args["assets"])
     padding = args.get("padding", PADDING)
@@ -218,7 +218,7 @@ _PATH = {
 }
 _SOURCE = {
     "type": "string",
-    "description": "A picture: the path of a file, or input:1 for the first picture that came with the prompt.",
+    "description": "A picture: the path of a file, or input:1 for the first picture the person gave.",
 }
 _ASPECT = {"type": "string", "enum": list(ASPECTS), "description": "Width to height; 1:1 when left out."}
 _TRANSPARENT = {"type": "boolean", "description": "With no background, for logos and cut-outs."}
@@ -290,7 +290,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=_spec(
             "extract_assets",
-            "Crop logos, photos and icons out of the pictures that came with the prompt and save them as files,"
+            "Crop logos, photos and icons out of the pictures the person gave and save them as files,"
             " so that the page can use the originals.",
             {
                 **_many(
@@ -327,7 +327,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=_spec(
             "save_assets",
-            "Save pictures as files, whole: those that came with the prompt (input:1), or from https: and data:"
+            "Save pictures as files, whole: those the person gave (input:1), or from https: and data:"
             " addresses.",
             _many(
                 "assets",
