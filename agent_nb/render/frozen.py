@@ -198,7 +198,7 @@ def _log(entries: Sequence[Entry]) -> str:
 def _sheet() -> str:
     css = Path(__file__).with_name("frozen.css").read_text(encoding="utf-8")
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    return re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").strip()
+    return re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").replace(": ", ":").strip()
 
 
 @cache

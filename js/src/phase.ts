@@ -14,8 +14,13 @@ export const ENDINGS: Record<Reason, string> = {
 	failed: "failed",
 };
 
+/** What is left of a wait, as the header and the card count it. */
+export function retrySeconds(left: number): number {
+	return Math.max(1, Math.round(left));
+}
+
 export function retryPhase(wait: number): string {
-	return `retrying in ${Math.max(1, Math.round(wait))} s`;
+	return `retrying in ${retrySeconds(wait)} s`;
 }
 
 /** The phase once `event` has happened, given the phase before it. */

@@ -4,17 +4,8 @@ import type { Batch } from "../src/protocol.ts";
 import { Store } from "../src/store.ts";
 import { outcome } from "../src/view/context.ts";
 import { finished, script, started, text, turn } from "./events.ts";
+import { META } from "./kernel.ts";
 
-const META = {
-	name: "hero",
-	model: "demo:",
-	files_name: "files",
-	finished: false,
-	stop_hint: "press stop",
-	demo: true,
-	budget: null,
-	steps: 5,
-};
 const EVENTS = script(started, turn, text("one "), text("two "), text("three"), finished());
 
 let sent: Record<string, unknown>[];

@@ -16,6 +16,7 @@ import {
 	turn,
 	USAGE,
 } from "./events.ts";
+import { Kernel, META, shadow, soon } from "./kernel.ts";
 
 type Loose = Parameters<typeof script>[0];
 
@@ -109,60 +110,29 @@ class Screen {
 	}
 }
 
-class Model {
-	readonly sent: Record<string, unknown>[] = [];
-	receive: (content: never) => void = () => {};
+class Several extends Kernel {
 	#last = 0;
-	get = (): string => "1";
-	on(_name: string, callback: (content: never) => void): void {
-		this.receive = callback;
-	}
-	off(): void {}
-	send(message: Record<string, unknown>): void {
-		this.sent.push(message);
-	}
-	say(message: Record<string, unknown>): void {
-		this.receive({ run: "k", session: "s1", ...message } as never);
-	}
 	/** Every event once for each of the variants. */
 	tell(variants: number[], ...events: Loose[]): void {
 		const all: Event[] = variants.flatMap((variant) =>
 			script(...events).map((event) => ({ ...event, variant })),
 		);
-		const meta = {
-			name: "hero",
-			model: "openai:gpt, anthropic:opus",
-			files_name: "files",
-			finished: false,
-			stop_hint: "press stop",
-			demo: false,
-			budget: null,
-			steps: 5,
-		};
-		const first = this.#last + 1;
+		const meta = { ...META, model: "openai:gpt, anthropic:opus", demo: false };
+		this.batch(this.#last + 1, all, { meta });
 		this.#last += all.length;
-		this.say({ kind: "batch", first, last: this.#last, events: all, meta });
 	}
 	ready(variant: number, picked: boolean): void {
 		const line = `\`hero\` is option ${variant + 1}`;
 		this.say({ kind: "ready", line, files_name: "files", variant, picked });
-	}
-	commands(name: string): Record<string, unknown>[] {
-		return this.sent.filter((message) => message.command === name);
-	}
-	answer(message: Record<string, unknown>, fields: Record<string, unknown>): void {
-		this.say({ kind: "answer", id: message.id, ...fields });
 	}
 }
 
 describe("several variants on the page", () => {
 	const page = [tool(), piece("index.html", 0, "<h1>Hi</h1>")];
 	const models = ["openai:gpt", "anthropic:opus", "gemini:flash"];
-	let model: Model;
+	let model: Several;
 	let stop: () => void;
 
-	const shadow = (): ShadowRoot => document.querySelector("[data-anb-run]")!.shadowRoot!;
-	const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
 	const all = (query: string): HTMLElement[] => [...shadow().querySelectorAll<HTMLElement>(query)];
 	const texts = (query: string): (string | null)[] => all(query).map((element) => element.textContent);
 	const visible = (query: string): HTMLElement[] =>
@@ -179,7 +149,7 @@ describe("several variants on the page", () => {
 		Screen.sees = () => true;
 		vi.stubGlobal("IntersectionObserver", Screen);
 		document.body.innerHTML = '<div class="jp-Cell"><div data-anb-run="k"><p>frozen</p></div></div>';
-		model = new Model();
+		model = new Several();
 		stop = widget.initialize({ model: model as never });
 		for (const [number, name] of models.entries()) model.tell([number], on(name), turn);
 		await soon();
@@ -205,6 +175,19 @@ describe("several variants on the page", () => {
 		expect(texts(".anb-opt .model")).toEqual(["gpt", "opus", "flash"]);
 		expect(texts(".anb-vars [role=tab] .model")).toEqual([" · gpt", " · opus", " · flash"]);
 		expect(shadow().querySelector(".phase")!.textContent).toBe("3 of 3 thinking");
+	});
+
+	test("the footer promises only what is to come", async () => {
+		const footer = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot")!;
+		expect(footer().textContent).toBe("hero is set when all options have ended");
+		const meta = { ...META, finished: true };
+		const events = [0, 1].flatMap((variant) =>
+			script(on("demo:"), turn, finished()).map((event) => ({ ...event, variant })),
+		);
+		model.batch(1, events, { session: "shown again", meta });
+		await soon();
+		expect(footer().hidden).toBe(true);
+		expect(visible(".anb-opt .model")).toEqual([]);
 	});
 
 	test("only cells in sight have frames", async () => {

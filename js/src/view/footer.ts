@@ -2,7 +2,7 @@
 // it has something to say.
 
 import { copyText } from "../actions.ts";
-import { h, icon, withCode } from "../dom.ts";
+import { h, icon, setAttribute, withCode } from "../dom.ts";
 import type { Context, Moment } from "./context.ts";
 
 export function createFooter(context: Context) {
@@ -12,7 +12,7 @@ export function createFooter(context: Context) {
 		{ class: "anb-ic", type: "button", "aria-label": "Copy the name", title: "Copy the name" },
 		icon("copy"),
 	);
-	const paths = h("span", { class: "wide mut" });
+	const paths = h("span", { class: "wide paths" });
 	const element = h(
 		"footer",
 		{ class: "anb-foot", hidden: true },
@@ -30,7 +30,8 @@ export function createFooter(context: Context) {
 		update({ run, options }: Moment) {
 			const note = context.choices.note || (context.run.busy ? "" : (run.ready?.error ?? ""));
 			// Its place is kept for the line that follows, so that no preview changes its size at the end.
-			const waiting = options.length > 1 ? `\`${run.meta.name}\` is set when all options have ended` : "";
+			const pending = options.length > 1 && !run.meta.finished;
+			const waiting = pending ? `\`${run.meta.name}\` is set when all options have ended` : "";
 			const text = note || (run.ready?.line ?? waiting);
 			if (shown === text) return;
 			shown = text;
@@ -40,7 +41,9 @@ export function createFooter(context: Context) {
 			line.replaceChildren(...withCode(text));
 			line.classList.toggle("warn", note !== "");
 			line.setAttribute("role", note ? "alert" : "none");
-			paths.replaceChildren(...withCode((run.ready?.paths ?? []).map((path) => `\`${path}\``).join(" ")));
+			const saved = (run.ready?.paths ?? []).map((path) => `\`${path}\``).join(", ");
+			paths.replaceChildren(...withCode(saved && `saved: ${saved}`));
+			setAttribute(paths, "title", paths.textContent);
 		},
 	};
 }

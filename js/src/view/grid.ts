@@ -2,7 +2,7 @@
 
 import { choicesFor } from "../actions.ts";
 import { h, KeyedList, setAttribute, setText, withCode } from "../dom.ts";
-import { askingTitle, type Option, shortModel } from "../options.ts";
+import { askingTitle, type Option } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import type { BodyView, Context, Moment } from "./context.ts";
 import { createHeld, createPick, createStanding, createStopOrOpen, factsOf } from "./option.ts";
@@ -73,7 +73,8 @@ function createCell(context: Context, sight: Sight, number: number) {
 			setAttribute(element, "aria-label", option.label);
 			setAttribute(open, "aria-label", `Open ${option.label}`);
 			setText(name, `Option ${number + 1}`);
-			setText(model, shortModel(state.model));
+			setText(model, option.model);
+			model.hidden = option.model === "";
 			setAttribute(model, "title", state.model);
 			setText(facts, factsOf(option));
 			for (const part of [held, standing, pick, swap, answer]) part.update(option, moment);

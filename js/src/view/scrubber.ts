@@ -46,11 +46,11 @@ export function createReplayButton(context: Context) {
 	};
 }
 
-/** One variant at a time, once it has ended. */
+/** One variant at a time, once it has ended, if the model was asked anything. */
 function canReplay({ run, choices }: Context, moment: Moment): boolean {
 	const alone = moment.options.length === 1 || choices.arrangement === "one";
-	const ended = moment.run.variants.get(choices.variant)?.busy === false;
-	return alone && ended && (run.tape(choices.variant)?.length ?? 0) > 0;
+	const state = moment.run.variants.get(choices.variant);
+	return alone && state?.busy === false && state.turns.length > 0 && run.tape(choices.variant) !== undefined;
 }
 
 function open({ run, choices, redraw }: Context): void {

@@ -3,6 +3,7 @@
 import { h, icon, KeyedList, setText, type View } from "../dom.ts";
 import { seconds } from "../format.ts";
 import { Markdown } from "../markdown.ts";
+import { retrySeconds } from "../phase.ts";
 import type { RetryRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
 import type { Context, Moment } from "./context.ts";
 import { createEdits, type Edits, foldEdits } from "./edits.ts";
@@ -144,7 +145,8 @@ function createThinking(context: Context, ticking: Set<(moment: Moment) => void>
 			const live = next.to === null;
 			element.classList.toggle("live", live);
 			label.classList.toggle("anb-live", live);
-			setText(label, live ? "Thinking" : `Thought for ${seconds((next.to ?? next.from) - next.from)}`);
+			const took = (next.to ?? next.from) - next.from;
+			setText(label, live ? "Thinking" : took < 0.05 ? "Thought" : `Thought for ${seconds(took)}`);
 			markdown.set(next.text, !live);
 			text.classList.toggle("writing", live);
 			fold.set(next.key, live);
@@ -205,7 +207,7 @@ function createRetry(ticking: Set<(moment: Moment) => void>): View<RetryRow> {
 	const move = ({ now, state }: Moment): void => {
 		if (!row) return;
 		const left = Math.max(0, row.wait - (now - state.at));
-		setText(number, String(Math.ceil(left)));
+		setText(number, String(retrySeconds(left)));
 		const share = row.wait > 0 ? left / row.wait : 0;
 		circles[1]?.setAttribute("stroke-dasharray", `${RING * share} ${RING}`);
 	};

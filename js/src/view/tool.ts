@@ -45,7 +45,7 @@ export function createToolRow(
 		label.classList.toggle("anb-live", live);
 		facts.replaceChildren(...factsOf(row));
 		mark.replaceChildren(...markOf(row));
-		setText(time, row.seconds === null || row.seconds < 0.05 ? "" : seconds(row.seconds));
+		setText(time, timeOf(row));
 		if (live) ticking.add(move);
 		else ticking.delete(move);
 	}
@@ -65,6 +65,11 @@ export function createToolRow(
 			fold.set(row.key, opensItself(row));
 		},
 	};
+}
+
+/** How long the work took; nobody wants to know how long a person thought about it. */
+function timeOf({ seconds: took, status }: ToolRow): string {
+	return took === null || took < 0.05 || status === "denied" ? "" : seconds(took);
 }
 
 /** A row shows its inside while it works, when it failed, what a person said, and a picture. */
@@ -183,7 +188,7 @@ function argumentsOf(row: ToolRow): Node[] {
 		h(
 			"details",
 			{ class: "anb-args" },
-			h("summary", null, "arguments"),
+			h("summary", null, icon("right", "chev"), "arguments"),
 			h("div", { class: "anb-code" }, h("pre", null, text)),
 		),
 	];

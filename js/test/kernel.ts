@@ -1,0 +1,66 @@
+// The kernel's half of the hub, for tests of the page: it keeps what the page sends and says what it is told to.
+
+import type { Event } from "../src/events.ts";
+import type { Meta } from "../src/protocol.ts";
+
+export const META: Meta = {
+	name: "hero",
+	model: "demo:",
+	files_name: "files",
+	finished: false,
+	stop_hint: "press stop",
+	demo: true,
+	budget: null,
+	steps: 5,
+};
+
+type Fields = Record<string, unknown>;
+
+export class Kernel {
+	readonly sent: Fields[] = [];
+	receive: (content: never) => void = () => {};
+
+	constructor(readonly id = "1") {}
+
+	get(): string {
+		return this.id;
+	}
+
+	on(_name: string, callback: (content: never) => void): void {
+		this.receive = callback;
+	}
+
+	off(): void {
+		this.receive = () => {};
+	}
+
+	send(message: Fields): void {
+		this.sent.push(message);
+	}
+
+	/** About the run `k`, session `s1`, unless the message says otherwise. */
+	say(message: Fields): void {
+		this.receive({ run: "k", session: "s1", ...message } as never);
+	}
+
+	/** Events from number `first` on. */
+	batch(first: number, events: readonly Event[], more: Fields = {}): void {
+		const last = first + events.length - 1;
+		this.say({ kind: "batch", first, last, events, meta: META, ...more });
+	}
+
+	answer(message: Fields | undefined, fields: Fields): void {
+		this.say({ kind: "answer", id: message?.id, ...fields });
+	}
+
+	commands(name: string): Fields[] {
+		return this.sent.filter((message) => message.command === name);
+	}
+}
+
+/** Long enough for a frame to be drawn. */
+export const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
+
+/** The first output on the page, and what is mounted over it. */
+export const output = (): HTMLElement => document.querySelector<HTMLElement>("[data-anb-run]")!;
+export const shadow = (): ShadowRoot => output().shadowRoot!;
