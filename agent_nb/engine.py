@@ -54,14 +54,13 @@ from agent_nb.providers.base import (
 from agent_nb.retry import wait_before
 from agent_nb.run import Run, unique_call_id
 from agent_nb.scrub import scrub
-from agent_nb.setup import Ended, Lane, Setup
+from agent_nb.setup import NOT_RUN, Ended, Lane, Setup
 from agent_nb.spend import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.studio import Bill
 from agent_nb.tools import ToolContext
 
 log = logging.getLogger("agent_nb")
 
-NOT_RUN = "Not run: the run ended first."
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 
 
@@ -167,9 +166,11 @@ class RunHandle(Handle):
                 elif type(piece) is Turn:
                     turn = piece
                 self._spend.chars = chars
-                if chars >= estimate_at or self._journal.at >= deadline:
+                if chars >= estimate_at:
                     estimate_at = chars + UPDATE_EVERY
                     self._estimate()
+                if self._journal.at >= deadline:
+                    self._check_limits()
         if turn is None:
             raise ProviderError("The answer broke off before it was finished.", retryable=True)
         return turn

@@ -62,6 +62,10 @@ class Lane:
     purse: Purse = field(default_factory=Purse)
 
 
+NOT_RUN = "Not run: the run ended first."
+"""What the end of a run says of a call that it came before."""
+
+
 class Ended(Exception):  # noqa: N818 - an ending, not an error
     """The run ends here, in the middle of whatever it was doing."""
 

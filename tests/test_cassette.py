@@ -18,7 +18,6 @@ from agent_nb.providers.scripted import (
     call,
     fail,
     refuse,
-    stall,
     text,
     think,
     usage,
@@ -256,25 +255,6 @@ async def test_the_pace_scales_the_wait(tape):
     assert (await handle).reason == "stopped"
     with pytest.raises(ConfigError, match="pace"):
         replay(tape, pace=-1.0)
-
-
-@pytest.mark.parametrize("reason", ["stopped", "failed", "max_seconds"])
-async def test_a_run_cut_short_is_not_recorded(tape, reason):
-    last = {
-        "stopped": [stall()],
-        "failed": [fail(ProviderError("Gone."))],
-        "max_seconds": [wait(9.0), text("x")],
-    }[reason]
-    limits = Limits(seconds=5.0 if reason == "max_seconds" else None)
-    handle = (
-        Agent(ScriptedProvider([[write(), wait(9.0)], last]), limits=limits).recording(tape).start(PROMPT)
-    )
-    if reason == "stopped":
-        await asyncio.sleep(0.02)
-        handle.stop()
-    assert (await handle).reason == reason
-    assert handle.recorded.startswith("Not recorded")
-    assert not tape.exists()
 
 
 async def test_secrets_never_reach_the_file(tape):

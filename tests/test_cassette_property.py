@@ -8,10 +8,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_nb import Agent
 from agent_nb.cassette.pace import read_pace, write_pace
 from agent_nb.errors import ProviderError
-from agent_nb.providers.scripted import call, fail, stop, text, think, usage, wait
-from tests.tapes import facts, play, record
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
+from tests.tapes import PROMPT, facts, play, record
 
 words = st.text(max_size=60)
 sizes = st.none() | st.integers(1, 7)
@@ -62,6 +63,24 @@ def test_any_script_survives_the_file(turns):
 
     with tempfile.TemporaryDirectory() as folder:
         run, again = asyncio.run(scenario(Path(folder) / "tape.jsonl"))
+    assert facts(again) == facts(run)
+    assert (again.messages, again.usage, again.seconds) == (run.messages, run.usage, run.seconds)
+    assert dict(again.files) == dict(run.files)
+
+
+@given(scripts(), st.integers(2, 60), st.sampled_from(["stopped", "interrupted", "max_seconds"]))
+def test_a_run_cut_anywhere_survives_the_file(turns, place, reason):
+    async def scenario(path: Path):
+        handle = Agent(ScriptedProvider(turns)).recording(path, force=True).start(PROMPT)
+        handle.subscribe(lambda event: handle.stop(reason) if event.seq == place else None)
+        run = await handle
+        return run, (await play(path) if path.exists() else None), handle.recorded
+
+    with tempfile.TemporaryDirectory() as folder:
+        run, again, told = asyncio.run(scenario(Path(folder) / "tape.jsonl"))
+    if again is None:
+        assert "before the model was asked" in told
+        return
     assert facts(again) == facts(run)
     assert (again.messages, again.usage, again.seconds) == (run.messages, run.usage, run.seconds)
     assert dict(again.files) == dict(run.files)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.kernels import start_kernel
 from tests.test_unattended import execute, notebook, quiet
-from tests.wire import Call, Say, Think, Tokens, WireServer, reply
+from tests.wire import Call, Say, Think, Tokens, WireServer, problem, reply
 
 __all__ = ["quiet"]
 
@@ -122,7 +122,7 @@ def test_the_demo_by_name_is_no_mismatch(keyless):
         ("hero --force", "A page", "--force goes with --record"),
         ("hero --record -m demo:", "A form", "Give another name, or record over it with `--force`."),
         ("hero -m replay:cassettes/hero.jsonl --record", "A page", "leave out --record"),
-        ("hero --pace -1", "A page for a bakery", "The pace must be 0"),
+        ("hero --pace -1", "A page for a bakery", "--pace takes a number from 0 on"),
     ],
 )  # fmt: skip
 def test_what_cannot_play_is_one_line(recorded, keyless, line, prompt, says):
@@ -163,11 +163,33 @@ def test_cells_that_go_on_have_their_own_cassettes(keyless, recorded):
     assert keyless.value("tour.html") == last
 
 
-def test_a_stopped_run_is_not_recorded(keyless, recorded):
+def test_a_run_out_of_time_plays_again(keyless):
     cell = keyless.run("%%agent short --record -m demo: --seconds 1\nA form")
-    assert cell.status == "ok"
-    assert "Not recorded: the run ended as 'max_seconds'" in cell.stdout
-    assert not (recorded[0] / "cassettes/short.jsonl").exists()
+    assert cell.status == "ok", cell.errors
+    assert "Recorded in cassettes/short.jsonl." in cell.stdout
+    shown = SHOWN.replace("hero", "short") + ", short.reason, short.seconds"
+    before = keyless.value(shown)
+    assert "max_seconds" in before
+    cell = keyless.run("%%agent short\nA form")
+    assert cell.status == "ok", cell.errors
+    assert keyless.value("'replayed' in short.settings") == "True"
+    assert keyless.value(shown) == before
+
+
+def test_a_failure_is_recorded_when_forced(keyless, recorded):
+    cell = f"%%agent gone -m {MODEL}\nA page"
+    with WireServer.in_thread() as server:
+        server.plan(problem(401, "No."), problem(401, "No."))
+        keyless.run(f"import os; os.environ.update({keyed(server)!r})")
+        told = keyless.run(cell.replace("gone", "gone --record")).stdout
+        assert "Not recorded: the run failed. `--record --force` records such a run too." in told
+        assert not (recorded[0] / "cassettes/gone.jsonl").exists()
+        failed = keyless.run(cell.replace("gone", "gone --record --force"))
+        assert "Recorded in cassettes/gone.jsonl." in failed.stdout
+        keyless.run(f"for name in {list(keyed(server))!r}: del os.environ[name]")
+    again = keyless.run(cell)
+    assert (again.status, again.errors) == ("error", failed.errors)
+    assert keyless.value("gone.reason, gone.settings['replayed']") == "('failed', 'cassettes/gone.jsonl')"
 
 
 def test_a_dry_run_says_what_would_play(keyless):

@@ -22,7 +22,9 @@ def clean(cassette: Cassette) -> Cassette:
 
 
 def _take(take: Take) -> Take:
-    return replace(take, settings=_plain(take.settings), turns=tuple(_turn(turn) for turn in take.turns))
+    cut = take.cut and replace(take.cut, error=take.cut.error and _clean_text(take.cut.error))
+    turns = tuple(_turn(turn) for turn in take.turns)
+    return replace(take, settings=_plain(take.settings), turns=turns, cut=cut)
 
 
 def _turn(turn: TapedTurn) -> TapedTurn:

@@ -18,9 +18,9 @@ from agent_nb.cassette.tape import Cassette, Mark, Take, TapedTurn
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
-from agent_nb.providers.base import Clock, Piece, Request, Turn, VirtualClock
+from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
 from agent_nb.providers.prices import price_of
-from agent_nb.setup import Limits, Setup
+from agent_nb.setup import Ended, Limits, Setup
 from agent_nb.tools import Tool, Toolbox, ToolOutput
 from agent_nb.wire import Json, from_wire
 
@@ -41,11 +41,24 @@ class Deck(VirtualClock):
         self.turn = self.attempt = 0
         self.marks: tuple[Mark, ...] = ()
         """The moments of the tools of the turn last played."""
+        self.cut: Take | None = None
+        """Set once everything has played of a take that was cut: what comes next is its end."""
 
     async def sleep(self, seconds: float) -> None:
+        """The run waits before it tries again, and may be cut meanwhile."""
+        await self.end_if_cut()
+        await self.play(seconds)
+
+    async def play(self, seconds: float) -> None:
+        """Lets the time between two moments of the tape pass."""
         self._now = round(self._now + seconds, 4)
         ahead = self._now * self._pace - (time.monotonic() - self._begun)
         await asyncio.sleep(ahead if self._pace and ahead > _LAG else 0)
+
+    async def end_if_cut(self) -> None:
+        if self.cut and self.cut.cut:
+            await self.play(self.cut.cut.after / 1000)
+            raise Ended(self.cut.reason, self.cut.cut.error)
 
 
 class ReplayProvider:
@@ -90,13 +103,18 @@ class ReplayProvider:
         attempt = turn.attempts[deck.attempt]
         for number, (gap, piece) in enumerate(attempt.pieces):
             if gap or number % _BREATH == 0:
-                await deck.sleep(gap / 1000)
+                await deck.play(gap / 1000)
             yield piece
+        deck.attempt += 1
+        last = deck.turn == len(take.turns) - 1 and deck.attempt == len(turn.attempts)
         if attempt.retry is None:
+            deck.cut = take if last else None
+            if turn.end is None:
+                await deck.end_if_cut()
             deck.turn, deck.attempt, deck.marks = deck.turn + 1, 0, turn.marks
             return
-        deck.attempt += 1
-        await deck.sleep(attempt.retry.after / 1000)
+        await deck.play(attempt.retry.after / 1000)
+        deck.cut = take if last else None
         raise ProviderError(attempt.retry.why, retryable=True, retry_after=attempt.retry.wait)
 
     def price(self, usage: Usage) -> float | None:
@@ -139,9 +157,7 @@ def _changed(before: Json, now: Json) -> list[str]:
 
 
 def _repeated(turn: TapedTurn) -> Iterator[str]:
-    _, last = turn.attempts[-1].pieces[-1]
-    assert isinstance(last, Turn)
-    names = {call.id: call.name for call in last.message.tool_calls}
+    names = {call.id: call.name for call in turn.calls}
     for mark in turn.marks:
         if mark.what == "finished" and "text" not in mark.data:
             yield names.get(mark.call, names.get(mark.call.rpartition("#")[0], mark.call))
@@ -172,12 +188,13 @@ class ReplayedTools(ToolRunner):
         for mark in self.clock.marks:
             if mark.call not in named:
                 raise CassetteError(f"The cassette has a result for {mark.call!r}, which was not called.")
-            await self.clock.sleep(mark.after / 1000)
+            await self.clock.play(mark.after / 1000)
             call = named[mark.call]
             if mark.what == "finished":
                 self.ended[mark.call] = await self._end(mark, call)
             else:
                 await self._play(mark, call)
+        await self.clock.end_if_cut()
         return tuple(self.ended[event_id] for event_id, _ in calls)
 
     async def _play(self, mark: Mark, call: ToolCall) -> None:

@@ -4,12 +4,25 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from agent_nb.cassette.pace import read_pace
-from agent_nb.cassette.tape import FORMAT, RECORDED, VERSION, Attempt, Cassette, Mark, Retry, Take, TapedTurn
+from agent_nb.cassette.tape import (
+    FORMAT,
+    OWN_ENDS,
+    VERSION,
+    Attempt,
+    Cassette,
+    Cut,
+    Gap,
+    Mark,
+    Retry,
+    Take,
+    TapedTurn,
+)
 from agent_nb.cassette.texts import natural_parts, unpacked_parts, unpacked_vendor
 from agent_nb.errors import CassetteError
+from agent_nb.events import Reason
 from agent_nb.messages import Message, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 from agent_nb.wire import Json
@@ -123,7 +136,7 @@ class _Rows:
 def _take(rows: _Rows) -> Take:
     head = rows.take("variant")
     turns: list[tuple[tuple[Attempt, ...], list[Mark]]] = []
-    pieces: list[tuple[float, Piece]] = []
+    pieces: list[tuple[Gap, Piece]] = []
     attempts: list[Attempt] = []
     while (kind := rows.kind) != "end":
         if not rows.more:
@@ -149,25 +162,46 @@ def _take(rows: _Rows) -> Take:
     end = rows.next()
     try:
         taped = [TapedTurn(attempts=tried, marks=tuple(marks)) for tried, marks in turns]
-        return _closed(head, taped, end, bool(pieces or attempts))
+        if end["turns"] != len(taped):
+            raise ValueError(f"the run has {end['turns']} turns and the file {len(taped)}")
+        cut = _cut(end)
+        return _closed(head, [*taped, *_open_turn(cut, attempts, pieces, _cost(end))], end, cut)
     except _BROKEN as error:
         raise rows.damage(_words(error)) from None
 
 
-def _closed(head: Json, turns: list[TapedTurn], end: Json, unfinished: bool) -> Take:
-    if unfinished or end["turns"] != len(turns) or not turns:
-        raise ValueError(f"the run has {end['turns']} turns and the file {len(turns)}")
-    if end["end"] not in RECORDED:
+def _cut(end: Json) -> Cut | None:
+    """Where the run was ended from outside; None when it came to its own end."""
+    if end["end"] not in get_args(Reason):
         raise ValueError(f"a run does not end {end['end']!r}")
+    if end["end"] in OWN_ENDS:
+        return None
+    error = end.get("error")
+    return Cut(during=end["during"], after=_gap(end), error=None if error is None else str(error))
+
+
+def _open_turn(
+    cut: Cut | None, attempts: list[Attempt], pieces: list[tuple[Gap, Piece]], cost: float | None
+) -> list[TapedTurn]:
+    """The turn in which the run was cut, if it was cut in one; what has no end otherwise is damage."""
+    match cut and cut.during:
+        case "turn":
+            return [TapedTurn(attempts=(*attempts, Attempt(pieces=tuple(pieces), cost=cost)))]
+        case "wait" if attempts and not pieces:
+            return [TapedTurn(attempts=tuple(attempts))]
+        case "tools" | None if not attempts and not pieces:
+            return []
+        case None:
+            raise ValueError("the last turn has no end")
+        case during:
+            raise ValueError(f"it cannot have ended during {during!r}")
+
+
+def _closed(head: Json, turns: list[TapedTurn], end: Json, cut: Cut | None) -> Take:
+    if not turns:
+        raise ValueError("it has no turns")
     for number, turn in enumerate(turns, start=1):
-        ended = [mark.call for mark in turn.marks if mark.what == "finished"]
-        calls = _calls(turn)
-        if len(ended) != len(set(ended)) or (len(ended) != len(calls) and (ended or number < len(turns))):
-            raise ValueError(f"turn {number} has {len(calls)} calls and {len(ended)} results")
-        ids = {call.id for call in calls}
-        for call in (mark.call for mark in turn.marks):
-            if not {call, call.rpartition("#")[0]} & ids:
-                raise ValueError(f"turn {number} has a result for {call!r}, which was not called")
+        _check_calls(turn, number, cut if number == len(turns) else None, last=number == len(turns))
     return Take(
         variant=int(head["variant"]),
         model=str(head["model"]),
@@ -175,12 +209,22 @@ def _closed(head: Json, turns: list[TapedTurn], end: Json, unfinished: bool) -> 
         turns=tuple(turns),
         reason=end["end"],
         seconds=float(end["seconds"]),
+        cut=cut,
     )
 
 
-def _calls(turn: TapedTurn) -> tuple[Any, ...]:
-    _, last = turn.attempts[-1].pieces[-1]
-    return last.message.tool_calls if isinstance(last, Turn) else ()
+def _check_calls(turn: TapedTurn, number: int, cut: Cut | None, *, last: bool) -> None:
+    """Each call has its result, but for the last turn: there they may all be missing, or some if it was cut."""
+    ended = [mark.call for mark in turn.marks if mark.what == "finished"]
+    in_tools = cut is not None and cut.during == "tools"
+    complete = len(ended) == len(turn.calls)
+    open_end = last and (len(ended) < len(turn.calls) if in_tools else not ended)
+    if len(ended) != len(set(ended)) or not (complete or open_end) or (in_tools and not turn.calls):
+        raise ValueError(f"turn {number} has {len(turn.calls)} calls and {len(ended)} results")
+    ids = {call.id for call in turn.calls}
+    for call in (mark.call for mark in turn.marks):
+        if not {call, call.rpartition("#")[0]} & ids:
+            raise ValueError(f"turn {number} has a result for {call!r}, which was not called")
 
 
 def _pieces(

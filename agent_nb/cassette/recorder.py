@@ -4,12 +4,13 @@ The run itself is not changed in any way. `Recording` collects the takes and wri
 """
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from agent_nb.calls import one_line
 from agent_nb.cassette.recording import Recording
-from agent_nb.cassette.tape import Attempt, Gap, Mark, Moment, Retry, Take, TapedTurn
+from agent_nb.cassette.tape import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -29,7 +30,7 @@ from agent_nb.events import (
 from agent_nb.files import Content, Files
 from agent_nb.messages import Message, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
-from agent_nb.setup import Setup
+from agent_nb.setup import NOT_RUN, Setup
 from agent_nb.wire import Json, to_wire
 
 _ALWAYS = ("text", "seconds", "cost")
@@ -59,9 +60,14 @@ class Recorder:
         self._names: dict[str, str] = {}
         self._now = 0.0
         """The time a replay's clock will have reached."""
+        self._stage: Stage = "turn"
 
     def tap(self) -> Provider:
         return _Tap(self._setup.provider, self)
+
+    def ask(self) -> None:
+        """The model is asked: no longer is a failed attempt waited out."""
+        self._stage = "turn"
 
     def receive(self, piece: Piece) -> None:
         self._pieces.append((None, piece))
@@ -71,16 +77,16 @@ class Recorder:
         match event:
             case TurnStarted():
                 self._turns.append(([], []))
-                self._begin_attempt()
+                self._begin_attempt("turn")
             case TurnRetrying():
                 pieces = self._timed(event.at)
                 retry = Retry(why=event.why, wait=event.wait, after=self._gap(event.at))
                 self._now = round(self._now + event.wait, 4)
                 self._turns[-1][0].append(self._attempt(pieces, retry))
-                self._begin_attempt()
+                self._begin_attempt("wait")
             case TurnFinished():
                 self._turns[-1][0].append(self._attempt(self._timed(event.at), None))
-                self._pieces = []
+                self._pieces, self._stage = [], "tools"
             case MessageAdded(message=Message(role="tool", parts=parts)):
                 self._keep_results([part for part in parts if isinstance(part, ToolResult)])
             case RunFinished():
@@ -108,6 +114,8 @@ class Recorder:
             case FileChanged(path=path, call_id=str(call_id)):
                 again = self._repeats(call_id)
                 self._mark("changed", event, {} if again else _content(path, run.files.get(path)))
+            case ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
+                pass  # the end of a replay says so by itself
             case ToolFinished():
                 cost = {"cost": run.paid[event.call_id]} if event.call_id in run.paid else {}
                 self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
@@ -143,15 +151,15 @@ class Recorder:
 
     def _repeats(self, call_id: str) -> bool:
         tool = self._setup.toolbox.get(self._names.get(call_id, ""))
-        return bool(tool and tool.repeatable and not self._hooked)
+        return bool(tool and tool.repeatable and tool.approval == "never" and not self._hooked)
 
     @property
     def _hooked(self) -> bool:
         """With the caller's own code around the tools, nothing can be run again."""
         return bool(self._setup.hooks.before or self._setup.hooks.after)
 
-    def _begin_attempt(self) -> None:
-        self._pieces, self._calls = [], []
+    def _begin_attempt(self, stage: Stage) -> None:
+        self._pieces, self._calls, self._stage = [], [], stage
 
     def _timed(self, end: float) -> list[tuple[Gap, Piece]]:
         """The pieces of the attempt with their gaps; one that became no event has the time of the one before."""
@@ -162,9 +170,7 @@ class Recorder:
         return timed
 
     def _attempt(self, pieces: list[tuple[Gap, Piece]], retry: Retry | None) -> Attempt:
-        counted = [piece.usage for _, piece in pieces if isinstance(piece, UsagePiece | Turn)]
-        price = self._setup.price(counted[-1] if counted else Usage())
-        return Attempt(pieces=tuple(pieces), retry=retry, cost=price)
+        return Attempt(pieces=tuple(pieces), retry=retry, cost=self._setup.price(_counted(pieces)))
 
     def _gap(self, at: float) -> Gap:
         """Milliseconds from where a replay's clock stands to `at`, and moves it there."""
@@ -172,12 +178,31 @@ class Recorder:
         self._now = at
         return int(gap) if gap.is_integer() else gap
 
+    def _cut(self, end: RunFinished) -> Cut:
+        """Where the run was ended from outside. The attempt under way counts as the run has reckoned it."""
+        attempts = self._turns[-1][0]
+        if self._stage == "turn":
+            if self._pieces and isinstance(self._pieces[-1][1], Turn):  # it came, but too late to count
+                self._pieces.pop()
+            attempts.append(self._attempt(self._timed(end.at), None))
+        elif self._stage == "wait" and attempts[-1].retry:
+            self._now = round(self._now - attempts[-1].retry.wait, 4)
+        if self._stage != "tools":
+            attempts.append(self._reckoned(attempts.pop(), end.usage))
+        return Cut(during=self._stage, after=self._gap(end.at), error=end.error)
+
+    def _reckoned(self, attempt: Attempt, total: Usage) -> Attempt:
+        """The last attempt with what it comes to as its count, so that a replay need not estimate."""
+        others = sum((_counted(one.pieces) for attempts, _ in self._turns for one in attempts), Usage())
+        rest = {name: count - getattr(others, name) for name, count in asdict(total).items()}
+        pieces = list(attempt.pieces)
+        if Usage(**rest) != _counted(pieces):
+            pieces.append((0, UsagePiece(Usage(**rest))))
+        return self._attempt(pieces, attempt.retry)
+
     def _take(self, end: RunFinished) -> Take:
-        # Calls of the last turn were never run: the engine closes them by itself, in a replay too.
-        turns = [
-            TapedTurn(attempts=tuple(attempts), marks=tuple(marks if turn < len(self._turns) else ()))
-            for turn, (attempts, marks) in enumerate(self._turns, start=1)
-        ]
+        cut = self._cut(end) if self._turns and end.reason not in OWN_ENDS else None
+        turns = [TapedTurn(attempts=tuple(attempts), marks=tuple(marks)) for attempts, marks in self._turns]
         return Take(
             variant=end.variant,
             model=self._setup.provider.name,
@@ -185,6 +210,7 @@ class Recorder:
             turns=tuple(turns),
             reason=end.reason,
             seconds=end.seconds,
+            cut=cut,
         )
 
 
@@ -199,6 +225,7 @@ class _Tap:
         return self._provider.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        self._recorder.ask()
         async with contextlib.aclosing(self._provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._recorder.receive(piece)
@@ -209,6 +236,12 @@ class _Tap:
 
     async def close(self) -> None:
         await self._provider.close()
+
+
+def _counted(pieces: Iterable[tuple[Gap, Piece]]) -> Usage:
+    """What an attempt comes to: the last that its vendor counted."""
+    counted = [piece.usage for _, piece in pieces if isinstance(piece, UsagePiece | Turn)]
+    return counted[-1] if counted else Usage()
 
 
 def _content(path: str, content: Content | None) -> Json:

@@ -8,13 +8,16 @@ from pathlib import Path
 from agent_nb.cassette.cleaning import clean
 from agent_nb.cassette.fingerprint import differences
 from agent_nb.cassette.reading import parse_cassette, read_cassette
-from agent_nb.cassette.tape import RECORDED, Cassette, Take
+from agent_nb.cassette.tape import Cassette, Take
 from agent_nb.cassette.writing import write_cassette
 from agent_nb.errors import CassetteError
 from agent_nb.run import write_atomically
 from agent_nb.wire import Json
 
 log = logging.getLogger("agent_nb")
+
+_SELDOM_WANTED = {"stopped": "was stopped", "interrupted": "was interrupted", "failed": "failed"}
+"""Ends that are recorded only with `force`, lest they replace a good recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +52,20 @@ class Recording:
         if self._missing:
             return
         takes = sorted(self._takes, key=lambda take: take.variant)
-        cut = [take for take in takes if take.reason not in RECORDED]
-        if cut:
-            which = f"option {cut[0].variant + 1}" if len(takes) > 1 else "the run"
-            ended = f"{which} ended as {cut[0].reason!r}"
-            self.outcome = f"Not recorded: {ended}, and only a run that comes to its own end is."
-        else:
-            self.outcome = self._write(Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes)))
+        self.outcome = self._refusal(takes) or self._write(
+            Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes))
+        )
+
+    def _refusal(self, takes: list[Take]) -> str:
+        """Why there is to be no cassette; empty when there is."""
+        for take in takes:
+            which = f"option {take.variant + 1}" if len(takes) > 1 else "the run"
+            if not take.turns:
+                return f"Not recorded: {which} ended before the model was asked."
+            if take.reason in _SELDOM_WANTED and not self._target.force:
+                told = f"{which} {_SELDOM_WANTED[take.reason]}"
+                return f"Not recorded: {told}. `--record --force` records such a run too."
+        return ""
 
     def _write(self, recorded: Cassette) -> str:
         shown = self._target.path.as_posix()

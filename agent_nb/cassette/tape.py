@@ -8,15 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_nb.events import Reason
-from agent_nb.providers.base import Piece
+from agent_nb.messages import ToolCall
+from agent_nb.providers.base import Piece, Turn
 from agent_nb.wire import Json
 
 FORMAT = "agent_nb.cassette"
 VERSION = 1
-RECORDED: tuple[Reason, ...] = ("end_turn", "max_tokens", "max_steps", "refusal")
-"""How a run must end to be worth playing again; one that was cut short is not recorded."""
+OWN_ENDS: tuple[Reason, ...] = ("end_turn", "max_tokens", "max_steps", "refusal")
+"""A run ends so by what the model said. Any other end comes from outside, and the tape says where."""
 
 Gap = float
+Stage = Literal["turn", "wait", "tools"]
+"""What a run is busy with: the model speaks, a failed attempt is waited out, tools run."""
 Moment = Literal["ready", "running", "asking", "answered", "progress", "changed", "finished"]
 
 
@@ -31,7 +34,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One stream of the model: its pieces, the last a `Turn` unless it was given up."""
+    """One stream of the model: its pieces, the last a `Turn` unless it was given up or cut."""
 
     pieces: tuple[tuple[Gap, Piece], ...]
     retry: Retry | None = None
@@ -56,6 +59,26 @@ class TapedTurn:
     attempts: tuple[Attempt, ...]
     marks: tuple[Mark, ...] = ()
 
+    @property
+    def end(self) -> Turn | None:
+        """What the model had said in the end; None if the run was cut before."""
+        pieces = self.attempts[-1].pieces if self.attempts else ()
+        last = pieces[-1][1] if pieces else None
+        return last if isinstance(last, Turn) else None
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return self.end.message.tool_calls if self.end else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Where a run was ended from outside: by a limit, a person, a failure."""
+
+    during: Stage
+    after: Gap = 0
+    error: str | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
@@ -67,6 +90,7 @@ class Take:
     turns: tuple[TapedTurn, ...]
     reason: Reason
     seconds: float
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,17 @@ def _take(take: Take) -> Iterator[Json]:
         for attempt in turn.attempts:
             yield from _attempt(number, attempt)
         yield from (_mark(mark) for mark in turn.marks)
-    yield {"end": take.reason, "turns": len(take.turns), "seconds": take.seconds}
+    finished = sum(turn.end is not None for turn in take.turns)
+    yield {"end": take.reason, "turns": finished, "seconds": take.seconds, **_cut(take)}
+
+
+def _cut(take: Take) -> Json:
+    if not take.cut:
+        return {}
+    told: Json = {"during": take.cut.during, **({"error": take.cut.error} if take.cut.error else {})}
+    if take.cut.during == "turn":
+        told["cost"] = take.turns[-1].attempts[-1].cost
+    return {**told, **_after(take.cut.after)}
 
 
 def _attempt(number: int, attempt: Attempt) -> Iterator[Json]:
