@@ -122,8 +122,11 @@ def test_the_log_can_be_turned_up_and_down(shell, word, level):
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("modls", "There is no command 'modls'. Did you mean %agent models?"),
-        ("xyzzy", "There are: models, tools, runs"),
+        ("modls", "There is no command 'modls'. Did you mean `%agent models`?"),
+        ("xyzzy", "There are models, tools, runs"),
+        ("make me a page", "A prompt belongs in a cell, below the %%agent line."),
+        ("tool for sale", "A prompt belongs in a cell, below the %%agent line."),
+        ("models please", "`%agent models` takes nothing more, not 'please'."),
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],
 )

@@ -32,6 +32,7 @@ def rewrite(shell):
         ("%%agent hero -m demo:\nA page\n  for 'you'\n", "hero -m demo:", "A page\n  for 'you'\n"),
         ("\n# a comment\n%%agent hero\nA page", "hero", "A page"),
         ("%%agent hero", "hero", ""),
+        ("%%agent A page?", "A page?", ""),
         ('%%agent hero\n"""\\n{{x}}\n', "hero", '"""\\n{{x}}\n'),
     ],
 )
@@ -49,7 +50,6 @@ def test_an_agent_cell_becomes_an_await(rewrite, code, line, body):
         "%%agents\nA page",
         "%%agentic x\n",
         "%%agent?",
-        "%%agent hero?",
         "%%time\n%%agent hero\nA page",
         " %%agent hero\nA page",
     ],

@@ -1,67 +1,12 @@
-"""The `%%agent` line: how its options are read, and how the magic is loaded, renamed and unloaded."""
+"""`%%agent` as a magic: its help, and how it is loaded, renamed and unloaded."""
+
+import re
 
 import pytest
-from IPython.core.error import UsageError
 
+from agent_nb.notebook.completion import COMMANDS
 from agent_nb.notebook.loop import CellRewriter
-
-
-def test_options_have_their_defaults(shell):
-    options = shell.options("")
-    assert (options.name, options.named, options.model, options.check) == ("run", False, None, None)
-    assert (options.background, options.plain, options.dry_run, options.no_raise) == (False,) * 4
-    assert (shell.options("run").name, shell.options("run").named) == ("run", True)
-
-
-def test_repeated_options_are_gathered(shell):
-    options = shell.options("hero -m demo: -m openai:gpt-6-sol -w df -w town -t roll -i a.png")
-    assert (options.model, options.variables) == (["demo:", "openai:gpt-6-sol"], ["df", "town"])
-    assert (options.tool, options.image) == (["roll"], ["a.png"])
-
-
-@pytest.mark.parametrize("quote", ["'", '"'])
-def test_quotes_are_taken_off(shell, quote):
-    options = shell.options(f"hero --system {quote}Speak French{quote} -i {quote}my photo.png{quote}")
-    assert (options.system, options.image) == ("Speak French", ["my photo.png"])
-
-
-@pytest.mark.parametrize(
-    ("line", "check"),
-    [
-        ("hero --check '<h1' in html", "'<h1' in html"),
-        ("--check len(files) --1 > 0", "len(files) --1 > 0"),
-        ("hero --check text == '--check '", "text == '--check '"),
-    ],
-)
-def test_a_check_takes_the_rest_of_the_line(shell, line, check):
-    assert shell.options(line).check == check
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("--modle demo:", "There is no option --modle. Did you mean --model?"),
-        ("--bugdet=3", "There is no option --bugdet. Did you mean --budget?"),
-        ("--xyzzy", "There is no option --xyzzy. `%%agent?` lists the options."),
-        ("hero --check", "--check needs an expression"),
-        ("hero --steps many", "invalid int value"),
-        ("hero --effort heroic", "invalid choice"),
-        ("hero villain", "unrecognized arguments"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
-    with pytest.raises(UsageError) as told:
-        shell.options(line)
-    assert says in str(told.value)
-
-
-def test_quoted_words_are_no_options(shell):
-    assert shell.options("hero --system 'Never write --important'").system == "Never write --important"
-    assert shell.options("hero --system it's").system == "it's"
-
-
-def test_options_may_be_written_with_equals(shell):
-    assert shell.options("hero --budget=0.5 --model=demo:").budget == 0.5
+from agent_nb.providers.vendors import VENDORS
 
 
 def rewriters(shell) -> list[CellRewriter]:
@@ -117,3 +62,15 @@ def test_what_dollars_and_braces_hold_is_left_alone(shell, autoawait):
     assert shell.run(f"%%agent {line}\nA page of {{price}} $price").ok
     assert shell.names["hero"].prompt == "A page of {price} $price"
     assert shell.names["hero"].system.endswith("Pay $price {price}")
+
+
+def test_help_begins_as_a_cell_does(shell):
+    assert shell.magics.agent.__doc__.startswith("::\n\n  %%agent [NAME] [OPTION]...\n")
+    assert f"%agent {' | '.join(COMMANDS)}`" in shell.magics.agent.__doc__
+
+
+def test_help_names_the_recommended_models(shell):
+    texts = [shell.magics.agent.__doc__, *(trait.help for trait in shell.magics.traits(config=True).values())]
+    named = re.findall(rf"\b({'|'.join(VENDORS)}):([\w.-]*\w)", " ".join(texts))
+    assert {vendor for vendor, _ in named} >= {"anthropic", "openai", "ollama"}
+    assert all(VENDORS[vendor].recommended == model for vendor, model in named), named

@@ -23,15 +23,23 @@ def run_command(magics: "AgentMagics", line: str) -> None:
     word, _, rest = line.strip().partition(" ")
     command = _COMMANDS.get(word or "help")
     if command is None:
-        near = difflib.get_close_matches(word, _COMMANDS, 1)
-        hint = (
-            f"Did you mean %{magics.magic_name} {near[0]}?" if near else f"There are: {', '.join(_COMMANDS)}."
-        )
-        raise UsageError(f"There is no command {word!r}. {hint}")
+        raise UsageError(_unknown(magics.magic_name, word, rest))
+    if rest.strip() and command not in _WITH_WORDS:
+        raise UsageError(f"`%{magics.magic_name} {word}` takes nothing more, not {rest.strip()!r}.")
     try:
         command(magics, rest.strip())
     except AgentError as error:
         raise UsageError(str(error)) from None
+
+
+def _unknown(magic: str, word: str, rest: str) -> str:
+    near = difflib.get_close_matches(word, _COMMANDS, 1)
+    if near and not rest:
+        return f"There is no command {word!r}. Did you mean `%{magic} {near[0]}`?"
+    return (
+        f"There is no command {word!r}. There are {', '.join(_COMMANDS)}. "
+        f"A prompt belongs in a cell, below the %%{magic} line."
+    )
 
 
 def _models(magics: "AgentMagics", rest: str) -> None:
@@ -162,7 +170,7 @@ def _log(magics: "AgentMagics", rest: str) -> None:
     levels = {"on": logging.INFO, "debug": logging.DEBUG, "off": logging.WARNING}
     log = logging.getLogger("agent_nb")
     if rest and rest not in levels:
-        raise UsageError(f"`%agent log` takes on, debug or off, not {rest!r}.")
+        raise UsageError(f"`%{magics.magic_name} log` takes on, debug or off, not {rest!r}.")
     log.setLevel(levels[rest or "on"])
     if not log.handlers:
         log.addHandler(logging.StreamHandler())
@@ -182,6 +190,8 @@ _COMMANDS: dict[str, Callable[["AgentMagics", str], None]] = {
     "log": _log,
     "help": _help,
 }
+_WITH_WORDS = (_log,)
+"""Those that take more than their name."""
 
 
 def _first_line(text: str) -> str:

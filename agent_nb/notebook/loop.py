@@ -37,7 +37,7 @@ class CellRewriter:
             return lines
         head = lines[start].rstrip("\n")
         magic, _, rest = head.partition(" ")
-        if magic.rstrip() != f"%%{self.magic_name}" or head.rstrip().endswith("?"):
+        if magic.rstrip() != f"%%{self.magic_name}":
             return lines
         body = "".join(lines[start + 1 :])
         return [

@@ -6,16 +6,13 @@ the first run.
 
 import asyncio
 import contextlib
-import difflib
 import importlib
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
-from IPython.utils.process import arg_split
+from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, Unicode, observe
 
 from agent_nb.notebook.loop import CellRewriter
@@ -23,7 +20,6 @@ from agent_nb.progress import watch_with
 from agent_nb.prompts import STACKS
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-CHECK = "--check"
 
 
 @magics_class
@@ -59,6 +55,7 @@ class AgentMagics(Magics):
     @no_var_expand
     @line_cell_magic
     @magic_arguments()
+    @kwds(usage="%%agent [NAME] [OPTION]...\n  The prompt, on the lines below.")
     @argument(
         "name",
         nargs="?",
@@ -69,7 +66,7 @@ class AgentMagics(Magics):
         "-m",
         "--model",
         action="append",
-        help="Model as vendor:model, such as openai:gpt-6-sol, ollama:qwen3 or demo:. Several run side by side.",
+        help="Model as vendor:model, such as openai:gpt-6.1-sol, ollama:qwen3 or demo:. Several run side by side.",
     )
     @argument("-n", "--variants", type=int, default=1, help="Make this many at once, on each model.")
     @argument("--from", dest="base", metavar="NAME", help="Go on from this Run.")
@@ -118,7 +115,9 @@ class AgentMagics(Magics):
     @argument("--dry-run", action="store_true", help="Show what would be sent, and send nothing.")
     @argument("--plain", action="store_true", help="Plain text output, the same every time.")
     @argument(
-        CHECK, metavar="EXPRESSION", help="To the end of the line: must be true of run, files, html, text."
+        "--check",
+        metavar="EXPRESSION",
+        help="To the end of the line: must be true of run, files, html, text.",
     )
     def agent(self, line: str, cell: str | None = None) -> None:
         """Ask a model to make files, and watch it work.
@@ -157,24 +156,10 @@ class AgentMagics(Magics):
         await module.run_cell(self, options, cell)
 
     def parse(self, line: str) -> Any:
-        """The options of a line; a wrong one is a `UsageError` that names the nearest valid one."""
-        line, found, check = f" {line} ".partition(f" {CHECK} ")
-        if found and not check.strip():
-            raise UsageError(f"{CHECK} needs an expression, such as {CHECK} '<h1' in html")
-        known = [option for action in self.agent.parser._actions for option in action.option_strings]
-        for word in arg_split(line, strict=False):  # in quotes, -- is a word like any other
-            option = word.partition("=")[0]
-            if option.startswith("--") and option not in known:
-                near = difflib.get_close_matches(option, known, 1, 0.5)
-                hint = f" Did you mean {near[0]}?" if near else " `%%agent?` lists the options."
-                raise UsageError(f"There is no option {option}.{hint}")
-        options = parse_argstring(self.agent, line.strip())
-        for key, value in vars(options).items():
-            setattr(options, key, _unquoted(value))
-        options.check = check.strip() or None
-        options.named = options.name is not None
-        options.name = options.name or "run"
-        return options
+        """The options of a line; a wrong one is a `UsageError` that names the remedy."""
+        from agent_nb.notebook.options import read_options
+
+        return read_options(self.agent.parser, line, self.magic_name)
 
     @observe("magic_name")
     def _rename(self, change: Any) -> None:
@@ -192,14 +177,6 @@ class AgentMagics(Magics):
     def _unregister(self, name: str) -> None:
         for table in self.shell.magics_manager.magics.values():
             table.pop(name, None)
-
-
-def _unquoted(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_unquoted(item) for item in value]
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
 
 
 def load(shell: Any) -> None:

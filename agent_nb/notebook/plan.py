@@ -70,7 +70,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     namespace = magics.shell.user_ns
     name = check_name(options.name, namespace)
     if not cell.strip():
-        raise UsageError("The cell is empty. Below the %%agent line, say what you want made.")
+        raise UsageError(f"The cell is empty. Write the prompt below the %%{magics.magic_name} line.")
     base = _base(magics, options, name)
     options.stack = options.stack or (base and base.settings.get("stack")) or magics.stack or None
     count_variants(len(options.model or ()), options.variants)
