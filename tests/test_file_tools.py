@@ -1,6 +1,7 @@
 import asyncio
 import io
 import json
+import sys
 from typing import Any
 
 import PIL.Image
@@ -180,6 +181,27 @@ def test_writes_name_the_normal_path() -> None:
         found = box.get(name)
         assert found is not None
         assert found.writes({"path": "a"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("w " + "a" * 198, "w " + "a" * 197 + "b"), ("a b c d e f g " * 10, "a b c d x" * 20)],
+    ids=["one letter", "few words"],
+)
+def test_the_search_for_nearest_lines_is_bounded(line: str, wanted: str) -> None:
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "c_call"
+
+    lines = [f"{line} {number}" for number in range(1000)]
+    sys.setprofile(count)
+    try:
+        nearest_lines("\n".join(lines), "\n".join([wanted * 100, *[wanted] * 11]))
+    finally:
+        sys.setprofile(None)
+    assert calls < 400_000
 
 
 async def test_miss_shows_the_nearest_lines() -> None:

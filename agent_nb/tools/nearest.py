@@ -7,7 +7,10 @@ import re
 MAX_CHARACTERS_SEARCHED = 200_000
 MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200
+MAX_WIDTH_COMPARED = 80
+"""Comparing lines full of the same few characters takes time with the cube of their width."""
 CANDIDATES = 10
+LINES_COMPARED = 4
 
 _WORD = re.compile(r"\w+")
 
@@ -15,7 +18,7 @@ _WORD = re.compile(r"\w+")
 def nearest_lines(text: str, wanted: str) -> str:
     """A hint for the model. Its cost is bounded, whatever the texts."""
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
-    block = wanted.split("\n")[:MAX_LINES_SHOWN]
+    block = wanted[:MAX_CHARACTERS_SEARCHED].split("\n")[:MAX_LINES_SHOWN]
     start = _same_but_for_spaces(lines, block)
     if start is not None:
         return _shown(lines, start, block, "Only spaces, tabs or line ends differ here:")
@@ -36,18 +39,22 @@ def _same_but_for_spaces(lines: list[str], block: list[str]) -> int | None:
 
 
 def _most_alike(lines: list[str], block: list[str]) -> int | None:
-    """Where the block begins if the two most similar lines of block and file are the same line."""
+    """Where the block begins if the two most similar lines of block and file are the same line.
+
+    Only the longest of the block are compared: short ones are alike by chance.
+    """
+    wanted = [line.strip()[:MAX_WIDTH_COMPARED] for line in block]
+    longest = heapq.nlargest(LINES_COMPARED, range(len(block)), key=lambda offset: len(wanted[offset]))
     words = set(_WORD.findall("\n".join(block)))
     shared = [len(words.intersection(_WORD.findall(line))) for line in lines]
     candidates = heapq.nlargest(CANDIDATES, range(len(lines)), key=shared.__getitem__)
     best, start = 0.0, None
     matcher = difflib.SequenceMatcher(autojunk=False)
-    for offset, wanted in enumerate(block):
-        matcher.set_seq2(wanted.strip()[:MAX_LINE_WIDTH])
+    for offset in sorted(longest):
+        matcher.set_seq2(wanted[offset])
         for index in (index for index in candidates if shared[index]):
-            matcher.set_seq1(lines[index].strip()[:MAX_LINE_WIDTH])
-            # Long lines tell more than short ones, which are alike by chance.
-            if (weight := matcher.ratio() * len(wanted.strip()[:MAX_LINE_WIDTH])) > best:
+            matcher.set_seq1(lines[index].strip()[:MAX_WIDTH_COMPARED])
+            if (weight := matcher.ratio() * len(wanted[offset])) > best:
                 best, start = weight, max(0, index - offset)
     return start
 
