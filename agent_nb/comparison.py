@@ -40,7 +40,7 @@ _COLUMNS = {
     "cost": "cost",
     "bytes": "size",
 }
-"""What `rows` calls a column, and its heading; `error` is told with the reason."""
+"""What `rows` calls a column, and its heading; `number` may stand for the name, `error` is told with the reason."""
 _NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size")
 
 
@@ -49,17 +49,22 @@ class Comparison:
     """Runs side by side: `rows()` as plain dicts, else a table in text or HTML."""
 
     runs: tuple[Run, ...]
-    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    """What each run is called; all the same for variants."""
     prompts: tuple[str, ...]
     """What the table calls each run's prompt."""
     checked: tuple[Mapping[str, bool | str], ...] = ()
     """For each run, whether each check holds, or the name of the error it raised."""
 
     def rows(self) -> list[Json]:
-        """One plain dict per run, for `pandas.DataFrame(...)` and the like."""
+        """One plain dict per run, for `pandas.DataFrame(...)` and the like.
+
+        `run` is its name; `number` counts from 1, as `run.pick` takes it for variants.
+        """
         return [
             {
-                "run": label,
+                "run": name,
+                "number": index + 1,
                 "prompt": prompt,
                 "model": run.model,
                 "effort": run.settings.get("effort"),
@@ -73,14 +78,17 @@ class Comparison:
                 "bytes": sum(map(run.files.size, run.files)),
                 **(self.checked[index] if self.checked else {}),
             }
-            for index, (run, label, prompt) in enumerate(
-                zip(self.runs, self.labels, self.prompts, strict=True)
-            )
+            for index, (run, name, prompt) in enumerate(zip(self.runs, self.names, self.prompts, strict=True))
         ]
 
     def table(self) -> Table:
-        """What is shown: the columns that tell the runs apart, and the facts of each."""
+        """What is shown: the columns that tell the runs apart, and the facts of each.
+
+        A run goes by its name where that tells it from the others, else by its number.
+        """
         rows = self.rows()
+        if len(set(self.names)) < len(rows):
+            rows = [{**row, "run": row["number"]} for row in rows]
         same = {name for name in ("prompt", "effort") if len({row[name] for row in rows}) < 2}
         checks = list(self.checked[0]) if self.checked else []
         names = [name for name in (*_COLUMNS, *checks) if name not in same]
@@ -102,26 +110,24 @@ def compare(runs: Run | Iterable[Run], checks: Checks = ()) -> Comparison:
     """
     if isinstance(runs, Run):
         found = runs.variants or (runs,)
-        labels = [str(number) for number, _ in enumerate(found, 1)]
+        names = [runs.name] * len(found)
     else:
         found = tuple(runs)
         if wrong := next((run for run in found if not isinstance(run, Run)), None):
             raise ConfigError(f"Only runs can be compared, not a {type(wrong).__name__}.")
-        labels = [run.name for run in found]
-        if len(set(labels)) < len(labels):
-            labels = [str(number) for number, _ in enumerate(found, 1)]
-    return comparison(found, labels, [run.prompt for run in found], checks)
+        names = [run.name for run in found]
+    return comparison(found, names, [run.prompt for run in found], checks)
 
 
 def comparison(
-    runs: Sequence[Run], labels: Sequence[str], prompts: Sequence[str], checks: Checks
+    runs: Sequence[Run], names: Sequence[str], prompts: Sequence[str], checks: Checks
 ) -> Comparison:
     """The same, where the caller knows what runs and prompts are called."""
     if not runs:
         raise ConfigError("There is nothing to compare: give at least one run.")
     tests = _tests(checks)
     checked = tuple({name: _holds(test, run) for name, test in tests.items()} for run in runs)
-    return Comparison(tuple(runs), tuple(labels), tuple(prompts), checked if tests else ())
+    return Comparison(tuple(runs), tuple(names), tuple(prompts), checked if tests else ())
 
 
 def scope_of(run: Run) -> Json:
@@ -137,7 +143,7 @@ def _tests(checks: Checks) -> dict[str, Callable[[Run], object]]:
     )
     tests: dict[str, Callable[[Run], object]] = {}
     for name, check in given:
-        if name in (*_COLUMNS, "error") or name in tests:
+        if name in (*_COLUMNS, "number", "error") or name in tests:
             raise ConfigError(f"There is already a column {name!r}. Give the check another name.")
         tests[name] = _test(name, check)
     return tests

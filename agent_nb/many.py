@@ -77,7 +77,7 @@ class Runs(Sequence[Run]):
         from agent_nb.comparison import comparison
 
         table = self._comparison()
-        return comparison(self._runs, table.labels, table.prompts, checks)
+        return comparison(self._runs, table.names, table.prompts, checks)
 
     def __repr__(self) -> str:
         return repr(self._comparison())
@@ -88,8 +88,8 @@ class Runs(Sequence[Run]):
     def _comparison(self) -> "Comparison":
         from agent_nb.comparison import Comparison
 
-        labels = tuple(run.name for run in self._runs)
-        return Comparison(self._runs, labels, tuple(job.label for job in self._jobs))
+        names = tuple(run.name for run in self._runs)
+        return Comparison(self._runs, names, tuple(job.label for job in self._jobs))
 
 
 class RunsHandle:

@@ -79,10 +79,12 @@ async def variants(count=3):
 async def test_variants_are_numbered_as_pick_counts():
     hero = await variants()
     rows = hero.compare().rows()
-    assert [row["run"] for row in rows] == ["1", "2", "3"]
+    assert [(row["run"], row["number"]) for row in rows] == [("hero", 1), ("hero", 2), ("hero", 3)]
+    assert hero.pick(rows[2]["number"]).reason == rows[2]["reason"]
     assert [row["reason"] for row in rows] == ["end_turn", "end_turn", "failed"]
     assert rows[0] == {
-        "run": "1",
+        "run": "hero",
+        "number": 1,
         "prompt": "A page for a bakery",
         "model": "scripted:test",
         "effort": None,
@@ -99,7 +101,8 @@ async def test_variants_are_numbered_as_pick_counts():
 
 async def test_a_run_alone_is_one_row():
     run = await run_script([text("ok")])
-    assert [row["run"] for row in run.compare().rows()] == ["1"]
+    (row,) = run.compare().rows()
+    assert (row["run"], row["number"]) == ("run", 1)
 
 
 async def test_the_table_tells_ends_and_sums():
@@ -120,7 +123,14 @@ async def test_any_runs_compare_by_name():
     assert "prompt" in shown.splitlines()[0]
     assert "A shop A shop" in shown
     assert max(map(len, shown.splitlines())) < 160
-    assert [row["run"] for row in compare([mine, mine]).rows()] == ["1", "2"]
+    assert [line.split()[0] for line in shown.splitlines()[1:3]] == ["mine", "other"]
+
+
+async def test_runs_of_one_name_show_numbers():
+    one = await run_script([text("ok")])
+    table = compare([one, one])
+    assert [(row["run"], row["number"]) for row in table.rows()] == [("run", 1), ("run", 2)]
+    assert [line.split()[0] for line in repr(table).splitlines()[1:3]] == ["1", "2"]
 
 
 async def test_checks_are_columns_of_words():
@@ -158,7 +168,8 @@ async def test_checks_without_names_name_themselves():
         ({"model": "True"}, "already a column 'model'"),
         (["True", "True"], "already a column 'True'"),
         (["html ="], "'html =' is no expression"),
-        ({"number": 3}, "'number' is 3"),
+        ({"number": "True"}, "already a column 'number'"),
+        ({"a number": 3}, "'a number' is 3"),
         ({"later": run_script}, "'later' is async"),
     ],
 )
