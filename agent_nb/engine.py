@@ -166,11 +166,8 @@ class RunHandle(Handle):
                 elif type(piece) is Turn:
                     turn = piece
                 self._spend.chars = chars
-                if chars >= estimate_at:
-                    estimate_at = chars + UPDATE_EVERY
-                    self._estimate()
-                if self._journal.at >= deadline:
-                    self._check_limits()
+                if chars >= estimate_at or self._journal.at >= deadline:
+                    estimate_at = self._estimate(estimate_at)
         if turn is None:
             raise ProviderError("The answer broke off before it was finished.", retryable=True)
         return turn
@@ -367,11 +364,17 @@ class RunHandle(Handle):
         self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
         return event_id, tool.stream() if tool and tool.stream else None
 
-    def _estimate(self) -> None:
-        """Reckons what the turn has cost so far, before the vendor has counted."""
-        usage, cost = self._spend.estimate()
-        self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
+    def _estimate(self, due: int) -> int:
+        """Holds the limits, and tells what the turn has cost by now if that is due; gives when it is due again.
+
+        That goes by characters alone, so that a replay tells the same.
+        """
+        if self._spend.chars >= due:
+            due = self._spend.chars + UPDATE_EVERY
+            usage, cost = self._spend.estimate()
+            self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
         self._check_limits()
+        return due
 
     def _charge(self, call_id: str, bill: Bill) -> None:
         """A call has ended; what it cost is told if it cost anything."""
