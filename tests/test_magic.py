@@ -75,12 +75,12 @@ def test_going_on_starts_from_the_same_run_each_time(kernel):
         ("x -w nothing", "`nothing` is not defined"),
         ("x -t DEMO", "not a tool"),
         ("x -i no.png", "no.png"),
-        ("x --steps 0", "above 0"),
-        ("x --steps many", "invalid int value"),
-        ("x --effort huge", "invalid choice"),
+        ("x --steps 0", "a whole number from 1 on"),
+        ("x --steps many", "a whole number from 1 on"),
+        ("x --effort huge", "--effort takes one of none"),
         ("x --budget 1 -m ollama:qwen3", "known price"),
         ("x --check ", "needs an expression"),
-        ("x y", "unrecognized arguments"),
+        ("x y", "Write the prompt below the %%agent line."),
     ],
 )
 def test_a_wrong_option_is_one_line(kernel, line, says):
