@@ -37,6 +37,7 @@ from agent_nb.events import (
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.handle import Handle
 from agent_nb.journal import Journal
+from agent_nb.ledger import SESSION
 from agent_nb.messages import Message, ToolCall, user
 from agent_nb.opening import Opening
 from agent_nb.pictures import thumbnails
@@ -227,12 +228,8 @@ class RunHandle(Handle):
         self._spend.cut_off()
         self._keep_files()
         self._close_calls()
-        usage, cost, seconds, words = (
-            self._spend.total,
-            self._spend.cost,
-            self._journal.at,
-            error and scrub(error),
-        )
+        usage, cost, seconds = self._spend.total, self._spend.cost, self._journal.at
+        words = error and scrub(error)
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
         self.result = Run(
             id=self.id,
@@ -253,6 +250,7 @@ class RunHandle(Handle):
             system=self._setup.system,
             tools=self._setup.toolbox.specs,
         )
+        SESSION.add(self.result)
         self._journal.close()
         if self.on_done:
             self.on_done()

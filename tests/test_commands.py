@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, tool
+from agent_nb import Agent, load, replay, tool
+from agent_nb.ledger import SESSION
 from agent_nb.notebook.store import RunStore
 from agent_nb.providers import catalog
-from agent_nb.providers.scripted import ScriptedProvider, stall
+from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
 from agent_nb.tools import Toolbox
 from tests.shells import quick_run
 
@@ -85,15 +86,48 @@ async def test_a_background_run_is_listed_while_it_goes_on(shell):
     await handle
 
 
-def test_cost_adds_up_what_is_known(shell):
-    run = quick_run()
+@pytest.fixture
+def fresh_ledger():
+    SESSION.clear()
+    yield
+    SESSION.clear()
+
+
+def test_cost_counts_each_cell_once(shell, fresh_ledger):
     assert told(shell, "cost") == "No runs yet."
-    shell.names.update(one=replace(run, id="1", cost=0.5), two=replace(run, id="2", cost=0.25))
-    assert told(shell, "cost").endswith("Together $0.7500.")
-    shell.names["three"] = replace(run, id="3", cost=None)
+    for _ in range(3):
+        assert shell.run("%%agent hero -m demo: --pace 0 --plain\nA form").ok
+    shell.names["same"] = shell.names["hero"]
+    quick_run()
+    assert row(told(shell, "cost"), "demo:").split()[1] == "4"
+
+
+def test_variants_are_counted_by_their_models(shell, fresh_ledger):
+    assert shell.run("%%agent hero -n 3 -m demo: -m demo:shop --pace 0 --plain\nA form").ok
     table = told(shell, "cost")
-    assert "not known" in row(table, "three")
-    assert table.endswith("Together $0.7500; some prices are not known.")
+    assert [row(table, name).split()[1] for name in ("demo:", "demo:shop")] == ["3", "3"]
+    assert table.endswith("Together $0.0000 in this session.")
+
+
+def test_what_was_loaded_or_replayed_is_free(shell, fresh_ledger, tmp_path):
+    paid = ScriptedProvider([[text("done"), usage(input=1_000_000)]] * 2, name="anthropic:claude-opus-5-5")
+    run = Agent(paid).recording(tmp_path / "a.jsonl").run_sync("go")
+    before = told(shell, "cost")
+    assert before.endswith(f"Together ${run.cost:.4f} in this session.")
+    shell.names["again"] = load(run.save(tmp_path / "a.json"))
+    assert told(shell, "cost") == before
+    Agent(replay(tmp_path / "a.jsonl")).run_sync("go")
+    after = told(shell, "cost")
+    assert row(after, run.model).split()[1] == "1"
+    assert row(after, run.model).endswith(f"1, recorded at ${run.cost:.4f}")
+    assert after.endswith(f"Together ${run.cost:.4f} in this session.")
+
+
+def test_a_price_not_known_is_said(shell, fresh_ledger):
+    SESSION.add(replace(quick_run(), model="ollama:qwen3", cost=None))
+    table = told(shell, "cost")
+    assert row(table, "ollama:qwen3").endswith("not known")
+    assert table.endswith("Together $0.0000 in this session; some prices are not known.")
 
 
 def test_config_lists_every_default(shell):

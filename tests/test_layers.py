@@ -18,7 +18,7 @@ FLOORS = [
     {"files", "fetch", "pictures", "studio"},
     {"tools", "providers", "render"},
     {"conversation", "spend", "retry", "imaging"},
-    {"run", "opening", "manifest", "requests", "comparison", "shelf"},
+    {"run", "opening", "manifest", "requests", "comparison", "shelf", "ledger"},
     {"bridge", "journal", "handle", "calls", "setup", "vocabulary"},
     {"cassette"},
     {"engine", "race", "agent", "jobs", "many"},

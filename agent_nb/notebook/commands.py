@@ -13,6 +13,7 @@ from agent_nb.errors import AgentError
 from agent_nb.table import Table
 
 if TYPE_CHECKING:
+    from agent_nb.ledger import Account
     from agent_nb.notebook.magics import AgentMagics
     from agent_nb.studio import Studio
     from agent_nb.tools import Tool
@@ -128,35 +129,40 @@ def _load_call(store: Any, row: dict[str, Any]) -> str:
 
 
 def _cost(magics: "AgentMagics", rest: str) -> None:
-    from agent_nb.many import Runs
-    from agent_nb.run import Run
+    from agent_nb.ledger import SESSION
 
-    named = {
-        name: value
-        for name, value in magics.shell.user_ns.items()
-        if isinstance(value, Run | Runs) and not name.startswith("_")
-    }
+    accounts = SESSION.accounts()
     rows = [
-        (name, _models_of(value), f"{value.usage.input:,}", f"{value.usage.output:,}", _dollars(value.cost))
-        for name, value in named.items()
+        (
+            model,
+            str(each.runs),
+            f"{each.usage.input:,}",
+            f"{each.usage.output:,}",
+            _cost_of(each),
+            _replays(each),
+        )
+        for model, each in accounts.items()
     ]
-    # A run may have two names, and so may its variants.
-    runs = [run for value in named.values() for run in (value if isinstance(value, Runs) else [value])]
-    costs = {run.id: run.spent for run in runs}
-    known = [cost for cost in costs.values() if cost is not None]
-    note = f"Together {_dollars(sum(known))}" + (
-        "; some prices are not known." if len(known) < len(costs) else "."
+    note = f"Together {_dollars(sum(each.cost for each in accounts.values()))} in this session" + (
+        "; some prices are not known." if any(each.unpriced for each in accounts.values()) else "."
     )
-    display(Table(("run", "model", "tokens in", "tokens out", "cost"), rows, "No runs yet.", note))
+    heads = ("model", "runs", "tokens in", "tokens out", "cost", "replayed")
+    shown = len(heads) if any(each.replays for each in accounts.values()) else len(heads) - 1
+    display(Table(heads[:shown], [row[:shown] for row in rows], "No runs yet.", note, heads[1:5]))
 
 
-def _models_of(value: Any) -> str:
-    runs = [value] if hasattr(value, "model") else list(value)
-    return ", ".join(dict.fromkeys(run.model for run in runs))
+def _cost_of(account: "Account") -> str:
+    if not account.unpriced:
+        return _dollars(account.cost)
+    return "not known" if account.unpriced == account.runs else f"more than {_dollars(account.cost)}"
 
 
-def _dollars(cost: float | None) -> str:
-    return "not known" if cost is None else f"${cost:.4f}"
+def _replays(account: "Account") -> str:
+    return f"{account.replays}, recorded at {_dollars(account.recorded_cost)}" if account.replays else ""
+
+
+def _dollars(cost: float) -> str:
+    return f"${cost:.4f}"
 
 
 def _config(magics: "AgentMagics", rest: str) -> None:
