@@ -11,10 +11,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_nb.errors import ConfigError, RunFailedError, SavedRunError
-from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted, TurnFinished, event_from_wire
+from agent_nb.errors import AgentError, ConfigError, RunFailedError, SavedRunError
+from agent_nb.events import (
+    Event,
+    FileDelta,
+    Reason,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolFinished,
+    ToolReady,
+    ToolStarted,
+    TurnFinished,
+    TurnRetrying,
+    TurnStarted,
+    event_from_wire,
+)
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
+from agent_nb.scrub import dump_scrubbed, scrub_pieces
 from agent_nb.wire import Json, from_wire, to_wire
 
 if TYPE_CHECKING:
@@ -22,6 +37,8 @@ if TYPE_CHECKING:
 
 FORMAT = "agent_nb.run"
 FORMAT_VERSION = 1
+DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading a saved run raises that is not as it was written."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -164,12 +181,9 @@ class Run:
         return to_html_page(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the run as one JSON file, whole or not at all; `agent_nb.load` reads it back."""
+        """Writes the run as one JSON file, whole or not at all, secrets masked; `agent_nb.load` reads it back."""
         target = Path(path)
-        text = json.dumps(
-            {"format": FORMAT, "version": FORMAT_VERSION, **run_to_wire(self)}, ensure_ascii=False
-        )
-        write_atomically(target, text.encode("utf-8", "replace"))
+        write_atomically(target, saved_form(self))
         return target
 
     def __await__(self) -> Generator[None, None, "Run"]:
@@ -251,18 +265,42 @@ def write_atomically(target: Path, data: bytes) -> None:
 _PLAIN = ("files", "given_files", "events", "variants")
 
 
-def run_to_wire(run: Run) -> Json:
+def saved_form(run: Run, **more: Any) -> bytes:
+    """The run as `load` reads it, with `more` beside it and the secrets masked."""
+    told = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
+    return dump_scrubbed(told).encode("utf-8", "replace")
+
+
+def _to_wire(run: Run) -> Json:
     wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _PLAIN}
-    events = [to_wire(event) for event in run.events]
-    for event in events:
-        del event["run_id"]
     return {
         **wire,
         "files": run.files.to_wire(),
         "given_files": run.given_files.to_wire() if run.given_files is not None else None,
-        "events": events,
-        "variants": [run_to_wire(variant) for variant in run.variants],
+        "events": _events_to_wire(run.events),
+        "variants": [_to_wire(variant) for variant in run.variants],
     }
+
+
+def _events_to_wire(events: Sequence[Event]) -> list[Json]:
+    """A secret may be cut over several pieces of a stream: those of one turn are scrubbed as one text."""
+    told: list[Json] = []
+    streams: dict[tuple[Any, ...], list[Json]] = {}
+    turn = 0
+    for event in events:
+        wire: Json = to_wire(event)
+        del wire["run_id"]
+        told.append(wire)
+        if isinstance(event, TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta):
+            place = turn, wire["type"], wire.get("call_id"), wire.get("path")
+            streams.setdefault(place, []).append(wire)
+        elif isinstance(event, TurnStarted | TurnRetrying):
+            turn += 1
+    for pieces in streams.values():
+        texts = scrub_pieces([piece["text"] for piece in pieces])
+        for piece, text in zip(pieces, texts, strict=True):
+            piece["text"] = text
+    return told
 
 
 def run_from_wire(data: Json) -> Run:
@@ -289,15 +327,17 @@ def load(path: str | os.PathLike[str]) -> Run:
         raise SavedRunError(
             f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."
         ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise SavedRunError(f"{str(source)!r} is not a saved run: {error}.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise SavedRunError(f"{str(source)!r} is not a saved run: it does not say it is one.")
-    if data.get("version", 0) > FORMAT_VERSION:
-        raise SavedRunError(
-            f"{str(source)!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
-        )
     try:
+        if data.get("version", 0) > FORMAT_VERSION:
+            raise SavedRunError(
+                f"{str(source)!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
+            )
         return run_from_wire(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except SavedRunError:
+        raise
+    except DAMAGES as error:
         raise SavedRunError(f"{str(source)!r} is damaged: {type(error).__name__} {error}.") from None

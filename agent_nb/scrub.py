@@ -1,10 +1,14 @@
 """Takes secrets out of text: the key values we were given, and strings shaped like a key.
 
-Everything that leaves the kernel as an error, a log line or a saved file passes here. Text that holds
-nothing suspicious comes back as the same object.
+Everything that leaves the kernel by itself passes here: what a cell shows and saves, saved runs, cassettes, the
+page, the terminal, errors and log lines. Text that holds nothing suspicious comes back as the same object.
 """
 
+import html
+import itertools
+import json
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 MASK = "•••"
@@ -12,53 +16,58 @@ MASK = "•••"
 _SHORTEST = 8
 """A shorter value is no secret, and masking it would eat ordinary words."""
 
-_HINTS = (
-    "sk-",
-    "sk_",
-    "AIza",
-    "AQ.",
-    "earer ",
-    "gsk_",
-    "hf_",
-    "ghp_",
-    "github_pat_",
-    "xox",
-    "AKIA",
-    "pplx-",
-    "eyJ",
-)
-_SHAPES = re.compile(
-    r"\b(?:sk-(?:ant-|or-|proj-|svcacct-)?[A-Za-z0-9_\-]{16,}"
-    r"|sk_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|AIza[A-Za-z0-9_\-]{30,}"
-    r"|AQ\.[A-Za-z0-9_\-]{30,}"
-    r"|(?:gsk_|hf_|ghp_|github_pat_)[A-Za-z0-9_]{16,}"
-    r"|pplx-[A-Za-z0-9]{16,}"
-    r"|xox[abprs]-[A-Za-z0-9\-]{10,}"
-    r"|AKIA[A-Z0-9]{16}"
-    r"|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,})"
-    r"|(?<=[Bb]earer )[A-Za-z0-9_\-.~+/=]{8,}"
-)
-_DATA = re.compile(r"[A-Za-z0-9+/]{500,}={0,2}")
-"""A picture in base64: what is shaped like a key in it is so by chance, and without it the picture is broken."""
+# In JSON that is written inside a text, a new line before the key ends in a letter.
+_BEGINS = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+_LONE = r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+_SHAPES = {
+    "sk-": re.compile(_BEGINS + r"sk-(?:ant-|or-|proj-|svcacct-)?[A-Za-z0-9_\-]{16,}"),
+    "sk_": re.compile(_BEGINS + r"sk_(?:live|test)_[A-Za-z0-9]{16,}"),
+    "AIza": re.compile(_BEGINS + r"AIza[A-Za-z0-9_\-]{30,}"),
+    "AQ.": re.compile(_BEGINS + r"AQ\.[A-Za-z0-9_\-]{30,}"),
+    "gsk_": re.compile(_BEGINS + r"gsk_[A-Za-z0-9_]{16,}"),
+    "hf_": re.compile(_BEGINS + r"hf_[A-Za-z0-9_]{16,}"),
+    "ghp_": re.compile(_BEGINS + r"ghp_[A-Za-z0-9_]{16,}"),
+    "github_pat_": re.compile(_BEGINS + r"github_pat_[A-Za-z0-9_]{16,}"),
+    "pplx-": re.compile(_BEGINS + r"pplx-[A-Za-z0-9]{16,}"),
+    "xox": re.compile(_BEGINS + r"xox[abprs]-[A-Za-z0-9\-]{10,}"),
+    "AKIA": re.compile(_BEGINS + r"AKIA[A-Z0-9]{16}"),
+    "eyJ": re.compile(_LONE + r"eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]{8,}){2}"),
+    "earer ": re.compile(r"(?<=[Bb])earer (?P<secret>[A-Za-z0-9_\-.~+/=]{8,})"),
+}
+"""By the letters to look for first: that is quick, and what is not there needs no closer look."""
+_DATA = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{500,}={0,2}")
+"""A picture or a signature in base64: what is shaped like a key in it is so by chance, and a mask would break it."""
 _known: set[str] = set()
 
 
 def register(secret: str) -> None:
-    """Remembers a value that must never be shown."""
+    """Remembers a value that must never be shown, and how it is written in HTML and in JSON."""
     if len(secret) >= _SHORTEST:
-        _known.add(secret)
+        _known.update((secret, html.escape(secret), html.escape(secret, quote=False)))
+        _known.update((json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]))
 
 
 def scrub(text: str) -> str:
-    """The text with every known or key-shaped secret replaced by `•••`."""
-    for secret in _known:
-        if secret in text:
-            text = text.replace(secret, MASK)
-    for hint in _HINTS:
-        if hint in text:
-            return text if _DATA.fullmatch(text) else _SHAPES.sub(MASK, text)
-    return text
+    """The text with every known or key-shaped secret replaced by `•••`; long data in base64 stays as it is."""
+    spans = _secrets(text)
+    if not spans:
+        return text
+    ends = [0, *(end for _, end in spans)]
+    kept = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
+    return MASK.join([*kept, text[ends[-1] :]])
+
+
+def scrub_pieces(texts: Sequence[str]) -> list[str]:
+    """The pieces of one text, scrubbed across their cuts: the mask stands where the secret began."""
+    joined = "".join(texts)
+    spans = _secrets(joined)
+    if not spans:
+        return list(texts)
+    characters = list(joined)
+    for start, end in spans:
+        characters[start:end] = [MASK, *[""] * (end - start - 1)]
+    rest = iter(characters)
+    return ["".join(itertools.islice(rest, len(text))) for text in texts]
 
 
 def scrub_json(value: Any) -> Any:
@@ -74,3 +83,60 @@ def scrub_json(value: Any) -> Any:
             return [scrub_json(item) for item in value]
         case _:
             return value
+
+
+def dump_scrubbed(value: Any) -> str:
+    """The JSON text of a value without its secrets."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if scrub(text) is text else json.dumps(scrub_json(value), ensure_ascii=False)
+
+
+def _secrets(text: str) -> list[tuple[int, int]]:
+    """Where the secrets stand, in order; what begins inside of data is none."""
+    if len(text) < _SHORTEST or not _is_suspicious(text):
+        return []
+    found = [*_known_in(text), *_shaped_in(text)]
+    if not found:
+        return found
+    regions = [(start, False, end) for start, end in found]
+    regions += [(data.start(), True, data.end()) for data in _DATA.finditer(text)]
+    spans: list[tuple[int, int]] = []
+    reach, in_data = 0, False
+    for start, is_data, end in sorted(regions):
+        if start >= reach:
+            reach, in_data = end, is_data
+            if not is_data:
+                spans.append((start, end))
+        elif not is_data and not in_data and end > reach:
+            reach = end
+            spans[-1] = spans[-1][0], end
+    return spans
+
+
+def _is_suspicious(text: str) -> bool:
+    """Whether to look closer: asked of every string there is, and nearly always answered with no."""
+    for hint in _SHAPES:  # a plain loop: a generator would cost more than all the looking
+        if hint in text:
+            return True
+    for secret in _known:  # noqa: SIM110
+        if secret in text:
+            return True
+    return False
+
+
+def _known_in(text: str) -> Iterator[tuple[int, int]]:
+    for secret in _known:
+        at = text.find(secret)
+        while at >= 0:
+            yield at, at + len(secret)
+            at = text.find(secret, at + len(secret))
+
+
+def _shaped_in(text: str) -> Iterator[tuple[int, int]]:
+    for hint, shape in _SHAPES.items():
+        at = text.find(hint)
+        while at >= 0:
+            found = shape.match(text, at)
+            if found:
+                yield found.span("secret" if "secret" in shape.groupindex else 0)
+            at = text.find(hint, found.end() if found else at + 1)

@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 
 from agent_nb.errors import ConfigError
-from agent_nb.run import FORMAT, FORMAT_VERSION, Run, run_from_wire, run_to_wire, write_atomically
-from agent_nb.scrub import scrub
+from agent_nb.run import DAMAGES, FORMAT_VERSION, Run, run_from_wire, saved_form, write_atomically
+from agent_nb.scrub import scrub, scrub_json
 from agent_nb.wire import Json
 
 log = logging.getLogger("agent_nb")
@@ -49,18 +49,17 @@ class Shelf:
         """Writes the run, whole or not at all, without secrets, over an earlier one of the same mark."""
         name = f"{_slug(label)}-{_slug(run.model)}-{mark}{SUFFIX}"
         target = self._paths.get(mark, self.folder / name)
-        wire = {"format": FORMAT, "version": FORMAT_VERSION, "request": request, **run_to_wire(run)}
-        write_atomically(target, scrub(json.dumps(wire, ensure_ascii=False)).encode("utf-8", "replace"))
+        write_atomically(target, saved_form(run, request=request))
         return target
 
     def _read(self, path: Path, request: Json) -> Run | None:
         """The run, unless it is damaged, of another request, or did not end well: then it is asked again."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            if data["version"] > FORMAT_VERSION or _written(data["request"]) != scrub(_written(request)):
+            if data["version"] > FORMAT_VERSION or _written(data["request"]) != _written(scrub_json(request)):
                 return None
             run = run_from_wire(data)
-        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (OSError, *DAMAGES) as error:
             log.warning("%s cannot be used: %s %s", path, type(error).__name__, error)
             return None
         return run if run.reason == "end_turn" else None

@@ -1,13 +1,17 @@
 """Runs as values: saved, loaded, picked, changed by hand."""
 
+import base64
+import copy
 import json
 
 import pytest
 
 from agent_nb import Agent, load
 from agent_nb.errors import ConfigError, SavedRunError
-from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
+from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run import request_key
+from agent_nb.scrub import MASK, register
 
 
 @pytest.fixture
@@ -80,3 +84,72 @@ async def test_the_manifest_tells_two_runs_apart(run):
 def test_the_key_is_the_same_for_the_same_request():
     assert request_key("hero", "a", "b") == request_key("hero", "a", "b") != request_key("hero", "a", "c")
     assert request_key("hero", "a").startswith("hero-")
+
+
+KEY = "sk-ant-api03-" + "x9-Y" * 8
+KNOWN = 'my "own" secret & more'
+
+
+@pytest.mark.parametrize("fragment", [1, 5, None])
+async def test_a_saved_run_holds_no_secret(tmp_path, fragment):
+    register(KNOWN)
+    page = {"path": "index.html", "content": f"<p>\n{KEY}</p> {KNOWN} <b>after</b>"}
+    turns = [
+        [think(f"I saw {KEY}", fragment=fragment), call("create_file", page, fragment=fragment)],
+        [text(f"Yours is {KEY}, not {KNOWN}. Bye.", fragment=fragment)],
+    ]
+    run = await Agent(ScriptedProvider(turns)).run(f"Use {KEY}", files={"a.txt": KNOWN, "b.bin": b"\xff"})
+    assert KEY in run.html
+    assert KEY in run.text
+    saved = run.save(tmp_path / "run.json")
+    for one in (saved.read_text(), json.dumps(json.loads(saved.read_text()), ensure_ascii=False)):
+        assert KEY not in one
+        assert json.dumps(KNOWN)[1:-1] not in one
+    again = load(saved)
+    assert (again.text, dict(again.files)) == (
+        f"Yours is {MASK}, not {MASK}. Bye.",
+        {"a.txt": MASK, "b.bin": b"\xff", "index.html": f"<p>\n{MASK}</p> {MASK} <b>after</b>"},
+    )
+    for kind in (TextDelta, ThinkingDelta, ToolArgsDelta, FileDelta):
+        streamed = "".join(event.text for event in again.events if isinstance(event, kind))
+        assert (MASK in streamed) == (kind is not ToolArgsDelta)  # which leaves out what is told as a file
+        assert KEY not in streamed
+        assert KNOWN not in streamed
+
+
+DATA = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
+
+
+async def test_data_survives_the_masking(tmp_path):
+    run = await Agent(ScriptedProvider([[text("Done.")]])).run("go", files={"a.bin": DATA})
+    assert load(run.save(tmp_path / "run.json")) == run
+
+
+def places(value, *path):
+    """Where each value stands in a JSON value, from the outside in."""
+    yield path
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in steps:
+        yield from places(item, *path, step)
+
+
+async def test_any_damage_is_told_in_one_sentence(run, tmp_path):
+    file = run.with_files({"a.bin": b"\xff"}).save(tmp_path / "run.json")
+    whole = json.loads(file.read_text()) | {"tools": [], "settings": {}, "system": ""}
+    whole["events"] = whole["events"][::4]
+    refused = 0
+    for *path, last in [place for place in places(whole) if place]:
+        for odd in (None, "•••", [[]]):
+            damaged = inner = copy.deepcopy(whole)
+            for step in path:
+                inner = inner[step]
+            inner[last] = odd
+            file.write_text(json.dumps(damaged))
+            try:
+                load(file)
+            except SavedRunError:
+                refused += 1
+    assert refused > 50
+    file.write_text("[" * 100_000)
+    with pytest.raises(SavedRunError, match="is not a saved run"):
+        load(file)

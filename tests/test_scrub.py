@@ -1,8 +1,14 @@
 """Secrets leave nothing behind but a mask."""
 
-import pytest
+import html
+import json
+from itertools import pairwise
 
-from agent_nb.scrub import MASK, register, scrub, scrub_json
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_nb.scrub import MASK, dump_scrubbed, register, scrub, scrub_json, scrub_pieces
 
 
 def test_a_known_value_is_masked_anywhere():
@@ -50,12 +56,58 @@ def test_every_string_of_a_value_is_scrubbed():
     assert scrub_json(value) == {"a": [MASK, 1, None, {MASK: True}]}
 
 
+DATA = "iVBO" * 200 + "/AIza" + "Sy7b" * 9 + "AAAA" * 10 + "=="
+KEY = "sk-ant-api03-" + "x9-Y" * 8
+
+
 def test_data_that_looks_like_a_key_stays():
-    data = "iVBO" * 200 + "/AIza" + "Sy7b" * 9 + "AAAA" * 10 + "=="
-    assert scrub(data) is data
-    assert MASK in scrub(f"{data} AIza{'Sy7b' * 9}")
+    assert scrub(DATA) is DATA
+    assert MASK in scrub(f"{DATA} AIza{'Sy7b' * 9}")
 
 
-def test_a_known_value_is_masked_in_data_too():
+@pytest.mark.parametrize(
+    "around", ['{{"base64": "{}"}}', '<img src="data:image/png;base64,{}">', "a\\n{}", "{}"]
+)
+def test_data_stays_whole_among_secrets(around: str):
+    text = around.format(DATA)
+    assert scrub(f"{KEY} {text} {KEY}") == f"{MASK} {text} {MASK}"
+    assert scrub_json({"a": [text, KEY]}) == {"a": [text, MASK]}
+
+
+def test_a_known_value_inside_of_data_stays():
     register("abcdEFGH1234abcdEFGH")
-    assert MASK in scrub("iVBO" * 200 + "abcdEFGH1234abcdEFGH")
+    data = "iVBO" * 200 + "abcdEFGH1234abcdEFGH"
+    assert scrub(data) == data
+
+
+def test_a_long_token_is_no_data():
+    token = ".".join(["eyJhbGciOiJIUzI1NiJ9", "eyJz" + "dWIi" * 300, "c2lnbmF0dXJl"])
+    assert scrub(f"token={token};") == f"token={MASK};"
+
+
+@pytest.mark.parametrize("before", ["\n", "\t", "\u2028", '"', "x: "])
+def test_a_key_is_masked_in_json_within_text(before: str):
+    for ascii_only in (True, False):
+        written = json.dumps({"content": f"Mine{before}{KEY}"}, ensure_ascii=ascii_only)
+        assert json.loads(scrub(written)) == {"content": f"Mine{before}{MASK}"}
+
+
+def test_a_known_value_is_masked_as_written_elsewhere():
+    secret = 'p&ss"word<\\1>'
+    register(secret)
+    assert scrub(f"<b>{html.escape(secret)}</b>") == f"<b>{MASK}</b>"
+    assert json.loads(dump_scrubbed({"a": secret, "b": json.dumps(secret)})) == {"a": MASK, "b": f'"{MASK}"'}
+
+
+@given(st.lists(st.integers(0, 120), max_size=8))
+def test_pieces_are_masked_across_their_cuts(cuts: list[int]):
+    text = f"Mine is {KEY}, yours is {KEY}. {'iVBO' * 3}"
+    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    pieces = [text[start:end] for start, end in pairwise(places)]
+    scrubbed = scrub_pieces(pieces)
+    assert "".join(scrubbed) == scrub(text)
+
+
+def test_pieces_without_a_secret_stay():
+    assert scrub_pieces(["a", "", f"b {KEY[:9]}", "", "c"]) == ["a", "", f"b {KEY[:9]}", "", "c"]
+    assert scrub_pieces(["see ", KEY[:5], KEY[5:], " there"]) == ["see ", MASK, "", " there"]

@@ -1,5 +1,6 @@
 """Saved runs are found again by what was asked, and only those that ended well."""
 
+import base64
 import json
 
 import pytest
@@ -106,7 +107,14 @@ async def test_secrets_are_not_saved(tmp_path):
     assert (await scripted().map([f"Use {secret}"], save=tmp_path)).loaded == 1
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "other", "newer"])
+async def test_pictures_survive_the_masking(tmp_path):
+    data = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
+    first = await scripted("One.").map(["A page"], files={"a.bin": data}, save=tmp_path)
+    again = await scripted().map(["A page"], files={"a.bin": data}, save=tmp_path)
+    assert (again.loaded, again[0]) == (1, first[0])
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "other", "newer", "masked", "version"])
 async def test_damaged_files_are_asked_again(tmp_path, damage):
     await scripted("One.").map(["A page"], save=tmp_path)
     path = next(tmp_path.iterdir())
@@ -120,6 +128,10 @@ async def test_damaged_files_are_asked_again(tmp_path, damage):
             path.write_text(json.dumps({**data, "request": {**data["request"], "prompt": "A shop"}}))
         case "newer":
             path.write_text(json.dumps({**data, "version": 99}))
+        case "masked":
+            path.write_text(json.dumps({**data, "files": {"a.png": [{"base64": "iVBO•••"}]}}))
+        case "version":
+            path.write_text(json.dumps({**data, "version": "1"}))
     runs = await scripted("New.").map(["A page"], save=tmp_path)
     assert runs[0].text == "New."
     assert (await scripted().map(["A page"], save=tmp_path)).loaded == 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent_nb.run import FORMAT, FORMAT_VERSION, Run, run_to_wire, write_atomically
+from agent_nb.run import Run, saved_form, write_atomically
 from agent_nb.scrub import scrub
 from agent_nb.wire import Json
 
@@ -34,8 +34,7 @@ class RunStore:
             ignore.write_text("*\n", encoding="utf-8")
         stamp = time.strftime("%Y%m%d-%H%M%S")
         target = self.folder / f"{stamp}-{run.name}-{run.id}.json"
-        wire = {"format": FORMAT, "version": FORMAT_VERSION, **run_to_wire(run)}
-        data = scrub(json.dumps(wire, ensure_ascii=False)).encode("utf-8", "replace")
+        data = saved_form(run)
         row: Json = {
             "file": target.name,
             "name": run.name,
@@ -43,7 +42,7 @@ class RunStore:
             "model": run.model,
             "reason": run.reason,
             "cost": run.cost,
-            "prompt": scrub(" ".join(run.prompt.split())[:80]),
+            "prompt": scrub(" ".join(run.prompt.split()))[:80],
             "bytes": len(data),
         }
         with self._locked():
