@@ -28,7 +28,7 @@ from agent_nb.imaging import local_studio, studio_for
 from agent_nb.jobs import Models, Prompts, plan_jobs
 from agent_nb.many import RunsHandle
 from agent_nb.messages import Message, ToolSpec
-from agent_nb.opening import Opening, open_run
+from agent_nb.opening import Opening, open_run, with_pictures_read
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
@@ -81,7 +81,10 @@ class Agent:
         base: Run | None = None,
         messages: Sequence[Message | Mapping[str, Any]] | None = None,
     ) -> RunHandle:
-        """Starts a run in the running loop and gives its handle at once."""
+        """Starts a run in the running loop and gives its handle.
+
+        It reads the `images` first, and fetches those given as addresses; `run` and `stream` do so off the loop.
+        """
         return self._start(open_run(prompt, files, images, base, messages), [self])[0]
 
     def race(
@@ -150,7 +153,7 @@ class Agent:
 
     async def run(self, prompt: str, **material: Any) -> Run:
         """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
-        handle = self.start(prompt, **material)
+        handle = self.start(prompt, **await with_pictures_read(material))
         try:
             return await handle
         finally:
@@ -162,7 +165,7 @@ class Agent:
 
     async def stream(self, prompt: str, **material: Any) -> AsyncIterator[Event]:
         """The events of a run as they happen; the last is always `RunFinished`."""
-        handle = self.start(prompt, **material)
+        handle = self.start(prompt, **await with_pictures_read(material))
         try:
             async for batch in handle.batches():
                 for event in batch:

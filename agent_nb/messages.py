@@ -40,7 +40,7 @@ class Thinking(Tagged):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Image(Tagged):
     data: bytes
     media_type: str = "image/png"

@@ -1,7 +1,9 @@
 """How a run begins: the conversation before the prompt, the files it starts from, the prompt and its pictures."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agent_nb.conversation import describe_edits, describe_files, page_in, pictures_in, to_message
@@ -38,6 +40,21 @@ class Opening:
     def inputs(self) -> tuple[Image, ...]:
         """Every picture the person has given: a number stays with its picture for the whole conversation."""
         return (*self.earlier_images, *self.images)
+
+
+async def with_pictures_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a run is given, with addresses, paths and bytes read off the loop: that may take seconds.
+
+    Figures, arrays and the like are left: they are the caller's, who may change them meanwhile.
+    """
+    given = material.get("images")
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        return material
+    images = [
+        await asyncio.to_thread(to_image, image) if isinstance(image, str | bytes | Path | Image) else image
+        for image in given
+    ]
+    return {**material, "images": images}
 
 
 def open_run(

@@ -11,7 +11,9 @@ import struct
 import sys
 import urllib.parse
 import warnings
+import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,12 +36,16 @@ _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """What Pillow raises for files that are cut short or wrong inside."""
 _VIDEOS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ogv", ".3gp")
+_made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
+"""The pictures that were read or drawn here, by their `id`: they need no second look."""
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
 
 
 def to_image(obj: Any, name: str = "") -> Image:
     """The picture in `obj`. An https address is fetched, blocking: call it off the loop."""
     match obj:
+        case Image() if _made.get(id(obj)) is obj:
+            return _remembered(replace(obj, name=name)) if name and name != obj.name else obj
         case Image():
             return _read(obj.data, name or obj.name)
         case bytes() | bytearray() | memoryview():
@@ -194,7 +200,7 @@ def _read(data: bytes, name: str) -> Image:
     picture = _open(data, name)
     _load(picture, name)
     if picture.format in _AS_THEY_ARE and max(picture.size) <= MAX_EDGE and _is_plain(picture):
-        return Image(data, _AS_THEY_ARE[picture.format], name)
+        return _remembered(Image(data, _AS_THEY_ARE[picture.format], name))
     return _encode(_upright(picture, name), name, MAX_EDGE, MAX_BYTES)
 
 
@@ -316,7 +322,12 @@ def _encode(picture: Any, name: str, max_edge: int, max_bytes: int) -> Image:
         data = _saved(picture, kind)
     if len(data) > max_bytes:
         raise ConfigError(f"{_called(name)} cannot be made smaller than {max_bytes} bytes.")
-    return Image(data, _AS_THEY_ARE[kind], name)
+    return _remembered(Image(data, _AS_THEY_ARE[kind], name))
+
+
+def _remembered(image: Image) -> Image:
+    _made[id(image)] = image
+    return image
 
 
 def _scaled(picture: Any, edge: int) -> Any:

@@ -1,7 +1,10 @@
 """Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
 
+import asyncio
 import itertools
 import json
+import os
+import threading
 
 import pytest
 
@@ -12,6 +15,7 @@ from agent_nb.events import (
 )
 from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.drawings import png
 from tests.scripts import PAGE, of, run_script, write
 
 
@@ -116,6 +120,30 @@ async def test_the_page_in_a_conversation_seeds_the_file():
     with ScriptedProvider([[text("ok")]]) as provider:
         run = await Agent(provider).run("Now blue", messages=history)
     assert run.html == PAGE
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("way", ["run", "stream"])
+async def test_pictures_are_read_off_the_loop(way, tmp_path):
+    pipe = tmp_path / "shot.png"
+    os.mkfifo(pipe)
+    turned = threading.Event()
+    free = []
+
+    def write_it() -> None:
+        free.append(turned.wait(5))
+        pipe.write_bytes(png())
+
+    with ScriptedProvider([[text("Seen.")]]) as provider:
+        agent = Agent(provider)
+        asyncio.get_running_loop().call_soon(turned.set)
+        threading.Thread(target=write_it).start()
+        if way == "run":
+            await agent.run("Build this", images=[pipe])
+        else:
+            assert [event async for event in agent.stream("Build this", images=[str(pipe)])]
+    assert free == [True]
+    assert provider.requests[0].messages[-1].parts[-1].data == png()
 
 
 async def test_our_system_text_is_inserted_once():

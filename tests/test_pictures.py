@@ -126,6 +126,22 @@ def test_a_large_picture_is_scaled():
     assert max(opened(to_image(PIL.Image.new("L", (6000, 30)))).size) == MAX_EDGE
 
 
+def test_a_picture_made_here_is_not_read_again():
+    for image in (to_image(PNG), to_image(PIL.Image.new("RGB", (9, 9))), fit_image(to_image(PNG), 4, 10_000)):
+        assert to_image(image) is image
+        named = to_image(image, "shot.png")
+        assert (named.data, named.name) == (image.data, "shot.png")
+        assert to_image(named) is named
+
+
+def test_a_picture_made_elsewhere_is_checked():
+    with pytest.raises(ConfigError, match="not a picture"):
+        to_image(Image(b"no picture at all"))
+    cut = Image(encoded(PIL.Image.effect_noise((64, 64), 90))[:-400], "image/png")
+    with pytest.raises(ConfigError, match="cut short"):
+        to_image(cut)
+
+
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L"])
 def test_fitting_keeps_to_the_limits(mode: str):
     channels = {"RGB": 3, "RGBA": 4, "L": 1}[mode]
