@@ -39,6 +39,8 @@ class Spend:
         self.total = Usage()
         """The model's tokens; pictures are counted in dollars alone."""
         self._turns_cost = price(self.total)
+        self._turns_known = 0.0
+        """The dollars of turns whose price is known: a budget holds even when one is not."""
         self._tools_cost: float | None = 0.0
         self._open: list[Bill] = []
         """Of calls under way."""
@@ -72,13 +74,13 @@ class Spend:
     @property
     def reckoned(self) -> float:
         """Dollars to hold against a budget: what is under way counts as far as it can be foreseen."""
-        turns = _sum(self._turns_cost, self._price(self._reckoned())) or 0.0
+        turns = self._turns_known + (self._price(self._reckoned()) or 0.0)
         return turns + self._ended + sum(bill.reckoned for bill in self._open)
 
     def begin_turn(self, input_estimate: int) -> None:
         """A new request: until the vendor counts, its input is this many tokens."""
-        self._keep_turn()
-        self._input_estimate, self.chars = input_estimate, 0
+        self._keep_cut_turn()
+        self._input_estimate = input_estimate
 
     def counted(self, usage: Usage) -> None:
         """The vendor's own count of this turn so far."""
@@ -92,9 +94,7 @@ class Spend:
         """The run ends here: a turn or a call in the middle counts as far as it came."""
         for bill in list(self._open):
             self.charge(bill)
-        if self.chars:
-            self._turn = self._reckoned()
-        self._keep_turn()
+        self._keep_cut_turn()
 
     def estimate(self) -> tuple[Usage, float | None]:
         """Totals with the running turn reckoned in."""
@@ -110,11 +110,19 @@ class Spend:
             reasoning=self._turn.reasoning,
         )
 
+    def _keep_cut_turn(self) -> None:
+        """A turn that was stopped or withdrawn counts as far as it came: it was billed."""
+        if self.chars:
+            self._turn, self.chars = self._reckoned(), 0
+        self._keep_turn()
+
     def _keep_turn(self) -> None:
-        """Adds the turn to the totals. A withdrawn turn counts too: it was billed."""
+        """Adds the turn to the totals."""
         if self._turn == Usage():
             return
-        self._turns_cost = _sum(self._turns_cost, self._price(self._turn))
+        price = self._price(self._turn)
+        self._turns_cost = _sum(self._turns_cost, price)
+        self._turns_known += price or 0.0
         self.total += self._turn
         self._turn = Usage()
 

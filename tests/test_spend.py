@@ -64,3 +64,21 @@ def test_a_call_cut_off_counts_what_was_charged():
     spend.cut_off()
     spend.charge(bill)
     assert spend.cost == 0.5
+
+
+def test_a_withdrawn_turn_that_nobody_counted_is_reckoned():
+    spend = Spend(lambda usage: usage.output * 1.0)
+    spend.begin_turn(25)
+    spend.chars = 400
+    spend.begin_turn(25)
+    assert (spend.total, spend.cost) == (Usage(input=25, output=100), 100.0)
+
+
+def test_a_budget_holds_past_a_turn_without_a_price():
+    purse = Purse()
+    spend = purse.share(Spend(lambda usage: None if usage.cached_read else usage.output * 1.0))
+    spend.end_turn(Usage(output=10))
+    spend.end_turn(Usage(output=1, cached_read=1))
+    spend.end_turn(Usage(output=5))
+    assert spend.cost is None
+    assert purse.spent == 15.0
