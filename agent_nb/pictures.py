@@ -6,6 +6,7 @@ are re-encoded where a vendor would stumble (CMYK, palettes, animation, rotation
 
 import base64
 import binascii
+import hashlib
 import io
 import struct
 import sys
@@ -14,13 +15,14 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.fetch import VIDEO, fetch_https
+from agent_nb.kept import Kept
 from agent_nb.messages import Image
 
 MAX_EDGE = 4096
@@ -36,6 +38,8 @@ _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """What Pillow raises for files that are cut short or wrong inside."""
 _VIDEOS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ogv", ".3gp")
+_kept = Kept(64_000_000)
+"""Pictures that were made smaller: a conversation sends the same ones with each turn."""
 _made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
 """The pictures that were read or drawn here, by their `id`: they need no second look."""
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
@@ -63,7 +67,6 @@ def picture_size(data: bytes, name: str = "") -> tuple[int, int]:
     return width, height
 
 
-@lru_cache(maxsize=64)
 def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     """The picture within a vendor's limits; the same object when it already is."""
     picture = _open(image.data, image.name)
@@ -73,15 +76,27 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
         and image.media_type in _AS_THEY_ARE.values()
     ):
         return image
-    return _encode(_upright(picture, image.name), image.name, max_edge, max_bytes)
+    return _kept.get(
+        (_digest(image), image.name, max_edge, max_bytes),
+        lambda: _encode(_upright(picture, image.name), image.name, max_edge, max_bytes),
+    )
 
 
 def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
     """Small forms to show; of very many pictures, the rest by name only. Decodes: call it off the loop."""
-    return tuple(_thumbnail(image, drawn=number < MOST_THUMBNAILS) for number, image in enumerate(images))
+    return tuple(
+        _kept.get(
+            (_digest(image), image.name, drawn := number < MOST_THUMBNAILS),
+            partial(_thumbnail, image, drawn=drawn),
+        )
+        for number, image in enumerate(images)
+    )
 
 
-@lru_cache(maxsize=64)
+def _digest(image: Image) -> bytes:
+    return hashlib.sha256(image.data).digest()
+
+
 def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:
     import PIL.Image
 

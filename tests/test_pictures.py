@@ -1,10 +1,12 @@
 """Whatever a notebook holds becomes a picture every vendor takes, or a sentence that says why not."""
 
 import base64
+import gc
 import io
 import struct
 import subprocess
 import sys
+import weakref
 import zlib
 from pathlib import Path
 
@@ -158,6 +160,19 @@ def test_a_fitting_picture_is_the_same_object():
     image = to_image(PNG)
     assert fit_image(image, 100, 10_000) is image
     assert fit_image(image, 4, 10_000) is fit_image(image, 4, 10_000)
+
+
+def test_small_copies_hold_no_original():
+    noise = np.random.default_rng(2).integers(0, 255, (80, 80, 3), "uint8")
+    image = Image(encoded(PIL.Image.fromarray(noise)), "image/png", "noise")
+    data, fitted, small = image.data, fit_image(image, 8, 10_000), thumbnails([image])
+    original = weakref.ref(image)
+    del image
+    gc.collect()
+    assert original() is None
+    again = Image(bytes(bytearray(data)), "image/png", "noise")
+    assert fit_image(again, 8, 10_000) is fitted
+    assert thumbnails([again])[0] is small[0]
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP"])
