@@ -72,8 +72,7 @@ async def test_a_time_limit_plays_again(case: Case, tmp_path):
         async with Agent(case.provider(server), limits=Limits(seconds=0.7)) as agent:
             run = await agent.recording(tape).run(PROMPT)
     assert run.reason == "max_seconds", run.error
-    again = await play_without_server(run, tape)
-    assert again.files["a.html"] == PAGE
+    await play_without_server(run, tape)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

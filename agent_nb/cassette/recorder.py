@@ -5,7 +5,6 @@ The run itself is not changed in any way. `Recording` collects the takes and wri
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import asdict
 from typing import Any, Protocol
 
 from agent_nb.calls import one_line
@@ -31,6 +30,7 @@ from agent_nb.files import Content, Files
 from agent_nb.messages import Message, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
 from agent_nb.setup import NOT_RUN, Setup
+from agent_nb.spend import Spend, estimate_tokens
 from agent_nb.wire import Json, to_wire
 
 _ALWAYS = ("text", "seconds", "cost")
@@ -61,13 +61,14 @@ class Recorder:
         self._now = 0.0
         """The time a replay's clock will have reached."""
         self._stage: Stage = "turn"
+        self._request: Request | None = None
 
     def tap(self) -> Provider:
         return _Tap(self._setup.provider, self)
 
-    def ask(self) -> None:
+    def ask(self, request: Request) -> None:
         """The model is asked: no longer is a failed attempt waited out."""
-        self._stage = "turn"
+        self._request, self._stage = request, "turn"
 
     def receive(self, piece: Piece) -> None:
         self._pieces.append((None, piece))
@@ -170,7 +171,20 @@ class Recorder:
         return timed
 
     def _attempt(self, pieces: list[tuple[Gap, Piece]], retry: Retry | None) -> Attempt:
-        return Attempt(pieces=tuple(pieces), retry=retry, cost=self._setup.price(_counted(pieces)))
+        counted = _counted(pieces)
+        if pieces and not isinstance(pieces[-1][1], Turn) and (reckoned := self._reckoned(pieces)) != counted:
+            pieces, counted = [*pieces, (0, UsagePiece(reckoned))], reckoned
+        return Attempt(pieces=tuple(pieces), retry=retry, cost=self._setup.price(counted))
+
+    def _reckoned(self, pieces: list[tuple[Gap, Piece]]) -> Usage:
+        """What an attempt without an end comes to, as the run reckons it: a replay is to count the same."""
+        assert self._request is not None
+        spend = Spend(self._setup.price)
+        spend.begin_turn(estimate_tokens(self._request.messages, self._request.system))
+        spend.counted(_counted(pieces))
+        spend.chars = sum(len(getattr(piece, "text", "")) for _, piece in pieces)
+        spend.cut_off()
+        return spend.total
 
     def _gap(self, at: float) -> Gap:
         """Milliseconds from where a replay's clock stands to `at`, and moves it there."""
@@ -179,7 +193,7 @@ class Recorder:
         return int(gap) if gap.is_integer() else gap
 
     def _cut(self, end: RunFinished) -> Cut:
-        """Where the run was ended from outside. The attempt under way counts as the run has reckoned it."""
+        """Where the run was ended from outside."""
         attempts = self._turns[-1][0]
         if self._stage == "turn":
             if self._pieces and isinstance(self._pieces[-1][1], Turn):  # it came, but too late to count
@@ -187,18 +201,7 @@ class Recorder:
             attempts.append(self._attempt(self._timed(end.at), None))
         elif self._stage == "wait" and attempts[-1].retry:
             self._now = round(self._now - attempts[-1].retry.wait, 4)
-        if self._stage != "tools":
-            attempts.append(self._reckoned(attempts.pop(), end.usage))
         return Cut(during=self._stage, after=self._gap(end.at), error=end.error)
-
-    def _reckoned(self, attempt: Attempt, total: Usage) -> Attempt:
-        """The last attempt with what it comes to as its count, so that a replay need not estimate."""
-        others = sum((_counted(one.pieces) for attempts, _ in self._turns for one in attempts), Usage())
-        rest = {name: count - getattr(others, name) for name, count in asdict(total).items()}
-        pieces = list(attempt.pieces)
-        if Usage(**rest) != _counted(pieces):
-            pieces.append((0, UsagePiece(Usage(**rest))))
-        return self._attempt(pieces, attempt.retry)
 
     def _take(self, end: RunFinished) -> Take:
         cut = self._cut(end) if self._turns and end.reason not in OWN_ENDS else None
@@ -225,7 +228,7 @@ class _Tap:
         return self._provider.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        self._recorder.ask()
+        self._recorder.ask(request)
         async with contextlib.aclosing(self._provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._recorder.receive(piece)
