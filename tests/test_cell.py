@@ -1,13 +1,12 @@
 """One `%%agent` cell in a plain shell: what it leaves, however it ends."""
 
-from dataclasses import replace
-
 import pytest
 
 from agent_nb import Agent, Run, load, model
 from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.cell import CellError, bind, check, pick
+from agent_nb.notebook.binding import bind
+from agent_nb.notebook.cell import CellError, check, pick
 from tests.shells import quick_run
 from tests.wire import Call, Say, WireServer, problem, reply
 
@@ -49,28 +48,6 @@ def test_files_of_a_run_that_the_person_named_are_ours(shell):
     shell.run("hero = hero.pick(2); files = hero.files")
     shell.run(f"%%agent other {DEMO}\nA form")
     assert shell.names["files"] is shell.names["other"].files
-
-
-def test_files_are_bound_again_only_if_ours(shell):
-    first, second = replace(quick_run(), name="one"), replace(quick_run("A game"), name="two")
-    assert bind(shell.magics, first) == "files"
-    assert bind(shell.magics, second) == "files"
-    assert shell.names["files"] is second.files
-    shell.names["files"] = mine = ["mine"]
-    assert bind(shell.magics, first) is None
-    assert shell.names["files"] is mine
-    assert shell.names["one"] is first
-
-
-def test_the_name_of_the_files_can_be_chosen(shell):
-    run = replace(quick_run(), name="hero")
-    shell.magics.files_name = "pages"
-    assert bind(shell.magics, run) == "pages"
-    assert shell.names["pages"] is run.files
-    for name in ("", "hero"):
-        shell.magics.files_name = name
-        assert bind(shell.magics, run) is None
-        assert shell.names["hero"] is run
 
 
 def test_a_failed_run_is_one_line_and_a_value(shell, server):

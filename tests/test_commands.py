@@ -58,14 +58,17 @@ def test_tools_are_listed_with_those_of_the_person(shell):
     assert {line.split()[0] for line in table.splitlines()[1:]} >= {each.name for each in Toolbox.default()}
 
 
-def test_a_saved_run_is_listed_with_its_load_call(shell, tmp_path):
+def test_a_listed_run_comes_back_as_listed(shell, tmp_path, monkeypatch):
     assert told(shell, "runs").startswith("No saved runs in ")
-    shell.run("%%agent hero -m demo: --pace 0 --plain\nA form")
-    table = told(shell, "runs")
-    call = row(table, "hero").split("  ")[-1].strip()
-    shell.names["before"] = shell.names.pop("hero")
-    assert shell.run("import agent_nb\n" + call).ok
-    assert shell.names["hero"] == shell.names["before"]
+    for prompt in ("A form", "A game"):
+        shell.run(f"%%agent hero -m demo: --pace 0 --plain\n{prompt}")
+    calls = [line.split("  ")[-1].strip() for line in told(shell, "runs").splitlines()[1:]]
+    assert calls[1] == "%agent load hero"
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for call, prompt in zip(calls, ("A form", "A game"), strict=True):
+        assert shell.run(f"hero = None\n{call}").ok
+        assert shell.names["hero"].prompt == prompt
 
 
 def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
@@ -161,6 +164,10 @@ def test_the_log_can_be_turned_up_and_down(shell, word, level):
         ("make me a page", "A prompt belongs in a cell, below the %%agent line."),
         ("tool for sale", "A prompt belongs in a cell, below the %%agent line."),
         ("models please", "`%agent models` takes nothing more, not 'please'."),
+        ("load", "Name a saved run, such as `%agent load hero`; `%agent runs` lists them."),
+        ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
+        ("undo", "Name the run to put back, such as `%agent undo hero`."),
+        ("undo hero", "`hero` held no other run in this session. `%agent runs` lists the saved ones."),
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],
 )

@@ -1,10 +1,14 @@
 """Tab on `%%agent` and `%agent` lines: options, and the values they take."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent_nb import tool
+from agent_nb.notebook.binding import bind
 from agent_nb.notebook.commands import _COMMANDS
 from agent_nb.notebook.completion import COMMANDS
+from agent_nb.notebook.store import RunStore
 from tests.shells import quick_run, start_shell
 
 
@@ -17,6 +21,9 @@ def shell(tmp_path_factory):
         (home / "cassettes").mkdir()
         for name in ("hero.jsonl", "villain.jsonl", "notes.txt"):
             (home / "cassettes" / name).touch()
+        for name in ("villain", "villain", "city"):
+            RunStore(home).save(replace(run, name=name))
+        bind(shell.magics, replace(run, name="hero"))
         yield shell
 
 
@@ -33,6 +40,9 @@ def shell(tmp_path_factory):
         ("%%agent hero --cassette ", ["cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
         ("%%agent hero -m de", ["deepseek:", "demo:"]),
         ("%agent co", ["config", "cost"]),
+        ("%agent load vi", ["villain"]),
+        ("%agent undo he", ["hero"]),
+        ("%agent log ", ["debug", "off", "on"]),
     ],
 )
 def test_tab_offers_what_fits(shell, line, offered):

@@ -93,9 +93,9 @@ async def test_a_saved_run_is_offered_never_loaded(shell):
     with pytest.raises(UsageError) as told:
         await plan(shell, DEMO + "x --from hero")
     call = str(told.value).split("`")[3]
-    assert call.startswith("hero = agent_nb.load(")
+    assert call == "%agent load hero"
     assert "hero" not in shell.names
-    assert shell.run("import agent_nb\n" + call).ok
+    assert shell.run(call).ok
     assert (await plan(shell, DEMO + "x --from hero")).base is shell.names["hero"]
 
 

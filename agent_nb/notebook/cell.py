@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from agent_nb.comparison import scope_of
 from agent_nb.errors import AgentError, ConfigError, FileError
 from agent_nb.handle import Handle
+from agent_nb.notebook.binding import bind, hold
 from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
@@ -138,26 +139,6 @@ def _save_files(run: Run, home: Path, folder: str) -> str:
     return ""
 
 
-def bind(magics: "AgentMagics", run: Run) -> str | None:
-    """Sets NAME, and the files' name if it is free or was ours; gives the latter if it was set."""
-    namespace, wanted = magics.shell.user_ns, str(magics.files_name)
-    namespace[run.name] = run
-    if not wanted or wanted == run.name:
-        return None
-    if wanted in namespace and not _is_ours(namespace[wanted], magics):
-        return None
-    namespace[wanted] = magics.bound_files = run.files
-    return wanted
-
-
-def _is_ours(files: Any, magics: "AgentMagics") -> bool:
-    """Whether these are the files of a run: bound by us, or by the person as `files = hero.files`."""
-    if files is magics.bound_files:
-        return True
-    runs = [value for value in magics.shell.user_ns.values() if isinstance(value, Run)]
-    return any(one.files is files for run in runs for one in (run, *run.variants))
-
-
 def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str | None]:
     """Binds the variant of that number, from 1, if the name still holds the run; gives it and the files' name."""
     run = handle.result
@@ -174,7 +155,7 @@ def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str |
 
 
 def _in_background(magics: "AgentMagics", handle: Handle, view: View, options: Any) -> None:
-    magics.shell.user_ns[handle.name] = handle
+    hold(magics, handle.name, handle)
     magics.background[handle.id] = handle
 
     async def finish() -> None:

@@ -1,4 +1,4 @@
-"""`%agent models | tools | runs | cost | config | log | help`: short tables about what there is."""
+"""`%agent models | tools | runs | ...`: short tables about what there is, and runs brought back."""
 
 import difflib
 import logging
@@ -15,6 +15,7 @@ from agent_nb.table import Table
 if TYPE_CHECKING:
     from agent_nb.ledger import Account
     from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.run import Run
     from agent_nb.studio import Studio
     from agent_nb.tools import Tool
 
@@ -99,33 +100,63 @@ def _when_offered(tool: "Tool", studio: "Studio") -> str:
 
 
 def _runs(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.notebook.binding import run_id
     from agent_nb.notebook.store import RunStore
 
-    store = RunStore(magics.home)
     for handle in magics.background.values():
         print(
             f"{handle.name} is running: {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
         )
+    store = RunStore(magics.home)
+    saved = store.rows()
+    newest = {row["name"]: row["file"] for row in saved}
     rows = [
         (
             row["name"],
             row.get("when", ""),
             row.get("model", ""),
             row.get("reason", ""),
-            _load_call(store, row),
+            f"%{magics.magic_name} load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}",
         )
-        for row in store.rows()
+        for row in saved[-20:]
     ]
     empty = f"No saved runs in {store.folder}."
-    display(Table(("name", "when", "model", "ended", "to bring it back"), rows[-20:], empty))
+    display(Table(("name", "when", "model", "ended", "to bring it back"), rows, empty))
 
 
-def _load_call(store: Any, row: dict[str, Any]) -> str:
-    try:
-        path = (store.folder / row["file"]).relative_to(store.root.parent)
-    except ValueError:
-        path = store.folder / row["file"]
-    return f"{row['name']} = agent_nb.load({str(path)!r})"
+def _load(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.notebook.binding import bring_back
+
+    if not rest:
+        raise UsageError(
+            f"Name a saved run, such as `{_line(magics, 'load hero')}`; `{_line(magics, 'runs')}` lists them."
+        )
+    run = bring_back(magics, rest.strip("\"'"))
+    print(f"`{run.name}` is back: {_about(run)}.")
+
+
+def _undo(magics: "AgentMagics", rest: str) -> None:
+    from agent_nb.notebook.binding import run_id, undo
+    from agent_nb.notebook.store import RunStore
+
+    if not rest:
+        raise UsageError(f"Name the run to put back, such as `{_line(magics, 'undo hero')}`.")
+    newer = magics.shell.user_ns.get(rest)
+    run = undo(magics, rest)
+    print(f"`{rest}` is the run before again: {_about(run)}.")
+    newer_id = getattr(newer, "id", None)
+    if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(magics.home).rows()):
+        print(f"`{_line(magics, f'load {newer_id}')}` brings back the newer one.")
+
+
+def _line(magics: "AgentMagics", command: str) -> str:
+    return f"%{magics.magic_name} {command}"
+
+
+def _about(run: "Run") -> str:
+    words = " ".join(run.prompt.split())
+    files = ", ".join(run.files) or "no files"
+    return f"{words if len(words) <= 60 else words[:60] + '…'!r}, {files}"
 
 
 def _cost(magics: "AgentMagics", rest: str) -> None:
@@ -191,12 +222,14 @@ _COMMANDS: dict[str, Callable[["AgentMagics", str], None]] = {
     "models": _models,
     "tools": _tools,
     "runs": _runs,
+    "load": _load,
+    "undo": _undo,
     "cost": _cost,
     "config": _config,
     "log": _log,
     "help": _help,
 }
-_WITH_WORDS = (_log,)
+_WITH_WORDS = (_load, _undo, _log)
 """Those that take more than their name."""
 
 

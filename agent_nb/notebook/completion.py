@@ -4,7 +4,7 @@ from typing import Any
 
 from IPython.core.error import TryNext
 
-COMMANDS = ("models", "tools", "runs", "cost", "config", "log", "help")
+COMMANDS = ("models", "tools", "runs", "load", "undo", "cost", "config", "log", "help")
 
 
 def complete(shell: Any, event: Any) -> list[str]:
@@ -16,11 +16,25 @@ def complete(shell: Any, event: Any) -> list[str]:
     words = line[: len(line) - len(event.symbol)].split()
     previous = words[-1] if words else ""
     if not line.lstrip().startswith("%%"):
-        return list(COMMANDS)
+        return _after_command(magics, previous) if len(words) > 1 else list(COMMANDS)
     for action in magics.agent.parser._actions:
         if previous in action.option_strings and action.nargs != 0:
             return _values(shell, action.dest) or [str(choice) for choice in action.choices or ()]
     return [option for action in magics.agent.parser._actions for option in action.option_strings]
+
+
+def _after_command(magics: Any, command: str) -> list[str]:
+    match command:
+        case "load":
+            from agent_nb.notebook.store import RunStore
+
+            return list({row["name"]: None for row in RunStore(magics.home).rows()})
+        case "undo":
+            return list({name: None for name, _ in magics.earlier})
+        case "log":
+            return ["on", "debug", "off"]
+        case _:
+            return []
 
 
 def _values(shell: Any, destination: str) -> list[str]:

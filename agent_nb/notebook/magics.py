@@ -7,6 +7,7 @@ the first run.
 import asyncio
 import contextlib
 import importlib
+from collections import deque
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ class AgentMagics(Magics):
         self.bound_files: Any = None
         """The files we bound last, to tell ours from the user's own variable of that name."""
         self.background: dict[str, Any] = {}
+        self.earlier: deque[tuple[str, Any]] = deque(maxlen=10)
+        """The last runs that a name no longer holds, with that name, for `undo`: few, because runs weigh."""
 
     @no_var_expand
     @line_cell_magic
@@ -137,7 +140,10 @@ class AgentMagics(Magics):
         `-n 3`, or several `-m`, makes variants side by side, 8 at most: `run.variants`, `run.compare()`,
         `run.pick(2)`.
 
-        As a line: `%agent models | tools | runs | cost | config | log | help`.
+        Running a cell again replaces NAME: `%agent undo hero` puts back the run it held before, `%agent load
+        hero` brings back the newest saved one, also after a restart.
+
+        As a line: `%agent models | tools | runs | load | undo | cost | config | log | help`.
         """
         if cell is None:
             from agent_nb.notebook.commands import run_command

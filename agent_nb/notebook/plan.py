@@ -163,9 +163,7 @@ def _base(magics: "AgentMagics", options: Any, name: str) -> Run | None:
         )
     saved = RunStore(magics.home).newest(wanted)
     remedy = (
-        f"`{wanted} = agent_nb.load({str(saved)!r})` brings back the saved one."
-        if saved
-        else "Run its cell first."
+        f"`%{magics.magic_name} load {wanted}` brings back the saved one." if saved else "Run its cell first."
     )
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
