@@ -3,7 +3,6 @@
 Paths are relative, with forward slashes, and stay inside the root; see `safe_path`.
 """
 
-import base64
 import html
 import io
 import os
@@ -20,6 +19,7 @@ from agent_nb.diffs import LineChange, apply_patch, compare, line_patch, unified
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
 from agent_nb.paths import entry_of, media_type, safe_path
+from agent_nb.versions import Content, Versions, version_from_wire, version_to_wire
 from agent_nb.wire import Json
 
 __all__ = [
@@ -45,8 +45,6 @@ MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000
 MAX_TOTAL_BYTES = 50_000_000
 MAX_FILES = 200
-
-Content = str | bytes
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -78,7 +76,7 @@ class Files(Mapping[str, Content]):
     __slots__ = ("_sizes", "_versions")
 
     def __init__(self, contents: Mapping[str, Content] | None = None) -> None:
-        self._versions: dict[str, tuple[Content | None, ...]] = {}
+        self._versions = Versions()
         self._sizes: dict[str, int] = {}
         """In bytes, of the files that are not deleted."""
         if isinstance(contents, Files):
@@ -110,17 +108,23 @@ class Files(Mapping[str, Content]):
         return self._sizes[path]
 
     def versions(self, path: str) -> tuple[Content | None, ...]:
-        """All versions, oldest first; None where the file was deleted."""
+        """All versions, oldest first; None where the file was deleted. Beyond 64 MB in all, the oldest are let go."""
         return self._versions[path]
+
+    def version(self, path: str) -> int:
+        """The number of its newest version, from 1."""
+        return self._versions.number(path)
 
     def diff(self, path: str, old: int = -2, new: int = -1) -> str:
         """The unified diff of two versions, by their index in `versions`; before the first is an empty file."""
-        versions = (None, *self._versions[path])
-        old, new = (index + (index >= 0) for index in (old, new))
+        kept, dropped = self._versions[path], self._versions.dropped(path)
+        versions = kept if dropped else (None, *kept)
+        old, new = (index + (index >= 0 and not dropped) for index in (old, new))
         try:
             before, after = versions[old], versions[new]
         except IndexError:
-            raise FileError(f"{path!r} has {len(versions) - 1} version(s): ask for those.") from None
+            gone = f", and {dropped} older no longer kept" if dropped else ""
+            raise FileError(f"{path!r} has {len(kept)} version(s){gone}: ask for those.") from None
         if isinstance(before, bytes) or isinstance(after, bytes):
             return "" if before == after else f"Binary files a/{path} and b/{path} differ\n"
         return unified_diff(before or "", after or "", path)
@@ -136,8 +140,7 @@ class Files(Mapping[str, Content]):
         if path not in self._sizes:
             raise FileError(f"There is no file {path!r} to delete.")
         files = self._copy()
-        files._versions[path] = (*files._versions[path], None)
-        del files._sizes[path]
+        files._versions.add(path, None, replaced=files._sizes.pop(path))
         return files
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -168,7 +171,7 @@ class Files(Mapping[str, Content]):
     def to_wire(self) -> Json:
         """Every version as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
         return {
-            path: [_version_to_wire(version) for version in versions] for path, versions in self._ordered()
+            path: [version_to_wire(version) for version in versions] for path, versions in self._ordered()
         }
 
     @classmethod
@@ -177,10 +180,10 @@ class Files(Mapping[str, Content]):
         files = cls()
         try:
             for path, saved in data.items():
-                versions = [_version_from_wire(version) for version in saved]
+                versions = [version_from_wire(version) for version in saved]
                 if versions[-1] is not None:
                     files._append(safe_path(path), versions[-1])
-                files._versions[safe_path(path)] = tuple(versions)
+                files._versions.restore(safe_path(path), versions)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError("These are not saved files: give what `to_wire` made.") from error
         return files
@@ -195,7 +198,7 @@ class Files(Mapping[str, Content]):
             return "<em>no files</em>"
         rows = "".join(
             f"<tr><td><code>{html.escape(path)}</code></td><td>{html.escape(media_type(path, content))}</td>"
-            f"<td>{human_size(self._sizes[path])}</td><td>{len(self._versions[path])}</td></tr>"
+            f"<td>{human_size(self._sizes[path])}</td><td>{self._versions.number(path)}</td></tr>"
             for path, content in self.items()
         )
         return (
@@ -205,7 +208,7 @@ class Files(Mapping[str, Content]):
 
     def _copy(self) -> "Files":
         copy = Files()
-        copy._versions, copy._sizes = dict(self._versions), dict(self._sizes)
+        copy._versions, copy._sizes = self._versions.copy(), dict(self._sizes)
         return copy
 
     def _append(self, path: str, content: Content) -> bool:
@@ -216,7 +219,7 @@ class Files(Mapping[str, Content]):
             return False
         size = len(_encoded(content))
         self._check_limits(path, content, size)
-        self._versions[path] = (*versions, content)
+        self._versions.add(path, content, replaced=self._sizes.get(path, 0))
         self._sizes[path] = size
         return True
 
@@ -316,7 +319,7 @@ def _describe(path: str, before: Files, after: Files, call_id: str | None) -> Ch
         lines = compare(old if isinstance(old, str) else "", new or "")
     return Change(
         path=path,
-        version=len(after.versions(path)),
+        version=after.version(path),
         action=action,
         size=after.size(path) if new is not None else 0,
         media_type=media_type(path, old if new is None else new),
@@ -371,19 +374,3 @@ def _replace_file(target: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _version_to_wire(content: Content | None) -> Json | None:
-    match content:
-        case None:
-            return None
-        case str():
-            return {"text": content}
-        case bytes():
-            return {"base64": base64.b64encode(content).decode()}
-
-
-def _version_from_wire(data: Json | None) -> Content | None:
-    if data is None:
-        return None
-    return str(data["text"]) if "text" in data else base64.b64decode(data["base64"], validate=True)
