@@ -310,6 +310,8 @@ class RunHandle(Handle):
     async def _wait(self) -> Run:
         await asyncio.wait([self._task])
         self._finish(self._stop_reason or "interrupted")
+        if self.recording:
+            await self.recording.settled()
         assert self.result is not None
         return self.result
 
@@ -363,10 +365,7 @@ class RunHandle(Handle):
         return event_id, tool.stream() if tool and tool.stream else None
 
     def _estimate(self, due: int) -> int:
-        """Holds the limits, and tells what the turn has cost by now if that is due; gives when it is due again.
-
-        That goes by characters alone, so that a replay tells the same.
-        """
+        """Holds the limits; tells what the turn has cost if so many characters have come; gives when to tell again."""
         if self._spend.chars >= due:
             due = self._spend.chars + UPDATE_EVERY
             usage, cost = self._spend.estimate()

@@ -4,6 +4,8 @@ import asyncio
 import base64
 import json
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -255,6 +257,25 @@ async def test_the_pace_scales_the_wait(tape):
     assert (await handle).reason == "stopped"
     with pytest.raises(ConfigError, match="pace"):
         replay(tape, pace=-1.0)
+
+
+async def test_the_loop_does_not_write_the_file(tape):
+    free, ended = threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    busy = loop.run_in_executor(None, free.wait, 20)
+    handle = Agent(ScriptedProvider([[write()], [text("ok")]])).recording(tape).start(PROMPT)
+    handle.on_done = ended.set
+    waiting = asyncio.ensure_future(handle)
+    await ended.wait()
+    assert handle.recorded == f"{tape.as_posix()} is being written."
+    waiting.cancel()  # as an interrupt does
+    free.set()
+    run = await handle
+    assert handle.recorded == f"Recorded in {tape.as_posix()}."
+    assert facts(await play(tape)) == facts(run)
+    assert [path.name for path in tape.parent.iterdir()] == ["hero.jsonl"]
+    assert await busy
 
 
 async def test_secrets_never_reach_the_file(tape):

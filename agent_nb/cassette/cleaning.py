@@ -66,6 +66,9 @@ def _texts(group: list[tuple[Gap, Any]]) -> Iterator[tuple[Gap, Piece]]:
         return
     joined = "".join(piece.text for _, piece in group)
     text = _clean_text(joined)
+    if text == joined:
+        yield from group
+        return
     start = 0
     for place, (gap, piece) in enumerate(group):
         end = len(text) if place == len(group) - 1 else start + len(piece.text)

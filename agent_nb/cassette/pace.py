@@ -26,7 +26,7 @@ def write_pace(cuts: Iterable[tuple[int, Gap]], chars: int) -> str:
         words.append(word if count == 1 else f"{word}*{count}")
     pace = " ".join(words)
     if len(pace) > max(40, chars // _WEIGHT):
-        packed = "z" + base64.b64encode(zlib.compress(pace.encode(), 9)).decode()
+        packed = "z" + base64.b64encode(zlib.compress(pace.encode())).decode()
         return min(pace, packed, key=len)
     return pace
 

@@ -1,5 +1,9 @@
-"""A cassette in the making: collects the takes of a run's variants and writes the file, whole or not at all."""
+"""A cassette in the making: collects the takes of a run's variants and writes the file, whole or not at all.
 
+The loop does not wait for it: a long run takes seconds to write, so that is done in a thread.
+"""
+
+import asyncio
 import logging
 import os
 from dataclasses import dataclass
@@ -16,6 +20,7 @@ from agent_nb.wire import Json
 
 log = logging.getLogger("agent_nb")
 
+_FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 _SELDOM_WANTED = {"stopped": "was stopped", "interrupted": "was interrupted", "failed": "failed"}
 """Ends that are recorded only with `force`, lest they replace a good recording."""
 
@@ -42,7 +47,8 @@ class Recording:
         check_target(target, yours)
         self._target, self._yours, self._ours = target, yours, ours
         self._missing, self._takes = variants, list[Take]()
-        self.outcome = "Not recorded: the recorder failed; `%agent log on` tells more."
+        self._writing: asyncio.Future[None] | None = None
+        self.outcome = _FAILED
         """Where the cassette is, or why there is none."""
 
     def add(self, take: Take) -> None:
@@ -52,9 +58,24 @@ class Recording:
         if self._missing:
             return
         takes = sorted(self._takes, key=lambda take: take.variant)
-        self.outcome = self._refusal(takes) or self._write(
-            Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes))
-        )
+        if told := self._refusal(takes):
+            self.outcome = told
+            return
+        cassette = Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes))
+        self.outcome = f"{self._target.path.as_posix()} is being written."
+        self._writing = asyncio.get_running_loop().run_in_executor(None, self._keep, cassette)
+
+    async def settled(self) -> None:
+        """Waits until the file is there, if it is being written."""
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+
+    def _keep(self, cassette: Cassette) -> None:
+        try:
+            self.outcome = self._write(cassette)
+        except Exception:  # the run has ended well; only its recording is lost
+            log.exception("the cassette could not be written")
+            self.outcome = _FAILED
 
     def _refusal(self, takes: list[Take]) -> str:
         """Why there is to be no cassette; empty when there is."""
