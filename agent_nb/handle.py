@@ -19,6 +19,8 @@ class Handle(ABC):
         self.id = run_id
         self.name = self.key = "run"
         self.result: Run | None = None
+        self.chosen: int | None = None
+        """The variant, from 1, that was picked before all had ended."""
         self.follower: asyncio.Task[None] | None = None
         """Kept by whoever waits for the end in the background."""
         self._book = book

@@ -42,6 +42,17 @@ class Race(Handle):
             if number is None or handle.variant == number - 1:
                 handle.stop(reason)
 
+    def pick(self, number: int) -> None:
+        """Settles on a variant that has ended, from 1: the others are stopped, and `result` will be that one."""
+        if not 1 <= number <= len(self.handles):
+            raise ConfigError(f"There is no option {number}; there are 1 to {len(self.handles)}.")
+        if not self.handles[number - 1].done:
+            raise ConfigError(f"Option {number} is still at work. Wait for it or stop it, then pick.")
+        self.chosen = number
+        if self.result is not None:
+            self.result = self.result.pick(number)
+        self.stop()
+
     def reach(self, ask: Ask) -> None:
         for handle in self.handles:
             handle.reach(ask)
@@ -75,5 +86,6 @@ class Race(Handle):
     def _settle(self) -> None:
         results = [handle.result for handle in self.handles if handle.result is not None]
         if len(results) == len(self.handles):
-            self.result = together(results)
+            run = together(results)
+            self.result = run if self.chosen is None else run.pick(self.chosen)
             self._book.close()

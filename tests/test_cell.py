@@ -226,6 +226,13 @@ async def test_picking_binds_the_variant(shell):
     assert shell.names["hero"] is again
 
 
+async def test_one_run_has_nothing_to_pick(shell):
+    handle = Agent(model("demo:", pace=0)).start("A form")
+    with pytest.raises(ConfigError, match="this run has no options"):
+        pick(shell.magics, handle, 1)
+    await handle
+
+
 async def test_picking_takes_nothing_from_the_person(shell):
     race = await race_of(shell)
     shell.names["hero"] = edited = race.result.with_files({"index.html": "mine"})

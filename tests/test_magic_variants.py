@@ -49,10 +49,10 @@ def test_a_cell_leaves_all_its_variants(page):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ("-n 0", "1 to 8 variants in all, not 0"),
+        ("-n 0", "-n takes a whole number from 1 on"),
         ("-n 50", "1 to 8 variants in all, not 50"),
         ("-n 3 -m demo: -m demo: -m demo:", "not 9"),
-        ("-n three", "invalid int value"),
+        ("-n three", "-n takes a whole number from 1 on"),
         ("-m replay:x.jsonl -m demo:", "leave out the other -m"),
     ],
 )
@@ -117,7 +117,7 @@ def test_stop_ends_one_variant_or_all(page, server):
     cell = page.start(f"%%agent held -m {MODEL} -n 3\nA form")
     page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
     page.command("hello", page.key)
-    assert "still at work" in page.command("pick", page.key, variant=0)["error"]
+    assert page.command("pick", page.key, variant=0)["error"].startswith("Option 1 is still at work.")
     assert page.command("stop", page.key, variant=1)["ok"]
     page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
     ended = [event for event in page.events() if event["type"] == "run_finished"]
@@ -125,6 +125,27 @@ def test_stop_ends_one_variant_or_all(page, server):
     assert page.command("stop", page.key)["ok"]
     page.finish(cell)
     assert page.kernel.value("[v.reason for v in held.variants]") == "['stopped', 'stopped', 'stopped']"
+    server.forget()
+
+
+def test_picking_the_first_to_end_stops_the_rest(page, server):
+    server.plan(reply(Say("I begin."), Hold()), reply(Say("Done.")), reply(Say("I begin."), Hold()))
+    cell = page.start(f"%%agent early -m {MODEL} -n 3\nA form")
+    page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
+    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
+    page.command("hello", page.key)
+    done = next(event["variant"] for event in page.events() if event["type"] == "run_finished")
+    assert page.command("pick", page.key, variant=done)["ok"]
+    page.finish(cell)
+    assert page.kernel.value("early.reason, early.text, early.variant") == f"('end_turn', 'Done.', {done})"
+    assert (
+        page.kernel.value("sorted(v.reason for v in early.variants)") == "['end_turn', 'stopped', 'stopped']"
+    )
+    assert (ready(page)["variant"], ready(page)["picked"]) == (done, True)
+    other = (done + 1) % 3
+    assert page.command("pick", page.key, variant=other)["ok"]
+    assert page.kernel.value("early.variant") == str(other)
+    page.kernel.run("del early")
     server.forget()
 
 

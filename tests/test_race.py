@@ -130,6 +130,40 @@ async def test_pick_gives_a_run_that_goes_on():
     assert after.messages[: len(second.messages)] == second.messages
 
 
+async def half_done():
+    """A race of two: the first has ended, the second never would."""
+    scripts = [ScriptedProvider([[text("Done.")]]), ScriptedProvider([[text("I begin."), stall()]])]
+    race = Agent(scripts[0]).race(PROMPT, models=scripts)
+    race.label("hero", "hero")
+    async for event in race:
+        if isinstance(event, RunFinished):
+            break
+    return race
+
+
+async def test_picking_one_that_ended_stops_the_rest():
+    race = await half_done()
+    race.pick(1)
+    run = await race
+    assert (run.name, run.text, run.variant, race.chosen) == ("hero", "Done.", 0, 1)
+    assert [variant.reason for variant in run.variants] == ["end_turn", "stopped"]
+    assert run.events == run.variants[0].events
+
+
+async def test_one_still_at_work_cannot_be_picked():
+    race = await half_done()
+    with pytest.raises(ConfigError, match=r"Option 2 is still at work. Wait for it or stop it, then pick."):
+        race.pick(2)
+    with pytest.raises(ConfigError, match="There is no option 3; there are 1 to 2"):
+        race.pick(3)
+    assert not race.done
+    race.stop(number=2)
+    run = await race
+    race.pick(2)
+    assert run.variant == 0
+    assert (await race).variant == 1
+
+
 async def test_variants_are_saved_with_the_run(tmp_path):
     run = await demo().race(PROMPT, variants=2)
     again = load(run.save(tmp_path / "hero.run.json"))

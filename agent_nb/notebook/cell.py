@@ -17,6 +17,7 @@ from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
 from agent_nb.notebook.views import View, view_for
+from agent_nb.race import Race
 from agent_nb.run import Run
 
 if TYPE_CHECKING:
@@ -139,11 +140,17 @@ def _save_files(run: Run, home: Path, folder: str) -> str:
     return ""
 
 
-def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str | None]:
-    """Binds the variant of that number, from 1, if the name still holds the run; gives it and the files' name."""
+def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str | None] | None:
+    """Binds the variant of that number, from 1, if the name still holds the run; gives it and the files' name.
+
+    None while others are at work: they are stopped, and the cell binds it when they have ended.
+    """
     run = handle.result
     if run is None:
-        raise ConfigError("Other options are still at work. Stop them or wait, then pick.")
+        if not isinstance(handle, Race):
+            raise ConfigError("There is nothing to pick from: this run has no options.")
+        handle.pick(number)
+        return None
     held = magics.shell.user_ns.get(run.name)
     if not isinstance(held, Run) or held.id != run.id or held.given_files is not None:
         whose = (

@@ -9,7 +9,7 @@ from agent_nb.handle import Handle
 from agent_nb.render import bundle, first_frame, to_text
 from agent_nb.run import Run
 
-Pick = Callable[[int], tuple[Run, str | None]]
+Pick = Callable[[int], tuple[Run, str | None] | None]
 """Binds the variant of that number, from 1; gives it and the name of its files."""
 
 
@@ -88,13 +88,14 @@ class LiveView(_Lines):
 
     def on_pick(self, pick: Pick) -> None:
         def picked(number: int) -> None:
-            self._show(*pick(number), picked=True)
+            if bound := pick(number):
+                self._show(*bound, picked=True)
 
         self._channel.on_pick = picked
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         self._saved = saved
-        self._show(run, files_name)
+        self._show(run, files_name, picked=self._handle.chosen is not None)
 
     def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
         self._channel.announce_ready(run, files_name, picked=picked, paths=self._saved)

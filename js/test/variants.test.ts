@@ -265,10 +265,23 @@ describe("several variants on the page", () => {
 		]);
 	});
 
+	test("an option that ended can be picked before the others", async () => {
+		await end(0);
+		expect(named("Pick Option 2 · opus").disabled).toBe(true);
+		expect(named("Pick Option 2 · opus").title).toBe("Still at work: wait, or stop it");
+		const pick = named("Pick Option 1 · gpt");
+		expect(pick.title).toBe("Pick: stops the others and binds `hero` and `files`");
+		pick.click();
+		expect(model.commands("pick")).toMatchObject([{ variant: 0 }]);
+		model.answer(model.commands("pick")[0]!, { ok: true });
+		await end(1, 2);
+		model.ready(0, true);
+		await soon();
+		expect(named("Picked Option 1 · gpt").textContent).toBe("Picked");
+	});
+
 	test("picked is what the kernel says", async () => {
-		await end(0, 1);
-		expect(named("Pick Option 1 · gpt").disabled).toBe(true);
-		await end(2);
+		await end(0, 1, 2);
 		model.ready(0, false);
 		await soon();
 		expect(visible(".anb-vars .anb-held").map((mark) => mark.textContent)).toEqual(["in hero"]);

@@ -103,7 +103,8 @@ export function createPick(context: Context): OptionPart {
 			const files = run.ready?.files_name ?? run.meta.files_name;
 			const names = [run.meta.name, ...(files ? [files] : [])].map((name) => `\`${name}\``).join(" and ");
 			element.hidden = !run.owner;
-			element.toggleAttribute("disabled", context.run.busy);
+			const working = next.state.busy;
+			element.toggleAttribute("disabled", working);
 			element.classList.toggle("picked", picked);
 			check.toggleAttribute("hidden", !picked);
 			setText(label, words);
@@ -111,7 +112,9 @@ export function createPick(context: Context): OptionPart {
 			setAttribute(
 				element,
 				"title",
-				context.run.busy ? "Options are still at work: stop them, or wait" : `Pick: binds ${names}`,
+				working
+					? "Still at work: wait, or stop it"
+					: `Pick: ${context.run.busy ? "stops the others and " : ""}binds ${names}`,
 			);
 		},
 	};
