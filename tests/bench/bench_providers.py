@@ -143,7 +143,9 @@ def cpu_of(work: Work, size: int) -> float:
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
-    """The slope of log(seconds) over log(size): 1 is linear, 2 quadratic."""
+    """The slope of log(seconds) over log(size): 1 is linear, 2 quadratic. One size has none."""
+    if len(set(sizes)) < 2:
+        return math.nan
     xs, ys = [math.log(size) for size in sizes], [math.log(second) for second in seconds]
     x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
     slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
