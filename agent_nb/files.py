@@ -68,7 +68,7 @@ def whole_text(text: str) -> str:
 
 
 class Files(Mapping[str, Content]):
-    """Files by path, in the order of their creation, each with all its versions. A value: it never changes.
+    """Files by path, in the order of their creation, each with its versions. A value: it never changes.
 
     Two `Files` are equal when they hold the same content now, whatever their versions.
     """
