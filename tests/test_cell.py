@@ -50,6 +50,13 @@ def test_files_of_a_run_that_the_person_named_are_ours(shell):
     assert shell.names["files"] is shell.names["other"].files
 
 
+def test_a_tool_without_annotations_is_one_line(shell):
+    shell.run("def roll(sides):\n    return 4")
+    cell = shell.run(f"%%agent hero {DEMO} -t roll\nA form")
+    assert one_line(cell).startswith("UsageError: The parameter 'sides' of 'roll' has no annotation")
+    assert cell.stderr.count("\n") == 1
+
+
 def test_a_failed_run_is_one_line_and_a_value(shell, server):
     server.plan(problem(404, "model: claude-nope"))
     line = one_line(shell.run("%%agent hero -m anthropic:claude-nope\nA page"))

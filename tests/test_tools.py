@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 import matplotlib
 import pytest
 
+from agent_nb.errors import ConfigError
 from agent_nb.files import Files, Workspace
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
@@ -153,13 +154,27 @@ def test_annotated_words_win_over_docstring() -> None:
 def test_unusable_parameter_is_named(parameters: str, words: str) -> None:
     scope: dict[str, Any] = {}
     exec(f"def f({parameters}): pass", scope)
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(ConfigError, match=words):
         tool(scope["f"])
 
 
 def test_not_a_function_is_refused() -> None:
-    with pytest.raises(TypeError, match="give a Tool or an annotated function"):
+    with pytest.raises(ConfigError, match="give a Tool or an annotated function"):
         tool(3)  # type: ignore[call-overload]
+
+
+def test_a_function_that_hides_its_signature_is_named() -> None:
+    with pytest.raises(ConfigError, match="What 'max' takes cannot be read: wrap it"):
+        tool(max)
+
+
+def test_an_approval_that_is_none_is_refused() -> None:
+    """Else a tool that was to ask would run unasked."""
+    with pytest.raises(ConfigError, match="approval of 'add' is 'never' or 'ask', not 'Ask'"):
+
+        @tool(approval="Ask")  # type: ignore[arg-type]
+        def add(a: int) -> int:
+            return a
 
 
 def test_tool_stays_callable_as_function() -> None:

@@ -5,8 +5,9 @@ The engine runs it, the page draws what it says; no other place knows a tool by 
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
+from agent_nb.errors import ConfigError
 from agent_nb.events import MimeBundle
 from agent_nb.files import Files, Workspace
 from agent_nb.messages import Image, ToolSpec
@@ -83,6 +84,10 @@ class Tool:
     """Seconds; None for no limit."""
     function: Callable[..., Any] | None = None
     """The plain function behind it: the tool stays callable as that."""
+
+    def __post_init__(self) -> None:
+        if self.approval not in get_args(Approval):
+            raise ConfigError(f"The approval of {self.name!r} is 'never' or 'ask', not {self.approval!r}.")
 
     @property
     def name(self) -> str:

@@ -3,10 +3,11 @@
 import functools
 import inspect
 import typing
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, overload
 
+from agent_nb.errors import ConfigError
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.annotations import Reader, reader
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
@@ -62,7 +63,7 @@ def _make(
     **settings: Any,
 ) -> Tool:
     if not callable(function):
-        raise TypeError(f"{function!r} is not a tool: give a Tool or an annotated function.")
+        raise ConfigError(f"{function!r} is not a tool: give a Tool or an annotated function.")
     written = _as_written(function)
     name = str(name or written.__name__)
     documented = parse_docstring(inspect.getdoc(written) or "")
@@ -101,14 +102,14 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
     try:
         hints = typing.get_type_hints(_as_written(function), include_extras=True)
     except NameError as error:
-        raise TypeError(
+        raise ConfigError(
             f"An annotation of {name!r} cannot be read ({error}): define that name first."
         ) from None
     properties: Json = {}
     readers: dict[str, Reader] = {}
     required: list[str] = []
     context_name = None
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in _parameters(function, name):
         if (hint := hints.get(parameter.name)) is ToolContext or ToolContext in typing.get_args(hint):
             context_name = parameter.name
             continue
@@ -124,13 +125,22 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
     return _Signature(schema=schema, readers=readers, context_name=context_name)
 
 
+def _parameters(function: Callable[..., Any], name: str) -> Iterable[inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters.values()
+    except ValueError:  # some of Python's own do not say what they take
+        raise ConfigError(
+            f"What {name!r} takes cannot be read: wrap it in a function of yours with annotations."
+        ) from None
+
+
 def _read_parameter(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Reader:
     place = f"The parameter {parameter.name!r} of {name!r}"
     if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
-        raise TypeError(f"{place} cannot be given by name: write it without '*', '**' or '/'.")
+        raise ConfigError(f"{place} cannot be given by name: write it without '*', '**' or '/'.")
     if parameter.name not in hints:
-        raise TypeError(f"{place} has no annotation: write for example `{parameter.name}: str`.")
+        raise ConfigError(f"{place} has no annotation: write for example `{parameter.name}: str`.")
     try:
         return reader(hints[parameter.name])
     except TypeError as error:
-        raise TypeError(f"{place} {error}") from None
+        raise ConfigError(f"{place} {error}") from None
