@@ -12,9 +12,9 @@ from agent_nb.events import TurnStarted
 from agent_nb.files import human_size
 from agent_nb.messages import ToolUse
 from agent_nb.phase import ENDINGS
-from agent_nb.render.words import clean, count, dollars, duration, plural
+from agent_nb.render.words import count, dollars, duration, plural
 from agent_nb.run import Run
-from agent_nb.scrub import scrub
+from agent_nb.scrub import clean
 from agent_nb.table import Table
 from agent_nb.wire import Json
 
@@ -197,7 +197,7 @@ def _cell(name: str, row: Json) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(scrub(clean(text)).split())
+    line = " ".join(clean(text).split())
     return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
 
 

@@ -6,7 +6,6 @@ Paths are relative, with forward slashes, and stay inside the root; see `safe_pa
 import html
 import io
 import os
-import re
 import tempfile
 import threading
 import zipfile
@@ -19,6 +18,7 @@ from agent_nb.diffs import LineChange, apply_patch, compare, line_patch, unified
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
 from agent_nb.paths import entry_of, media_type, safe_path
+from agent_nb.scrub import whole_text
 from agent_nb.versions import Content, Versions, version_from_wire, version_to_wire
 from agent_nb.wire import Json
 
@@ -46,8 +46,6 @@ MAX_BINARY_BYTES = 20_000_000
 MAX_TOTAL_BYTES = 50_000_000
 MAX_FILES = 200
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-
 
 def human_size(size: int) -> str:
     """`512 bytes`, `6.4 kB`, `50 MB`."""
@@ -60,11 +58,6 @@ def human_size(size: int) -> str:
 def count_lines(text: str) -> int:
     """As an editor counts: a last newline ends a line, it does not begin one."""
     return text.count("\n") + (not text.endswith("\n")) if text else 0
-
-
-def whole_text(text: str) -> str:
-    """The text without lone surrogates: half of a character cannot be saved or sent as UTF-8."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 class Files(Mapping[str, Content]):

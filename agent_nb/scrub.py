@@ -8,7 +8,7 @@ import html
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 MASK = "•••"
@@ -37,7 +37,29 @@ _SHAPES = {
 """By the letters to look for first: that is quick, and what is not there needs no closer look."""
 _DATA = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{500,}={0,2}")
 """A picture or a signature in base64: what is shaped like a key in it is so by chance, and a mask would break it."""
+_TELLING = 4
+"""First characters by which a known secret is suspected; fewer are in many words."""
+_LONGEST = 2_000
+"""Characters of a key that may wait for its end: a signed token has a thousand or so."""
+_CONTEXT = 12
+"""Characters to remember of what was told: more than those that a shape begins with."""
+_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _known: set[str] = set()
+
+
+def whole_text(text: str) -> str:
+    """The text without lone surrogates: half of a character cannot be saved or sent as UTF-8."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def clean(text: str) -> str:
+    """Text as it may leave the kernel: without secrets, and without what no front end can save or show."""
+    return scrub(_showable(text))
+
+
+def _showable(text: str) -> str:
+    return whole_text(text.replace("\0", "\ufffd"))
 
 
 def register(secret: str) -> None:
@@ -50,11 +72,7 @@ def register(secret: str) -> None:
 def scrub(text: str) -> str:
     """The text with every known or key-shaped secret replaced by `•••`; long data in base64 stays as it is."""
     spans = _secrets(text)
-    if not spans:
-        return text
-    ends = [0, *(end for _, end in spans)]
-    kept = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
-    return MASK.join([*kept, text[ends[-1] :]])
+    return _masked(text, spans) if spans else text
 
 
 def scrub_pieces(texts: Sequence[str]) -> list[str]:
@@ -72,15 +90,21 @@ def scrub_pieces(texts: Sequence[str]) -> list[str]:
 
 def scrub_json(value: Any) -> Any:
     """The same for every string in a JSON value."""
+    return change_texts(value, scrub)
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with every string in it changed, the keys too."""
     match value:
         case str():
-            return scrub(value)
+            return change(value)
         case dict():
             return {
-                scrub(key) if isinstance(key, str) else key: scrub_json(item) for key, item in value.items()
+                change(key) if isinstance(key, str) else key: change_texts(item, change)
+                for key, item in value.items()
             }
         case list() | tuple():
-            return [scrub_json(item) for item in value]
+            return [change_texts(item, change) for item in value]
         case _:
             return value
 
@@ -89,6 +113,64 @@ def dump_scrubbed(value: Any) -> str:
     """The JSON text of a value without its secrets."""
     text = json.dumps(value, ensure_ascii=False)
     return text if scrub(text) is text else json.dumps(scrub_json(value), ensure_ascii=False)
+
+
+class Scrubber:
+    """Cleans one text that comes in pieces. An end that may be the beginning of a secret waits for the next piece.
+
+    What it gives does not lag behind otherwise, and where it stands depends on the text alone, not on the cuts.
+    """
+
+    __slots__ = ("_before", "held")
+
+    def __init__(self) -> None:
+        self.held = ""
+        self._before = ""
+        """The last characters given: they may be the very first of a secret."""
+
+    def more(self, piece: str) -> str:
+        """What can be told now, of this piece and of what was held."""
+        text = self._before + self.held + piece
+        return self._tell(text, max(len(self._before), _open_end(text)))
+
+    def rest(self) -> str:
+        """What was held: the text goes on no more."""
+        text = self._before + self.held
+        return self._tell(text, len(text))
+
+    def _tell(self, text: str, end: int) -> str:
+        told = len(self._before)
+        spans = [(max(start, told), stop) for start, stop in _secrets(text[:end]) if stop > told]
+        self._before, self.held = text[max(0, end - _CONTEXT) : end], text[end:]
+        return _showable(_masked(text[:end], spans)[told:])
+
+
+def _open_end(text: str) -> int:
+    """Where the end begins that may belong to a secret: to a known one, or to a shape that is not closed yet.
+
+    The letters by which it is suspected are told, but for the last: until then there was nothing to suspect.
+    """
+    start = len(text)
+    for secret in _known:
+        head = secret[:_TELLING]
+        at = text.find(head, max(0, len(text) - len(secret) + 1))
+        while 0 <= at < start:
+            if secret.startswith(text[at:]):
+                start = min(start, at + len(head) - 1)
+            at = text.find(head, at + 1)
+    for hint in _SHAPES:
+        at = text.find(hint, max(0, len(text) - _LONGEST))
+        while 0 <= at < start:
+            if _TO_THE_END.match(text, at + len(hint)):
+                start = min(start, at + len(hint) - 1)
+            at = text.find(hint, at + 1)
+    return start
+
+
+def _masked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    ends = [0, *(end for _, end in spans)]
+    kept = [text[end:start] for end, (start, _) in zip(ends, spans, strict=False)]
+    return MASK.join([*kept, text[ends[-1] :]])
 
 
 def _secrets(text: str) -> list[tuple[int, int]]:

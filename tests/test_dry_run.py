@@ -55,3 +55,9 @@ def test_a_cassette_is_named(shell):
     assert shell.run("%%agent planned -m demo: --pace 0 --record\nA page for a bakery").ok
     shown = dry(shell, "")
     assert shown.startswith("Would play cassettes/planned.jsonl, recorded with demo:; nothing was sent.")
+
+
+def test_a_dry_run_shows_no_secret(shell):
+    shown = dry(shell, "-m demo:", f"Use sk-ant-api03-{'x9-Y' * 8} for it")
+    assert "\n    Use ••• for it\n" in shown
+    assert "x9-Y" not in shown

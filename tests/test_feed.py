@@ -1,6 +1,7 @@
 """What the page is sent: the content about once, whatever the fragments."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,10 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent
 from agent_nb.diffs import apply_patch
-from agent_nb.notebook.feed import JOINED_WITHIN, Feed
+from agent_nb.notebook.feed import JOINED_WITHIN, SHORT, Feed
 from agent_nb.providers.demo import DemoProvider
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
+from agent_nb.scrub import MASK
 
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
 
@@ -101,6 +103,67 @@ async def test_secrets_do_not_reach_the_page():
     with ScriptedProvider([[text("The key is sk-ant-api03-abcdefghijklmnopqrstuvwx.")]]) as provider:
         run = await Agent(provider).run("go")
     assert "abcdefghijkl" not in json.dumps(Feed().project(run.events))
+
+
+KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwx"
+
+
+async def make_leaky_run():
+    """Says a key in everything that streams, a few letters at a time."""
+    page = {"path": "index.html", "content": f"<p>\n{KEY}</p>\n<p>tasks</p>"}
+    turns = [
+        [
+            think(f"Hm, {KEY}", fragment=3),
+            call("create_file", page, fragment=3),
+            call("read_file", {"paths": [f"{KEY}.txt"]}, fragment=3),
+        ],
+        [text(f"It is {KEY}, is it? {KEY}", fragment=3)],
+    ]
+    with ScriptedProvider(turns) as provider:
+        return await Agent(provider).run("go")
+
+
+def streams(wire: list[dict]) -> dict[str, str]:
+    """The text of each stream, with nothing but the mask left of a key."""
+    told: dict[str, str] = {}
+    for event in wire:
+        if event["type"].endswith("_delta"):
+            told[event["type"]] = told.get(event["type"], "")[: event.get("offset")] + event["text"]
+    return {kind: said.replace(f"sk{MASK}", MASK).replace(f"s{MASK}", MASK) for kind, said in told.items()}
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 1000])
+async def test_secrets_are_masked_across_batches(batch):
+    run = await make_leaky_run()
+    feed, wire = Feed(), []
+    for start in range(0, len(run.events), batch):
+        wire += feed.project(run.events[start : start + batch])
+    assert "abcdefghijkl" not in json.dumps(wire)
+    told = streams(wire)
+    assert told["thinking_delta"] == f"Hm, {MASK}"
+    assert told["text_delta"] == f"It is {MASK}, is it? {MASK}"
+    assert told["file_delta"] == f"<p>\n{MASK}</p>\n<p>tasks</p>"
+    assert f'["{MASK}.txt"]' in told["tool_args_delta"]
+    assert [event["type"] for event in wire][-1] == "run_finished"
+
+
+async def test_a_late_page_loses_no_letter():
+    run = await make_leaky_run()
+    whole = streams(Feed().project(run.events))
+    for place in range(0, len(run.events), 5):
+        live = Feed(within=math.inf)
+        live.project(run.events[: place // 2])
+        live.project(run.events[place // 2 : place])
+        late = Feed().project(run.events[:place])
+        assert streams(late + live.project(run.events[place:])) == whole
+
+
+async def test_an_argument_is_masked_before_it_is_cut():
+    page = {"path": "a.txt", "content": "x " * (SHORT // 2 - 10) + KEY}
+    with ScriptedProvider([[call("create_file", page)], [text("Done.")]]) as provider:
+        run = await Agent(provider).run("go")
+    ready = next(event for event in Feed().project(run.events) if event["type"] == "tool_ready")
+    assert "sk-" not in json.dumps(ready)
 
 
 async def test_what_a_stopped_run_kept_is_sent_once():

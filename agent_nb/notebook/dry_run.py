@@ -8,12 +8,13 @@ from agent_nb.cassette import ReplayProvider
 from agent_nb.messages import Image, Text
 from agent_nb.notebook.plan import Plan
 from agent_nb.providers.prices import estimate
+from agent_nb.scrub import clean
 from agent_nb.spend import CHARS_PER_TOKEN, estimate_tokens
 
 
 def show_dry_run(plan: Plan) -> None:
     """Prints the request of the first turn in words."""
-    print(describe(plan))
+    print(clean(describe(plan)))
 
 
 def describe(plan: Plan) -> str:

@@ -21,7 +21,7 @@ from agent_nb.events import (
     TurnRetrying,
     UsageUpdated,
 )
-from agent_nb.scrub import scrub
+from agent_nb.scrub import Scrubber, change_texts, clean, scrub
 from agent_nb.wire import Json, to_wire
 
 SHORT = 500
@@ -50,6 +50,8 @@ class Feed:
         """Bytes streamed of each path that is not finished, by variant and call."""
         self._estimates: dict[int, UsageUpdated] = {}
         """The guess at the usage that was told last, by variant."""
+        self._open: dict[int, tuple[_Joinable, Scrubber]] = {}
+        """What each variant is writing, up to its newest piece, and what of it waits to be told."""
 
     def project(self, events: Sequence[Event]) -> list[Json]:
         """The wire events for these events, which follow those given before; in order within each variant."""
@@ -69,6 +71,7 @@ class Feed:
             else:
                 if event.variant in written:
                     self._close(*written.pop(event.variant), wire)
+                self._end(event.variant, wire)
                 if isinstance(event, UsageUpdated | RunFinished):
                     estimates.pop(event.variant, None)
                 if not isinstance(event, MessageAdded):
@@ -100,7 +103,10 @@ class Feed:
         written[piece.variant] = piece, [piece.text]
 
     def _joins(self, first: _Joinable, second: _Joinable) -> bool:
-        if type(first) is not type(second) or second.at - first.at > self._within:
+        return second.at - first.at <= self._within and self._goes_on(first, second)
+
+    def _goes_on(self, first: _Joinable, second: _Joinable) -> bool:
+        if type(first) is not type(second):
             return False
         if type(first) is FileDelta and type(second) is FileDelta:
             return first.call_id == second.call_id and first.path == second.path and second.offset > 0
@@ -109,13 +115,29 @@ class Feed:
         return True
 
     def _close(self, delta: _Joinable, texts: list[str], wire: list[Json]) -> None:
-        """The pieces that were joined, as one."""
+        """The pieces that were joined, as one; without their end if that may be the beginning of a secret."""
         text = "".join(texts)
-        wire.append({**_wire(delta), "text": clean(text)})
         if type(delta) is FileDelta:
             paths = self._streamed[delta.variant, delta.call_id]
             before = paths.get(delta.path, 0) if delta.offset else 0
             paths[delta.path] = before + len(text.encode("utf-8", "surrogatepass"))
+        stream = self._open.get(delta.variant)
+        if stream is None or not self._goes_on(stream[0], delta):
+            self._end(delta.variant, wire)
+            stream = delta, Scrubber()
+        scrubber = stream[1]
+        begun = _moved(delta, -len(scrubber.held))
+        told = scrubber.more(text)
+        self._open[delta.variant] = _moved(delta, len(text)), scrubber
+        if told or not text:
+            wire.append({**_wire(begun), "text": told})
+
+    def _end(self, variant: int, wire: list[Json]) -> None:
+        """What a variant was writing goes on no more: the rest of it is told."""
+        if variant in self._open:
+            delta, scrubber = self._open.pop(variant)
+            if scrubber.held:
+                wire.append({**_wire(_moved(delta, -len(scrubber.held))), "text": scrubber.rest()})
 
     def _slim(self, event: Event) -> Json:
         match event:
@@ -129,7 +151,7 @@ class Feed:
                 event = self._without_streamed_text(event)
             case _:
                 pass
-        data: Json = _cleaned(_wire(event))
+        data: Json = change_texts(_wire(event), clean)
         return data
 
     def _without_streamed_text(self, event: FileChanged) -> FileChanged:
@@ -151,28 +173,11 @@ def _wire(event: Event) -> Json:
     return data
 
 
+def _moved(delta: _Joinable, points: int) -> _Joinable:
+    return replace(delta, offset=delta.offset + points) if type(delta) is FileDelta and points else delta
+
+
 def _shortened(value: Any) -> Any:
     if isinstance(value, str) and len(value) > SHORT:
-        return value[:SHORT] + "…"
+        return scrub(value)[:SHORT] + "…"
     return value
-
-
-def _cleaned(value: Any) -> Any:
-    match value:
-        case str():
-            return clean(value)
-        case dict():
-            return {key: _cleaned(item) for key, item in value.items()}
-        case list():
-            return [_cleaned(item) for item in value]
-        case _:
-            return value
-
-
-def clean(text: str) -> str:
-    """Text that can leave as UTF-8: half a character, which JSON allows, cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode()
-    return scrub(text)

@@ -21,11 +21,11 @@ from agent_nb.calls import Answer
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.handle import Handle
-from agent_nb.notebook.feed import clean
 from agent_nb.notebook.outlet import Outlet, Pace
 from agent_nb.render import ready_line
 from agent_nb.requests import request_for_page
 from agent_nb.run import Run, all_events
+from agent_nb.scrub import clean
 from agent_nb.wire import Json
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"

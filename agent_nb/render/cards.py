@@ -14,6 +14,7 @@ from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.prose import link, to_html, with_code
 from agent_nb.render.transcript import Cited, End, Entry, Given, Retry, Step, Thought, Words
 from agent_nb.render.words import duration, picture_words
+from agent_nb.scrub import scrub
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""
@@ -120,7 +121,8 @@ def _arguments(args: Mapping[str, Any]) -> str:
     lines = []
     for name, value in args.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-        text = text if len(text) <= MAX_ARGUMENT else text[:MAX_ARGUMENT] + " …"
+        # Masked before it is cut: half of a key is not known as one.
+        text = text if len(text) <= MAX_ARGUMENT else scrub(text)[:MAX_ARGUMENT] + " …"
         lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
     return "\n".join(lines)
 
@@ -178,7 +180,7 @@ def _block(text: str) -> str:
 def _cut(text: str) -> str:
     if len(text) <= MAX_OUTPUT:
         return text
-    return f"{text[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
+    return f"{scrub(text)[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
 
 
 def _text(content: Any) -> str:

@@ -28,6 +28,7 @@ from agent_nb.render.words import (
     result_words,
     subscript,
 )
+from agent_nb.scrub import scrub
 
 MAX_PAGE = 1_000_000
 """Characters of the pages in one output; what is over it is left out, with a line that says so."""
@@ -72,7 +73,7 @@ def first_frame_html(key: str, name: str, model: str, said: str, session: str) -
 
 
 def html_page(run: Finished, entries: Sequence[Entry]) -> str:
-    title = html.escape(f"{run.name}: {' '.join(run.prompt.split())}"[:120])
+    title = html.escape(f"{run.name}: {scrub(' '.join(run.prompt.split()))}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
+from agent_nb.scrub import scrub
 
 SANDBOX = "allow-scripts allow-forms"
 """Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
@@ -88,7 +89,8 @@ def _with_preamble(page: str, preamble: str) -> str:
 
 def quoted(value: str) -> str:
     """As an attribute's value, in the quotes that cost less."""
-    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", value)
+    # Masked before it is quoted: a secret with a quote in it would be written in other letters.
+    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", scrub(value))
     if value.count("'") < value.count('"'):
         return "'" + value.replace("'", "&#39;") + "'"
     return '"' + value.replace('"', "&#34;") + '"'

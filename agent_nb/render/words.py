@@ -1,7 +1,6 @@
 """What is said about a finished run, in the words and numbers that every form of it shares."""
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -9,9 +8,8 @@ from agent_nb.events import Event, Reason, Thumbnail, TurnStarted
 from agent_nb.files import Files, human_size
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
+from agent_nb.scrub import clean
 from agent_nb.wire import Json
-
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Finished(Protocol):
@@ -47,13 +45,6 @@ class Finished(Protocol):
     def variant(self) -> int: ...
     @property
     def variants(self) -> "Sequence[Finished]": ...
-
-
-def clean(text: str) -> str:
-    """Without what no front end can save or show: halves of characters and NULs."""
-    if "\0" in text:
-        text = text.replace("\0", "\ufffd")
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def duration(seconds: float) -> str:
