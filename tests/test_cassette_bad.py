@@ -1,6 +1,9 @@
 """Cassettes that cannot be played or written: one sentence each, and nothing is overwritten."""
 
+import base64
 import json
+import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,10 @@ def changed(tape: Path, kind: str, **fields) -> str:
     return "\n".join(map(json.dumps, rows))
 
 
+def packed(pace: str) -> str:
+    return "z" + base64.b64encode(zlib.compress(pace.encode(), 1)).decode()
+
+
 def without(tape: Path, kind: str) -> str:
     return "\n".join(line for line in lines_of(tape) if not line.startswith(f'{{"{kind}"'))
 
@@ -43,7 +50,10 @@ CASES = {
     "a list": (lambda tape: "[1, 2]", "is not a cassette"),
     "bytes": (lambda tape: b"\x89PNG\xff\xfe", "is not a cassette: it is not text"),
     "newer": (lambda tape: changed(tape, "format", version=2), "by a newer agent_nb (format 2; this one reads 1)"),
-    "no version": (lambda tape: '{"format": "agent_nb.cassette"}', "by a newer agent_nb"),
+    "no version": (lambda tape: '{"format": "agent_nb.cassette"}', "does not say which version it is"),
+    "one long line": (lambda tape: '{"format": "' + "x" * 2_000_000, "its first line is not JSON"),
+    "nothing but brackets": (lambda tape: "[" * 200_000, "its first line is not JSON"),
+    "two files merged": (lambda tape: tape.read_text() * 2, "'variant' is due here, not 'format'"),
     "cut in a line": (lambda tape: tape.read_text()[:-20], "is cut short"),
     "cut between lines": (lambda tape: "\n".join(lines_of(tape)[:-1]), "is cut short"),
     "cut in the head": (lambda tape: "\n".join(lines_of(tape)[:2]), "is cut short"),
@@ -65,6 +75,10 @@ CASES = {
     "odd moment": (lambda tape: changed(tape, "tool", tool="dancing"), "has no moment 'dancing'"),
     "odd line": (lambda tape: tape.read_text().replace('{"turn": 1', '{"song": 1'), "'song' is not known here"),
     "odd call": (lambda tape: changed(tape, "tool", id="other"), "a result for 'other', which was not called"),
+    "odd count": (lambda tape: changed(tape, "turn", usage={"loaves": 3}), "'loaves' is no count of tokens"),
+    "endless gap": (lambda tape: tape.read_text().replace('"name"', '"after": 1e400, "name"'), "'inf', not milli"),
+    "endless pace": (lambda tape: changed(tape, "pace", pace="0*9999999 " * 30 + "14"), "does not fit its text"),
+    "swollen pace": (lambda tape: changed(tape, "pace", pace=packed("1 " * 30_000_000)), "its text of 14 characters"),
     "odd gap": (lambda tape: changed(tape, "call", after="soon"), "`after` is 'soon', not milliseconds"),
     "no question": (lambda tape: changed(tape, "yours", yours=[]), "it does not say what was asked"),
 }  # fmt: skip
@@ -87,6 +101,33 @@ def test_a_missing_file_is_named(tmp_path):
         replay(tmp_path / "no.jsonl")
     with pytest.raises(CassetteError, match="cannot be read: Is a directory"):
         replay(tmp_path)
+    with pytest.raises(CassetteError, match="cannot be read: File name too long"):
+        replay(tmp_path / ("x" * 300))
+    with pytest.raises(CassetteError, match="cannot be read: embedded null byte"):
+        replay("a\0b")
+
+
+async def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(CassetteError, match="is not a cassette: it is not a file"):
+        replay(pipe)
+    with pytest.raises(CassetteError, match="cannot be recorded: it is not a file"):
+        await Agent(ScriptedProvider([[text("x")]])).recording(pipe, force=True).run(PROMPT)
+    assert pipe.is_fifo()
+
+
+async def test_marks_and_line_ends_of_editors_do_no_harm(tape):
+    run = await play(tape)
+    tape.write_bytes(b"\xef\xbb\xbf" + tape.read_bytes().replace(b"\n", b"\r\n"))
+    assert facts(await play(tape)) == facts(run)
+
+
+async def test_the_home_folder_is_known(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run = await record("~/hero.jsonl", [text("ok")])
+    assert (tmp_path / "hero.jsonl").exists()
+    assert facts(await play("~/hero.jsonl")) == facts(run)
 
 
 async def test_text_changed_by_hand_plays_without_its_pace(tape):
@@ -123,7 +164,12 @@ async def test_a_foreign_file_is_not_recorded_over(tmp_path):
 async def test_a_place_that_takes_no_file_is_told_first(tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
-    for path, why in (("file/hero.jsonl", "does not take new files"), ("folder", "it is a folder")):
+    places = {
+        "file/hero.jsonl": "does not take new files",
+        "folder": "it is a folder",
+        "x" * 300: "File name too long",
+    }
+    for path, why in places.items():
         provider = ScriptedProvider([[text("x")]])
         with pytest.raises(CassetteError, match=why):
             await Agent(provider).recording(tmp_path / path).run(PROMPT)

@@ -11,11 +11,14 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 
-from agent_nb.cassette.tape import Gap
+from agent_nb.cassette.tape import LONGEST_GAP, Gap
 
 _WEIGHT = 10
 """Packed when longer than this part of the text."""
-_WORD = re.compile(r"(\d+)([+-][\d.]+)?(?:\*(\d{1,7}))?")
+_WORD = re.compile(r"(\d{1,12})([+-]\d{1,12}(?:\.\d{1,12})?)?(?:\*(\d{1,7}))?")
+_LONGEST_WORD = 40
+_EMPTY = 100_000
+"""Fragments without a character that a text may have: some vendors send such."""
 
 
 def write_pace(cuts: Iterable[tuple[int, Gap]], chars: int) -> str:
@@ -35,12 +38,15 @@ def read_pace(pace: str, text: str) -> Iterator[tuple[str, Gap]]:
     """The fragments and their gaps; ValueError when the pace is not one of this text."""
     if pace.startswith("z"):
         try:
-            pace = zlib.decompress(base64.b64decode(pace[1:], validate=True)).decode()
+            packed = base64.b64decode(pace[1:], validate=True)
+            most = _LONGEST_WORD * (len(text) + _EMPTY)
+            pace = zlib.decompressobj().decompress(packed, most).decode()
         except (binascii.Error, zlib.error, UnicodeDecodeError):
             raise ValueError("its pace cannot be unpacked") from None
     start = 0
-    for length, gap in _cuts(pace):
-        if start > len(text):
+    for number, (length, gap) in enumerate(_cuts(pace)):
+        if start > len(text) or number > len(text) + _EMPTY or abs(gap) > LONGEST_GAP:
+            start = -1
             break
         yield text[start : start + length], gap
         start += length

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from agent_nb.cassette.pace import read_pace
 from agent_nb.cassette.tape import (
     FORMAT,
+    LONGEST_GAP,
     OWN_ENDS,
     VERSION,
     Attempt,
@@ -35,7 +36,12 @@ AGAIN = "Record it again, or take it back from version control."
 def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Cassette:
     """The cassette in this file; a `CassetteError` says why it cannot be played. A relative path is in `folder`."""
     shown = Path(path).as_posix()
-    return parse_cassette(_text(Path(folder or "") / path, shown), shown)
+    return parse_cassette(_text(locate(path, folder), shown), shown)
+
+
+def locate(path: str | os.PathLike[str], folder: Path | None = None) -> Path:
+    """Where a cassette is that is named so: in `folder` if it is relative, `~` is the home folder."""
+    return Path(folder or "") / os.path.expanduser(path)
 
 
 def parse_cassette(text: str, shown: str) -> Cassette:
@@ -44,9 +50,12 @@ def parse_cassette(text: str, shown: str) -> Cassette:
     head = rows.take("format")
     if head["format"] != FORMAT:
         raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
-    if not isinstance(head.get("version"), int) or head["version"] > VERSION:
+    version = head.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise CassetteError(f"{shown!r} is not a cassette: it does not say which version it is.")
+    if version > VERSION:
         raise CassetteError(
-            f"{shown!r} was recorded by a newer agent_nb (format {head.get('version')}; this one reads {VERSION}). "
+            f"{shown!r} was recorded by a newer agent_nb (format {version}; this one reads {VERSION}). "
             "Upgrade: `pip install -U agent-nb`."
         )
     yours, ours = rows.take("yours")["yours"], rows.take("ours")["ours"]
@@ -60,13 +69,15 @@ def parse_cassette(text: str, shown: str) -> Cassette:
 
 def _text(path: Path, shown: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise CassetteError(f"{shown!r} is not a cassette: it is not a file.")
+        return path.read_bytes().decode("utf-8-sig")  # some editors put a mark in front
     except FileNotFoundError:
         raise CassetteError(f"There is no cassette {shown!r}.") from None
     except UnicodeDecodeError:
         raise CassetteError(f"{shown!r} is not a cassette: it is not text.") from None
-    except OSError as error:
-        raise CassetteError(f"{shown!r} cannot be read: {error.strerror}.") from None
+    except (OSError, ValueError) as error:
+        raise CassetteError(f"{shown!r} cannot be read: {getattr(error, 'strerror', error)}.") from None
 
 
 class _Rows:
@@ -297,6 +308,8 @@ def _mark(row: Json) -> Mark:
 
 
 def _usage(counts: Json) -> Usage:
+    if unknown := [name for name in counts if name not in Usage.__slots__]:
+        raise ValueError(f"{unknown[0]!r} is no count of tokens")
     return Usage(**{name: int(count) for name, count in counts.items()})
 
 
@@ -306,8 +319,8 @@ def _cost(row: Json) -> float | None:
 
 def _gap(row: Json) -> float:
     gap: Any = row.get("after", 0)
-    if not isinstance(gap, int | float):
-        raise TypeError(f"`after` is {gap!r}, not milliseconds")
+    if not isinstance(gap, int | float) or not abs(gap) <= LONGEST_GAP:
+        raise ValueError(f"`after` is {str(gap)[:20]!r}, not milliseconds")
     return gap
 
 

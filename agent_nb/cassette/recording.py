@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent_nb.cassette.cleaning import clean
 from agent_nb.cassette.fingerprint import differences
-from agent_nb.cassette.reading import parse_cassette, read_cassette
+from agent_nb.cassette.reading import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.tape import Cassette, Take
 from agent_nb.cassette.writing import write_cassette
 from agent_nb.errors import CassetteError
@@ -37,7 +37,7 @@ class Target:
 
     @property
     def file(self) -> Path:
-        return self.folder / self.path
+        return locate(self.path, self.folder)
 
 
 class Recording:
@@ -111,17 +111,29 @@ class Recording:
 def check_target(target: Target, yours: Json) -> None:
     """Raises before anything is sent if the cassette could not be written, or would replace another's."""
     shown, path = target.path.as_posix(), target.file
+    if why := _why_not_there(path):
+        raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
     if path.is_file() and not target.force:
         try:
             before = read_cassette(target.path, target.folder)
         except CassetteError as error:
-            raise CassetteError(f"{error} To record over it all the same, use `--force`.") from None
+            damage = str(error).removesuffix(AGAIN).strip()
+            raise CassetteError(f"{damage} To record over it all the same, use `--force`.") from None
         prompt = {"prompt": before.yours.get("prompt", "")}
         if told := differences({**yours, **prompt}, yours):
             raise CassetteError(
                 f"{shown!r} was recorded with {told[0]}. Give another name, or record over it with `--force`."
             )
-    folder = next(parent for parent in (path.parent, *path.parent.parents) if parent.exists())
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        why = "it is a folder" if path.is_dir() else f"{folder.as_posix()!r} does not take new files"
-        raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
+
+
+def _why_not_there(path: Path) -> str:
+    """Why no file can be written at a path; empty when there is nothing against it."""
+    try:
+        if path.exists() and not path.is_file():
+            return "it is a folder" if path.is_dir() else "it is not a file"
+        folder = next(parent for parent in path.parents if parent.exists())
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "strerror", error))
+    if folder.is_dir() and os.access(folder, os.W_OK):
+        return ""
+    return f"{folder.as_posix()!r} does not take new files"

@@ -18,6 +18,8 @@ OWN_ENDS: tuple[Reason, ...] = ("end_turn", "max_tokens", "max_steps", "refusal"
 """A run ends so by what the model said. Any other end comes from outside, and the tape says where."""
 
 Gap = float
+LONGEST_GAP = 1e9
+"""Milliseconds, eleven days: what is longer was not recorded."""
 Stage = Literal["turn", "wait", "tools"]
 """What a run is busy with: the model speaks, a failed attempt is waited out, tools run."""
 Moment = Literal["ready", "running", "asking", "answered", "progress", "changed", "finished"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from IPython.core.error import UsageError
 
 from agent_nb.agent import Agent
-from agent_nb.cassette import AGAIN, ReplayProvider, replay
+from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
 from agent_nb.errors import CassetteError
 from agent_nb.prompts import prompt_text
 from agent_nb.run import Run
@@ -49,7 +49,7 @@ class Playing:
 
     def provider(self, pace: float) -> ReplayProvider | None:
         """The recorded model, if there is one to play."""
-        there = (self.folder / self.path).exists()
+        there = os.path.exists(locate(self.path, self.folder))  # also of a path that cannot be one
         if self.mode in ("record", "live") or (self.mode == "auto" and not there):
             return None
         try:
