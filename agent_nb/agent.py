@@ -59,9 +59,15 @@ class Agent:
         limits: Limits | None = None,
         approve: Policy = "ask",
     ) -> None:
-        self.provider = make_model(model) if isinstance(model, str) else model
+        self.provider = _provider(model)
         self.toolbox = Toolbox.default() if tools is None else _toolbox(tools)
+        if not isinstance(system, str | None):
+            raise ConfigError(f"`system` is text, not {_a(system)}.")
         self.instructions = system
+        if not isinstance(limits, Limits | None):
+            raise ConfigError(
+                f"`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not {_a(limits)}."
+            )
         self.limits = limits or Limits()
         if not callable(approve) and approve not in ("ask", "auto", "deny"):
             raise ConfigError(f"`approve` is 'ask', 'auto', 'deny' or a function, not {approve!r}.")
@@ -77,7 +83,7 @@ class Agent:
         prompt: str,
         *,
         files: Mapping[str, str | bytes] | None = None,
-        images: Sequence[Any] = (),
+        images: Any = (),
         base: Run | None = None,
         messages: Sequence[Message | Mapping[str, Any]] | None = None,
     ) -> RunHandle:
@@ -123,7 +129,7 @@ class Agent:
     def with_model(self, model: str | Provider) -> Self:
         """This agent on another model."""
         other = self._copy()
-        other.provider = make_model(model) if isinstance(model, str) else model
+        other.provider = _provider(model)
         return other
 
     def with_stack(self, stack: str) -> Self:
@@ -253,6 +259,7 @@ class Agent:
     def _entrants(self, models: Sequence[str | Provider], variants: int) -> list[Self]:
         if isinstance(self.provider, ReplayProvider) and not models and variants == 1:
             return [self.with_model(provider) for provider in self.provider.variants]
+        models = [models] if isinstance(models, str) else models
         count_variants(len(models), variants)
         agents = [self.with_model(model) for model in models] or [self]
         return [agent for agent in agents for _ in range(variants)]
@@ -348,5 +355,21 @@ class Agent:
         return self._studio[1]
 
 
-def _toolbox(tools: Iterable[Tool | Callable[..., Any]]) -> Toolbox:
-    return tools if isinstance(tools, Toolbox) else Toolbox(tools)
+def _provider(model: str | Provider) -> Provider:
+    if isinstance(model, str):
+        return make_model(model)
+    if not hasattr(model, "stream"):
+        raise ConfigError(f"`model` is a name such as 'anthropic:', or a provider, not {_a(model)}.")
+    return model
+
+
+def _toolbox(tools: Any) -> Toolbox:
+    if isinstance(tools, Toolbox):
+        return tools
+    if isinstance(tools, str) or not isinstance(tools, Iterable):
+        raise ConfigError(f"`tools` is a list of functions and tools, not {_a(tools)}.")
+    return Toolbox(tools)
+
+
+def _a(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"

@@ -256,7 +256,7 @@ def _check_bounds(jobs: Sequence[Job], concurrency: int, budget: float | None) -
         raise ConfigError(f"`concurrency` is how many run at once: 1 or more, not {concurrency!r}.")
     if budget is None:
         return
-    if not budget > 0:
+    if not isinstance(budget, int | float) or not budget > 0:
         raise ConfigError(f"`budget` is in US dollars and above 0, not {budget!r}.")
     for name in {job.provider.name for job in jobs}:
         if not has_price(name):

@@ -1,7 +1,7 @@
 """How a run begins: the conversation before the prompt, the files it starts from, the prompt and its pictures."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,12 +47,9 @@ async def with_pictures_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Figures, arrays and the like are left: they are the caller's, who may change them meanwhile.
     """
-    given = material.get("images")
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        return material
     images = [
         await asyncio.to_thread(to_image, image) if isinstance(image, str | bytes | Path | Image) else image
-        for image in given
+        for image in _several(material.get("images"))
     ]
     return {**material, "images": images}
 
@@ -60,20 +57,19 @@ async def with_pictures_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
 def open_run(
     prompt: str,
     files: Mapping[str, str | bytes] | None,
-    images: Sequence[Any],
+    images: Any,
     base: Run | None,
     messages: Sequence[Message | Mapping[str, Any]] | None,
 ) -> Opening:
     """Everything a run begins with; raises where the pieces contradict each other."""
-    if not isinstance(prompt, str) or not prompt.strip():
-        raise ConfigError("The prompt is empty. Say what you want made.")
+    _check_kinds(prompt, files, base)
     if base is not None and messages is not None:
         raise ConfigError("Give either `base` or `messages`: both are a conversation to go on from.")
     given = [to_message(message) for message in messages or ()]
     spoken = tuple(message for message in given if message.role != "system")
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
-    pictures = tuple(to_image(image) for image in images)
+    pictures = tuple(to_image(image) for image in _several(images))
     earlier = pictures_in(history)
     notes, start = _starting_files(files, base, bool(spoken))
     if pictures and system is None:
@@ -93,6 +89,26 @@ def open_run(
         options=tuple(variant.files for variant in base.variants) if base is not None else (),
         stack=base.settings.get("stack") if base is not None else None,
     )
+
+
+def _check_kinds(prompt: object, files: object, base: object) -> None:
+    if not isinstance(prompt, str | None):
+        raise ConfigError(f"The prompt is a {type(prompt).__name__}, not text. Say what you want made.")
+    if not prompt or not prompt.strip():
+        raise ConfigError("The prompt is empty. Say what you want made.")
+    if not isinstance(files, Mapping | None):
+        kind = type(files).__name__
+        raise ConfigError(f"`files` is a dict such as {{'index.html': page}}, not a {kind}.")
+    if not isinstance(base, Run | None):
+        raise ConfigError(f"`base` is the Run to go on from, not a {type(base).__name__}.")
+
+
+def _several(images: Any) -> Iterable[Any]:
+    """Pictures, also where only one was given: a path, an array or a figure is one."""
+    if images is None:
+        return ()
+    many = isinstance(images, Sequence | set | Iterator | ValuesView)
+    return images if many and not isinstance(images, str | bytes | bytearray | memoryview) else (images,)
 
 
 def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:

@@ -16,6 +16,8 @@ MOST_VARIANTS = 8
 
 def count_variants(models: int, variants: int) -> int:
     """How many there are, `variants` on each model; raises where that is none or too many."""
+    if not isinstance(variants, int):
+        raise ConfigError(f"`variants` is a whole number, not {variants!r}.")
     total = max(1, models) * variants
     if not 1 <= total <= MOST_VARIANTS:
         raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")

@@ -133,6 +133,8 @@ class Run:
 
     def with_files(self, changed: Mapping[str, str | bytes | None]) -> "Run":
         """A new run with these files changed by hand (None deletes); the next prompt tells the model."""
+        if not isinstance(changed, Mapping):
+            raise ConfigError(f"Give a dict such as {{'index.html': page}}, not a {type(changed).__name__}.")
         files = self.files
         for path, content in changed.items():
             files = files.delete(path) if content is None else files.write(path, content)
@@ -141,9 +143,9 @@ class Run:
 
     def pick(self, number: int) -> "Run":
         """The variant of that number, from 1, as a run of its own that keeps its siblings."""
-        if not 1 <= number <= len(self.variants):
+        if not isinstance(number, int) or not 1 <= number <= len(self.variants):
             have = f"1 to {len(self.variants)}" if self.variants else "none"
-            raise ConfigError(f"There is no variant {number}; this run has {have}.")
+            raise ConfigError(f"There is no variant {number!r}; this run has {have}.")
         return replace(self.variants[number - 1], name=self.name, key=self.key, variants=self.variants)
 
     def compare(self, checks: "Checks" = ()) -> "Comparison":

@@ -43,6 +43,28 @@ def test_a_policy_is_one_of_three_or_a_function(approve):
         Agent("demo:", approve=approve)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"limits": {"steps": 3}},
+            "`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not a dict.",
+        ),
+        ({"system": 3}, "`system` is text, not a int."),
+        ({"tools": roll.function}, "`tools` is a list of functions and tools, not a function."),
+        ({"tools": "roll"}, "`tools` is a list of functions and tools, not a str."),
+        ({"tools": [lambda sides: sides]}, "has no annotation"),
+        ({"model": 3}, "`model` is a name such as 'anthropic:', or a provider, not a int."),
+        ({"model": None}, "`model` is a name such as 'anthropic:', or a provider, not None."),
+    ],
+)
+def test_what_an_agent_cannot_take_is_one_sentence(given, says):
+    with pytest.raises(ConfigError) as told:
+        Agent(**{"model": "demo:", **given})
+    assert says in str(told.value)
+    assert "\n" not in str(told.value)
+
+
 async def test_a_budget_needs_a_known_price():
     with pytest.raises(ConfigError, match="known price"):
         await Agent(ScriptedProvider([]), limits=Limits(usd=1)).run("go")

@@ -255,8 +255,9 @@ async def test_the_pace_scales_the_wait(tape):
     assert not handle.done
     handle.stop()
     assert (await handle).reason == "stopped"
-    with pytest.raises(ConfigError, match="pace"):
-        replay(tape, pace=-1.0)
+    for pace in (-1.0, float("nan"), float("inf"), "fast"):
+        with pytest.raises(ConfigError, match="pace"):
+            replay(tape, pace=pace)
 
 
 async def test_the_loop_does_not_write_the_file(tape):

@@ -164,6 +164,7 @@ async def test_cancelling_whoever_waits_ends_all(server):
         (["A page"], {"concurrency": 0}, "1 or more, not 0."),
         (["A page"], {"concurrency": 2.5}, "1 or more, not 2.5."),
         (["A page"], {"budget": 0}, "above 0, not 0."),
+        (["A page"], {"budget": "1"}, "above 0, not '1'."),
         (["A page"], {"budget": 1, "models": ["demo:", "ollama:qwen3"]}, "'ollama:qwen3' has none"),
     ],
 )

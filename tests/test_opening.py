@@ -6,9 +6,12 @@ import json
 import os
 import threading
 
+import numpy as np
+import PIL.Image
 import pytest
 
 from agent_nb import Agent
+from agent_nb.conversation import pictures_in
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
     FileChanged,
@@ -23,6 +26,35 @@ from tests.scripts import PAGE, of, run_script, write
 async def test_an_empty_prompt_is_refused(prompt):
     with pytest.raises(ConfigError, match="empty"):
         await Agent(ScriptedProvider([])).run(prompt)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"prompt": ["A page"]}, "The prompt is a list, not text."),
+        ({"files": "<h1>"}, "`files` is a dict such as {'index.html': page}, not a str."),
+        ({"base": "hero"}, "`base` is the Run to go on from, not a str."),
+        ({"images": 3}, "A int is not a picture."),
+    ],
+)
+async def test_what_a_run_cannot_take_is_one_sentence(given, says):
+    with pytest.raises(ConfigError) as told:
+        await Agent(ScriptedProvider([])).run(**{"prompt": "go", **given})
+    assert says in str(told.value)
+
+
+async def test_one_picture_is_taken_as_one(tmp_path):
+    shot = tmp_path / "shot.png"
+    shot.write_bytes(png())
+    drawn = PIL.Image.open(shot)
+    one = [str(shot), shot, png(), bytearray(png()), drawn, np.asarray(drawn)]
+    two = [[shot, shot], (shot, shot), iter([shot, shot]), {"a": shot, "b": shot}.values()]
+    counts = []
+    for images in (None, *one, *two):
+        with ScriptedProvider([[text("Seen.")]]) as provider:
+            run = await Agent(provider).run("Look", images=images)
+        counts.append(len(pictures_in(run.messages)))
+    assert counts == [0] + [1] * len(one) + [2] * len(two)
 
 
 async def test_an_earlier_run_is_gone_on_from():

@@ -142,6 +142,42 @@ def test_a_wrong_setting_is_named(settings):
         made("openai:m", **settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"api_key": 3}, "`api_key` is text, not a int."),
+        ({"base_url": 3}, "`base_url` is text, not a int."),
+        ({"headers": "x: y"}, "`headers` is a dict of names and values, not a str."),
+    ],
+)
+def test_a_setting_of_the_wrong_kind_is_named(settings, says):
+    with pytest.raises(ConfigError) as told:
+        model("openai:m", **{"api_key": "sk-test", **settings})
+    assert str(told.value) == says
+
+
+def test_a_name_is_text():
+    with pytest.raises(
+        ConfigError, match="A model is named such as 'anthropic:claude-opus-5-5', not with a int"
+    ):
+        model(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "given", [{"max_tokens": 9}, {"base_url": "http://x"}, {"api_key": "k"}, {"folder": "."}]
+)
+def test_what_an_offline_model_cannot_use_is_refused(given):
+    (option,) = given
+    with pytest.raises(ConfigError, match=f"`demo:` asks no server: it takes `pace`, not `{option}`"):
+        model("demo:", **given)
+
+
+@pytest.mark.parametrize("pace", [-1, float("nan"), float("inf"), "fast", None])
+def test_a_pace_that_is_none_is_refused(pace):
+    with pytest.raises(ConfigError, match="The pace must be 0"):
+        model("demo:", pace=pace)
+
+
 def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(InstallError, match="%pip install anthropic"):

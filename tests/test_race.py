@@ -115,6 +115,16 @@ async def test_there_are_one_to_eight_variants(count):
         demo().race(PROMPT, variants=count)
 
 
+async def test_variants_are_counted_in_whole_numbers():
+    with pytest.raises(ConfigError, match="`variants` is a whole number, not '3'"):
+        demo().race(PROMPT, variants="3")
+
+
+async def test_one_model_may_be_named_alone():
+    run = await demo().race(PROMPT, models="demo:shop", variants=2)
+    assert [variant.model for variant in run.variants] == ["demo:shop", "demo:shop"]
+
+
 async def test_too_many_models_are_refused():
     with pytest.raises(ConfigError, match="1 to 8 variants in all, not 9"):
         demo().race(PROMPT, models=["demo:"] * 3, variants=3)

@@ -29,8 +29,14 @@ async def test_with_files_makes_a_new_run(run):
 
 
 async def test_pick_refuses_what_is_not_there(run):
-    with pytest.raises(ConfigError, match="no variant 9"):
-        run.pick(9)
+    for number in (9, "2"):
+        with pytest.raises(ConfigError, match=f"no variant {number!r}"):
+            run.pick(number)
+
+
+async def test_files_by_hand_are_a_dict(run):
+    with pytest.raises(ConfigError, match=r"Give a dict such as .*, not a list\."):
+        run.with_files(["index.html"])
 
 
 async def test_a_changed_run_survives_saving(run, tmp_path):

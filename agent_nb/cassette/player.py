@@ -15,11 +15,12 @@ from agent_nb.calls import ToolRunner, result_of, title_of
 from agent_nb.cassette.fingerprint import ours_of
 from agent_nb.cassette.reading import read_cassette
 from agent_nb.cassette.tape import Cassette, Mark, Take, TapedTurn
-from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
+from agent_nb.errors import CassetteError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
 from agent_nb.providers.prices import price_of
+from agent_nb.providers.settings import check_pace
 from agent_nb.setup import Ended, Limits, Setup
 from agent_nb.tools import Tool, Toolbox, ToolOutput
 from agent_nb.wire import Json, from_wire
@@ -65,10 +66,8 @@ class ReplayProvider:
     """The model of one variant of a cassette, under the name it was recorded with."""
 
     def __init__(self, cassette: Cassette, shown: str, *, pace: float = 0.0, variant: int = 0) -> None:
-        if not pace >= 0:
-            raise ConfigError(f"The pace must be 0 (at once) or more (1 as recorded), not {pace!r}.")
         self.cassette, self.path = cassette, shown
-        self._pace = pace
+        self._pace = check_pace(pace)
         self.take = cassette.takes[variant]
         self._prices = _prices(self.take)
 

@@ -7,6 +7,7 @@ three come before anything is sent.
 import importlib
 import importlib.util
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,14 @@ def model(
     **options: Any,
 ) -> "Provider":
     """The provider for `vendor:model`; `options` such as `max_tokens` go into the request."""
-    from agent_nb.providers.settings import Settings, check_effort, check_max_tokens
+    from agent_nb.providers.settings import Settings, check_effort, check_headers, check_max_tokens
 
     vendor, model_name = _parse(name)
     if vendor.name in _OFFLINE:
+        check_effort(effort)
+        _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
         return _load(vendor.target)(model_name, **options)  # type: ignore[no-any-return]
+    _check_text(base_url=base_url, api_key=api_key)
     _check_installed(vendor)
     key_variable, key = _key(vendor, name, api_key)
     api = options.pop("api", "")
@@ -66,10 +70,25 @@ def model(
         key_variable=key_variable,
         effort=check_effort(effort),
         max_tokens=check_max_tokens(options.pop("max_tokens", None)),
-        headers=dict(options.pop("headers", {})),
+        headers=check_headers(options.pop("headers", None)),
         options=options,
     )
     return _load(_target(vendor, api))(settings)  # type: ignore[no-any-return]
+
+
+def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
+    taken = {"pace", "folder"} if vendor.name == "replay" else {"pace"}
+    for option, value in given.items():
+        if option in taken or (option in ("base_url", "api_key") and value is None):
+            continue
+        raise ConfigError(f"`{vendor.name}:` asks no server: it takes `pace`, not `{option}`.")
+
+
+def _check_text(**given: Any) -> None:
+    """A key is never shown, so the value is not."""
+    for name, value in given.items():
+        if not isinstance(value, str | None):
+            raise ConfigError(f"`{name}` is text, not a {type(value).__name__}.")
 
 
 def full_name(name: str) -> str:
@@ -108,6 +127,10 @@ def _info(vendor: Vendor) -> VendorInfo:
 
 
 def _parse(name: str) -> tuple[Vendor, str]:
+    if not isinstance(name, str):
+        raise ConfigError(
+            f"A model is named such as 'anthropic:claude-opus-5-5', not with a {type(name).__name__}."
+        )
     vendor_name, colon, model_name = name.strip().partition(":")
     vendor = VENDORS.get(vendor_name.lower())
     if vendor is None:

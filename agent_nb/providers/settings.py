@@ -1,5 +1,6 @@
 """What a provider is made from: one value, checked before anything is sent."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -70,12 +71,25 @@ def check_effort(effort: str | None) -> str | None:
     return effort
 
 
+def check_headers(headers: Any) -> dict[str, str]:
+    if not isinstance(headers, Mapping | None):
+        raise ConfigError(f"`headers` is a dict of names and values, not a {type(headers).__name__}.")
+    return dict(headers or {})
+
+
 def check_base_url(base_url: str | None) -> str | None:
     if base_url and not base_url.startswith(("http://", "https://")):
         raise ConfigError(
             f"The base_url {_without_user_info(base_url)!r} must begin with http:// or https://."
         )
     return base_url.rstrip("/") if base_url else None
+
+
+def check_pace(pace: Any) -> float:
+    """How long a demo or a replay takes: 1 as it was, 0 no time."""
+    if not isinstance(pace, int | float) or isinstance(pace, bool) or not 0 <= pace < math.inf:
+        raise ConfigError(f"The pace must be 0 (at once) or more (1 as recorded), not {pace!r}.")
+    return pace
 
 
 def check_max_tokens(value: Any) -> int | None:

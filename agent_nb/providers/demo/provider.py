@@ -8,6 +8,7 @@ from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResu
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, VirtualClock
 from agent_nb.providers.demo.script import Call, Say, Step, Think, next_turn
+from agent_nb.providers.settings import check_pace
 
 FIRST_FRAGMENT = 0.4
 """Seconds before a turn's first fragment."""
@@ -25,7 +26,7 @@ class DemoProvider:
 
     def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
         self.name = f"demo:{model}"
-        self._pace = pace
+        self._pace = check_pace(pace)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         steps = next_turn(request)
