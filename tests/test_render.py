@@ -13,11 +13,9 @@ from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from agent_nb.render import bundle, first_frame, ready_line, to_html_page, to_markdown, to_text
-from agent_nb.render.cards import MAX_ARGUMENT, MAX_IMAGE
+from agent_nb.render.cards import MAX_IMAGE
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.run import Run
-from agent_nb.scrub import MASK, register
-from agent_nb.tools import Toolbox
 from agent_nb.tools.base import ToolOutput
 from tests.demo_kit import BAKERY, built
 from tests.scripts import write
@@ -54,46 +52,6 @@ async def play(*turns, tools=None, name="hero", **material) -> Run:
     with ScriptedProvider(list(turns)) as provider:
         run = await Agent(provider, tools=tools, approve="auto").run("A page", **material)
     return replace(run, name=name, key=f"{name}-0123abcdef")
-
-
-KEY = "sk-ant-api03-" + "x9-Y" * 8
-KNOWN = 'hunter & "sons" of 1987'
-
-
-@pytest.mark.parametrize(
-    "form", ["text/html", "text/markdown", "text/plain", to_html_page, to_markdown, to_text]
-)
-async def test_no_form_holds_a_secret(form):
-    register(KNOWN)
-
-    @tool
-    def look(where: str) -> str:
-        """Looks."""
-        return f"found {KEY} and {KNOWN}" + " more" * 3000 + f" {KEY}"
-
-    long = "x " * (MAX_ARGUMENT // 2 - 10) + KEY
-    leaky = f"<p>{KEY}</p><script>\n{KEY};'{KNOWN}'</script>"
-    run = await play(
-        [think(f"Hm, {KEY}, {KNOWN}", fragment=3), call("look", {"where": f"{KEY} {KNOWN}"})],
-        [call("look", {"where": long}), write(content=leaky)],
-        [text(f"Yours is **{KEY}** and {KNOWN}.\n\n    {KEY}", fragment=2)],
-        tools=Toolbox.default([look]),
-    )
-    run = replace(run, prompt=f"{'Use it. ' * 12}{KEY} {KNOWN}", error=f"Refused {KEY}")
-    shown = bundle(run)[form] if isinstance(form, str) else form(run)
-    assert MASK in shown
-    assert "x9-Y" not in shown
-    assert "1987" not in shown
-    assert KEY in run.html
-
-
-async def test_a_picture_is_never_masked():
-    data = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
-    page = "<p>See</p><img src='a.png'>"
-    run = (await play([write(content=page)], [text(f"It is {KEY}.")])).with_files({"a.png": data})
-    shown = bundle(run)["text/html"]
-    assert base64.b64encode(data).decode() in shown
-    assert MASK in shown
 
 
 async def page_run(page: str, **more: str | bytes) -> Run:
