@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import functools
 import itertools
-import logging
 import math
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +37,7 @@ from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.handle import Handle
 from agent_nb.journal import Journal
 from agent_nb.ledger import SESSION
+from agent_nb.log import log
 from agent_nb.messages import Message, ToolCall, user
 from agent_nb.opening import Opening
 from agent_nb.pictures import thumbnails
@@ -59,8 +59,6 @@ from agent_nb.setup import NOT_RUN, Ended, Lane, Setup
 from agent_nb.spend import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.studio import Bill
 from agent_nb.tools import ToolContext
-
-log = logging.getLogger("agent_nb")
 
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 

@@ -1,14 +1,12 @@
 """The record of a run: its events in order, told to whoever follows. A `Journal` also stamps them."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from agent_nb.events import BaseEvent, Event, FileDelta
+from agent_nb.log import log
 from agent_nb.providers.base import Clock
-
-log = logging.getLogger("agent_nb")
 
 MOMENT = 0.002
 """Seconds for which events wait for each other: whoever iterates is woken once, not for every token."""

@@ -1,7 +1,6 @@
 """Many prompts on many models: asked a few at a time, kept in a folder, shown as one table."""
 
 import asyncio
-import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ from agent_nb.engine import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
 from agent_nb.jobs import Absent, Job
+from agent_nb.log import log
 from agent_nb.messages import Usage
 from agent_nb.providers.prices import has_price
 from agent_nb.run import Run
@@ -20,8 +20,6 @@ from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     from agent_nb.comparison import Checks, Comparison
-
-log = logging.getLogger("agent_nb")
 
 
 class Runs(Sequence[Run]):

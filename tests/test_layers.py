@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agent_nb"
 
 FLOORS = [
-    {"errors", "quick", "wire", "scrub", "prompts", "paths", "table", "progress", "kept", "versions"},
+    {"errors", "quick", "wire", "scrub", "log", "prompts", "paths", "table", "progress", "kept", "versions"},
     {"messages"},
     {"events"},
     {"phase", "diffs"},

@@ -4,7 +4,6 @@ The loop does not wait for it: a long run takes seconds to write, so that is don
 """
 
 import asyncio
-import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,9 @@ from agent_nb.cassette.reading import AGAIN, locate, parse_cassette, read_casset
 from agent_nb.cassette.tape import Cassette, Take
 from agent_nb.cassette.writing import write_cassette
 from agent_nb.errors import CassetteError
+from agent_nb.log import log
 from agent_nb.run import write_atomically
 from agent_nb.wire import Json
-
-log = logging.getLogger("agent_nb")
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 _SELDOM_WANTED = {"stopped": "was stopped", "interrupted": "was interrupted", "failed": "failed"}

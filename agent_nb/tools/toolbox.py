@@ -2,7 +2,6 @@
 
 import difflib
 import json
-import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import Any, NoReturn
 
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.files import whole_text
+from agent_nb.log import log
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import call as run_call
@@ -33,8 +33,6 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
 """The built-in tools; every agent has them unless it is given others."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-
-logger = logging.getLogger("agent_nb")
 
 
 class Toolbox:
@@ -109,7 +107,7 @@ class Toolbox:
         except FileError as error:
             raise ToolError(str(error)) from error
         except Exception as error:
-            logger.debug("tool %s failed", tool.name, exc_info=True)
+            log.debug("tool %s failed", tool.name, exc_info=True)
             raise ToolError(_described(error)) from error
         return replace(output, text=_cut(whole_text(output.text)))
 

@@ -1,0 +1,21 @@
+"""The logger of the package. Secrets are masked in its lines and tracebacks before any handler sees them."""
+
+import logging
+
+from agent_nb.scrub import scrub
+
+_FORMAT = logging.Formatter()
+
+
+class _Masking(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = scrub(record.getMessage()), ()
+        if record.exc_info:
+            # As text only: what draws a traceback by itself would draw the values in it.
+            record.exc_text = scrub(_FORMAT.formatException(record.exc_info))
+            record.exc_info = None
+        return True
+
+
+log = logging.getLogger("agent_nb")
+log.addFilter(_Masking())

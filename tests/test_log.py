@@ -1,0 +1,56 @@
+"""The package's log lines, and the tracebacks below them, hold no secret."""
+
+import io
+import logging
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb.log import log
+from agent_nb.providers.scripted import ScriptedProvider, fail, text
+from agent_nb.scrub import MASK
+
+KEY = "sk-ant-api03-" + "x9-Y" * 8
+
+
+@pytest.fixture
+def lines():
+    """What a person's own handler writes."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    log.addHandler(handler)
+    yield stream
+    log.removeHandler(handler)
+
+
+def test_a_line_is_masked_with_its_arguments(lines):
+    log.warning("%s cannot be used: 100%% of %r", KEY, [KEY])
+    assert lines.getvalue() == f"{MASK} cannot be used: 100% of ['{MASK}']\n"
+
+
+async def test_the_traceback_of_a_run_is_masked(lines):
+    run = await Agent(ScriptedProvider([[fail(ValueError(f"bad header {KEY}"))]])).run("go")
+    assert run.reason == "failed"
+    assert "Traceback" in lines.getvalue()
+    assert f"ValueError: bad header {MASK}" in lines.getvalue()
+    assert "x9-Y" not in lines.getvalue()
+
+
+async def test_what_a_subscriber_raises_is_masked(lines):
+    agent = Agent(ScriptedProvider([[text("Done.")]]))
+    agent.on_event(lambda event: {}[KEY])
+    await agent.run("go")
+    assert f"KeyError: '{MASK}'" in lines.getvalue()
+    assert "x9-Y" not in lines.getvalue()
+
+
+def test_handlers_see_the_text_alone(caplog):
+    """One that draws tracebacks by itself would show the values in them."""
+    with caplog.at_level(logging.ERROR, "agent_nb"):
+        try:
+            raise ValueError(KEY)
+        except ValueError:
+            log.exception("it failed")
+    (record,) = caplog.records
+    assert record.exc_info is None
+    assert MASK in (record.exc_text or "")
