@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from agent_nb.cassette.tape import Attempt, Cassette, Gap, Mark, Take, TapedTurn
-from agent_nb.files import whole_text
 from agent_nb.messages import Message, Part
 from agent_nb.providers.base import CallPiece, Piece, TextPiece, ThinkingPiece, Turn
-from agent_nb.scrub import scrub, scrub_json
+from agent_nb.scrub import change_texts, scrub, scrub_pieces, whole_text
 from agent_nb.wire import from_wire, to_wire
 
 
@@ -60,20 +59,13 @@ def _stream_of(entry: tuple[Gap, Piece]) -> tuple[type | None, str]:
 
 
 def _texts(group: list[tuple[Gap, Any]]) -> Iterator[tuple[Gap, Piece]]:
-    """The same pieces over the clean text; where a secret went, the cuts after it move up."""
+    """The same pieces of the clean text, their cuts where they were; the mask stands where the secret began."""
     if isinstance(group[0][1], Turn):
         yield from ((gap, _clean_turn(turn)) for gap, turn in group)
         return
-    joined = "".join(piece.text for _, piece in group)
-    text = _clean_text(joined)
-    if text == joined:
-        yield from group
-        return
-    start = 0
-    for place, (gap, piece) in enumerate(group):
-        end = len(text) if place == len(group) - 1 else start + len(piece.text)
-        yield gap, replace(piece, text=text[start:end])
-        start = min(end, len(text))
+    texts = scrub_pieces([whole_text(piece.text) for _, piece in group])
+    for (gap, piece), text in zip(group, texts, strict=True):
+        yield gap, replace(piece, text=text)
 
 
 def _clean_turn(turn: Turn) -> Turn:
@@ -87,16 +79,4 @@ def _clean_text(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return _whole(scrub_json(value))
-
-
-def _whole(value: Any) -> Any:
-    match value:
-        case str():
-            return whole_text(value)
-        case dict():
-            return {whole_text(key): _whole(item) for key, item in value.items()}
-        case list():
-            return [_whole(item) for item in value]
-        case _:
-            return value
+    return change_texts(value, _clean_text)
