@@ -29,6 +29,7 @@ def test_quotes_are_taken_off(shell, quote):
         ("hero --check '<h1' in html", "'<h1' in html"),
         ("--check len(files) --1 > 0", "len(files) --1 > 0"),
         ("hero --check text == '--check '", "text == '--check '"),
+        ("hero --system 'Never --check twice' --check html", "html"),
     ],
 )
 def test_a_check_takes_the_rest_of_the_line(shell, line, check):
@@ -55,6 +56,10 @@ def test_a_check_takes_the_rest_of_the_line(shell, line, check):
         ("hero --effort heroic", "--effort takes one of none, minimal, low, medium, high, xhigh, max."),
         ("hero -m", "-m needs a value. Model as vendor:model, such as openai:gpt-6.1-sol"),
         ("hero --plain=3", "--plain takes no value."),
+        ("hero --from ''", "--from needs a value. Go on from this Run."),
+        ("hero -i a.png -i ''", "-i needs a value. A picture to send"),
+        ('hero --save ""', "--save needs a value."),
+        ("hero --background --check True", "--check waits for the run to end, and --background does not"),
         ("hero -q", "There is no option -q. `%%agent?` lists the options."),
         ("hero --system 'Be kind", "A quotation mark on the %%agent line is not closed."),
     ],

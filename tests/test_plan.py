@@ -76,6 +76,10 @@ async def test_what_is_missing_is_named(shell, line, says):
     [
         ("x --budget 1 -m ollama:qwen3", "known price"),
         ("x -i no.png", "no.png"),
+        (
+            "x --pace 0 -m ollama:qwen3",
+            "--pace is for a demo or a replay; 'ollama:qwen3' takes its own time.",
+        ),
         ("x -n 9", "variant"),
         ("x -m opnai:gpt-6", "openai:"),
         ("x -m openai:gpt-6-sol", "OPENAI_API_KEY"),

@@ -63,6 +63,8 @@ def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wa
         ("hero -m replay:", "", "Name the cassette to play"),
         ("hero -m replay:x.jsonl --record", "", "leave out --record"),
         ("hero -m replay:x.jsonl -m demo:", "", "leave out the other -m"),
+        ("hero -m replay:x.jsonl -n 3", "", "leave out -n"),
+        ("hero -m replay:x.jsonl --cassette y.jsonl", "", "leave out --cassette"),
         ("hero", "sometimes", "AGENT_NB_MODE is 'sometimes'; it can be record, replay or live."),
         ("hero --live", "replay", "keeps every cell off the network; leave out --live"),
     ],

@@ -1,5 +1,6 @@
 """The `%%agent` line as options. What cannot be read is told in our own words, with the remedy."""
 
+import contextlib
 import difflib
 import math
 from argparse import Action, ArgumentError, ArgumentParser
@@ -23,8 +24,8 @@ _NUMBERS = {
 
 def read_options(parser: ArgumentParser, line: str, magic: str) -> Any:
     """The options of a line; one that cannot be is a `UsageError`."""
-    line, found, check = f" {line} ".partition(f" {CHECK} ")
-    if found and not check.strip():
+    line, check = _cut_check(f" {line} ")
+    if check is not None and not check.strip():
         raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
     words = _words(line, magic)
     _check_long_options(parser, words, magic)
@@ -41,14 +42,33 @@ def read_options(parser: ArgumentParser, line: str, magic: str) -> Any:
     if others:
         raise UsageError(_superfluous(others, magic))
     for action in parser._actions:
-        least = _NUMBERS.get(action.dest, (0, ""))[0]
-        value = getattr(options, action.dest, None)
-        if action.dest in _NUMBERS and value is not None and not least <= value < math.inf:
+        if action.option_strings and not _is_usable(action.dest, getattr(options, action.dest)):
             raise UsageError(_wanted(action, words))
-    options.check = check.strip() or None
+    options.check = check and check.strip()
+    if options.check and options.background:
+        raise UsageError(
+            f"{CHECK} waits for the run to end, and --background does not: leave one of them out."
+        )
     options.named = options.name is not None
     options.name = options.name or "run"
     return options
+
+
+def _cut_check(line: str) -> tuple[str, str | None]:
+    """The line before `--check`, and the expression behind it; in quotes it is a word like any other."""
+    start = 0
+    while (place := line.find(f" {CHECK} ", start)) >= 0:
+        with contextlib.suppress(ValueError):
+            arg_split(line[:place])
+            return line[:place], line[place + len(CHECK) + 2 :]
+        start = place + 1
+    return line, None
+
+
+def _is_usable(name: str, value: Any) -> bool:
+    if name in _NUMBERS:
+        return value is None or bool(_NUMBERS[name][0] <= value < math.inf)
+    return "" not in (value if isinstance(value, list) else [value])
 
 
 def _words(line: str, magic: str) -> list[str]:

@@ -178,6 +178,8 @@ def _providers(
     magics: "AgentMagics", options: Any, names: Sequence[str], pace: float
 ) -> tuple[Provider, ...]:
     effort = options.effort or magics.effort or None
+    if options.pace is not None and not any(name.startswith(DEMO) for name in names):
+        raise UsageError(f"--pace is for a demo or a replay; {names[0]!r} takes its own time. Leave it out.")
     paced: dict[str, Any] = {"pace": pace}
     return tuple(model(name, effort=effort, **(paced if name.startswith(DEMO) else {})) for name in names)
 

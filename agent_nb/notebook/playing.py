@@ -98,6 +98,10 @@ def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Pla
             raise UsageError(
                 f"`-m {played[0]}` plays a cassette with all its variants; leave out the other -m."
             )
+        if options.variants != 1:
+            raise UsageError(f"`-m {played[0]}` plays a cassette with all its variants; leave out -n.")
+        if options.cassette:
+            raise UsageError(f"`-m {played[0]}` names the cassette; leave out --cassette.")
         mode, path, named = "replay", played[0].removeprefix(REPLAY).strip(), ()
         if not path:
             raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}cassettes/hero.jsonl`.")
