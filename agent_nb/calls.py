@@ -241,9 +241,12 @@ async def _guarded(title: str, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def nobody_to_ask() -> ToolError:
-    """For a question that no person sees."""
+    """For a question that no person sees; its card tells the developer what would allow it."""
     return ToolError(
-        "It needs the person's approval, and nobody is there to ask.", code="DENIED", hint="Go on without it."
+        "It needs the person's approval, and nobody is there to ask."
+        ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.',
+        code="DENIED",
+        hint="Go on without it.",
     )
 
 

@@ -252,6 +252,13 @@ async def test_approval_decides_whether_a_tool_runs(approve, ran):
     assert result.code == (None if ran else "DENIED")
 
 
+async def test_with_nobody_to_ask_the_card_names_the_remedy():
+    run = await run_script([LIST], [text("ok")], tools=[shell])
+    assert run.tool_uses[0].summary.endswith(
+        '`approve="auto"` or a function allows it; in a cell, `--approve auto`.'
+    )
+
+
 async def test_a_failing_approval_function_runs_nothing():
     run = await run_script([LIST], [text("ok")], tools=[shell], approve=lambda one, args: args["nothing"])
     (use,) = run.tool_uses
