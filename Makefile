@@ -32,6 +32,7 @@ $(BUNDLE): js/node_modules/.installed $(JS_SOURCES)
 	cd js && npm run --silent build
 
 lab: env build ## open JupyterLab on the first notebook
+	@$(VENV)/bin/jupyter trust notebooks/*.ipynb >/dev/null  # so that the saved pages show before anything is run
 	$(VENV)/bin/jupyter lab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks/01_first_run.ipynb
 
 chromium: ## make sure there is a Chromium for the browser tests
