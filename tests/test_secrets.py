@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, tool
+from agent_nb.notebook.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import bundle, to_html_page, to_markdown, to_text
 from agent_nb.render.cards import MAX_ARGUMENT
@@ -57,3 +58,9 @@ async def test_a_picture_is_never_masked():
     shown = bundle(run)["text/html"]
     assert base64.b64encode(data).decode() in shown
     assert MASK in shown
+
+
+async def test_plain_text_holds_no_control_signs(capsys):
+    run = await play([text("\x1b]0;pwned\x07 Bye.")])
+    PlainView().finish(run, "files", [])
+    assert "]0;pwned Bye." in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """`%%agent` in terminal IPython, through a real pseudo-terminal."""
 
+import asyncio
 import os
 import sys
 
@@ -7,8 +8,9 @@ import pexpect
 import pytest
 
 from agent_nb import Agent, tool
+from agent_nb.events import TextDelta
 from agent_nb.notebook.terminal import TerminalView
-from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.providers.scripted import ScriptedProvider, call, pause, text
 from tests.kernels import quiet_environment
 
 PROMPT = r"In \[\d+\]: "
@@ -109,3 +111,48 @@ def test_the_interrupt_key_ends_many(terminal):
     terminal.expect("0 of 3 done. Not all ran to the end.")
     terminal.expect(PROMPT)
     assert "interrupted" in enter(terminal, "[run.reason for run in runs]")
+
+
+KEY = "sk-ant-api03-" + "x9-Y" * 8
+HOSTILE = "\x1b]0;pwned\x07\x1b[2J\rover\x9b1m"
+
+
+async def shown(capsys, *turns, tools=()) -> str:
+    """What the view writes of a run; its own signs are those of a pipe, so none."""
+    handle = Agent(ScriptedProvider(list(turns)), tools=tools).start("go")
+    view = TerminalView(handle)
+    view.start("")
+    view.finish(await handle, "files", [])
+    return str(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("fragment", [1, 3, 1000])
+async def test_a_terminal_obeys_no_model(capsys, fragment):
+    @tool
+    def look(where: str) -> str:
+        """Looks."""
+        return f"seen {KEY} {HOSTILE}"
+
+    said = await shown(
+        capsys,
+        [text(f"Look:\t{HOSTILE}", fragment=fragment), call("look", {"where": HOSTILE})],
+        [text(f"{HOSTILE} Yours is {KEY}.\nBye {KEY}", fragment=fragment)],
+        tools=[look],
+    )
+    assert not [sign for sign in said if not sign.isprintable() and sign not in "\n\t"]
+    assert "Look:\t]0;pwned[2Jover1m\n✓ look" in said
+    assert "x9-Y" not in said
+    assert said.replace("sk•••", "•••").count("•••") == 3
+    assert "\nBye" in said
+
+
+async def test_words_do_not_wait_for_the_end(capsys):
+    moment = asyncio.Event()
+    handle = Agent(ScriptedProvider([[text("Risks and desk"), pause(moment)], [text(".")]])).start("go")
+    view = TerminalView(handle)
+    view.start("")
+    async for event in handle:
+        if isinstance(event, TextDelta):
+            assert "Risks and desk" in capsys.readouterr().out
+            handle.stop()
+    await handle

@@ -1,18 +1,35 @@
 """A run in terminal IPython: text as it streams, one line per tool, a status line that stays below."""
 
+import re
 import shutil
 import sys
 
-from agent_nb.events import Event, RunFinished, TextDelta, ToolFinished, ToolReady, ToolStarted, TurnRetrying
+from agent_nb.events import (
+    Event,
+    RunFinished,
+    TextDelta,
+    ToolFinished,
+    ToolReady,
+    ToolStarted,
+    TurnRetrying,
+    UsageUpdated,
+)
 from agent_nb.handle import Handle
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
 from agent_nb.run import Run
+from agent_nb.scrub import Scrubber, clean
 
 CLEAR_LINE = "\r\x1b[2K"
 ENDS = {"DENIED": ("⊘", "denied: "), "STOPPED": ("■", "")}
 """Of calls that did not succeed and did not fail: a mark, and a word where the summary has none."""
 DIM, RESET = "\x1b[2m", "\x1b[0m"
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """Text that a terminal shows and never obeys: of the control characters only tabs and line breaks are left."""
+    return _CONTROLS.sub("", text)
 
 
 class TerminalView:
@@ -24,6 +41,7 @@ class TerminalView:
         self._phases: dict[int, str] = {}
         """How each variant stands, in words."""
         self._titles: dict[tuple[int, str], str] = {}
+        self._words = Scrubber()
         self._mid_line = False
         self._status = ""
         """The status line as it stands; empty when there is none."""
@@ -49,13 +67,13 @@ class TerminalView:
         variant = event.variant
         self._phases[variant] = phase_after(self._phases.get(variant, ""), event)
         option = f"{variant + 1}: " if len(self._phases) > 1 else ""
+        if not isinstance(event, TextDelta | UsageUpdated):  # which come in the midst of a text
+            self._say(self._words.rest())
         match event:
             case TextDelta(text=text):
                 if option:  # the words of several at once cannot be read
                     return
-                self._clear_status()
-                sys.stdout.write(text)
-                self._mid_line = not text.endswith("\n")
+                self._say(self._words.more(text))
             case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
                 self._titles[variant, call_id] = title
             case ToolFinished(call_id=call_id, ok=ok, code=code, summary=summary):
@@ -73,16 +91,22 @@ class TerminalView:
             self._show_status()
         sys.stdout.flush()
 
+    def _say(self, text: str) -> None:
+        if text := printable(text):
+            self._clear_status()
+            sys.stdout.write(text)
+            self._mid_line = not text.endswith("\n")
+
     def _line(self, text: str) -> None:
         self._clear_status()
-        sys.stdout.write(("\n" if self._mid_line else "") + text + "\n")
+        sys.stdout.write(("\n" if self._mid_line else "") + printable(clean(text)) + "\n")
         self._mid_line = False
         sys.stdout.flush()
 
     def _show_status(self) -> None:
         if self._live:
             width = shutil.get_terminal_size().columns - 1
-            status = f"{self._handle.name}: {', '.join(self._phases.values())}"[:width]
+            status = printable(clean(f"{self._handle.name}: {', '.join(self._phases.values())}"))[:width]
             if status != self._status:
                 sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
                 self._status = status

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from agent_nb.handle import Handle
+from agent_nb.notebook.terminal import TerminalView, printable
 from agent_nb.render import bundle, first_frame, to_text
 from agent_nb.run import Run
 
@@ -30,8 +31,6 @@ def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool) -> View
     if plain:
         return PlainView()
     if getattr(shell, "kernel", None) is None:
-        from agent_nb.notebook.terminal import TerminalView
-
         return TerminalView(handle)
     return LiveView(handle) if attended else FrozenView()
 
@@ -54,7 +53,7 @@ class PlainView(_Lines):
     """Stable text, the same every time."""
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
-        print(to_text(run))
+        print(printable(to_text(run)))
 
 
 class FrozenView(_Lines):
