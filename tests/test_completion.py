@@ -6,8 +6,7 @@ import pytest
 
 from agent_nb import tool
 from agent_nb.notebook.binding import bind
-from agent_nb.notebook.commands import _COMMANDS
-from agent_nb.notebook.completion import COMMANDS
+from agent_nb.notebook.commands import COMMANDS
 from agent_nb.notebook.store import RunStore
 from tests.shells import quick_run, start_shell
 
@@ -49,15 +48,15 @@ def test_tab_offers_what_fits(shell, line, offered):
     assert [match.partition("deepseek:")[1] or match for match in sorted(shell.complete(line))] == offered
 
 
+def test_every_command_is_offered(shell):
+    assert set(shell.complete("%agent ")) == set(COMMANDS)
+
+
 def test_every_option_is_offered(shell):
     known = {option for action in shell.magics.agent.parser._actions for option in action.option_strings}
     assert {match for match in shell.complete("%%agent hero --") if match.startswith("--")} == {
         option for option in known if option.startswith("--")
     }
-
-
-def test_tab_knows_every_command():
-    assert set(COMMANDS) == set(_COMMANDS)
 
 
 def test_a_renamed_magic_completes_and_the_old_name_not(shell):

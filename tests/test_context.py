@@ -49,7 +49,8 @@ def test_a_value_is_not_expanded_again():
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("nothing", "`nothing` is not defined"),
+        ("nothing", "`nothing` is not defined. Define it first."),
+        ("twon", "`twon` is not defined. Did you mean `town`?"),
         ("nothing.more", "`nothing` is not defined"),
         ("town['mayor']", "cannot be read: KeyError: 'mayor'"),
         ("town.mayor", "cannot be read: AttributeError"),
@@ -64,6 +65,15 @@ def test_what_cannot_be_read_is_said(path, says):
     with pytest.raises(UsageError) as told:
         lookup(path, {"town": {"name": "Lyon"}, "other": "name"})
     assert says in str(told.value)
+
+
+def test_only_a_prompt_is_told_of_braces():
+    with pytest.raises(UsageError) as told:
+        expand("Use {{ x.y }}", {})
+    assert str(told.value).endswith(r"Define it first. For the braces themselves, write \{{ x.y }}.")
+    with pytest.raises(UsageError) as told:
+        lookup("x.y", {})
+    assert "{" not in str(told.value)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agent_nb.notebook.completion import COMMANDS
+from agent_nb.notebook.commands import COMMANDS
 from agent_nb.notebook.loop import CellRewriter
 from agent_nb.providers.vendors import VENDORS
 

@@ -229,6 +229,7 @@ _COMMANDS: dict[str, Callable[["AgentMagics", str], None]] = {
     "log": _log,
     "help": _help,
 }
+COMMANDS = tuple(_COMMANDS)
 _WITH_WORDS = (_load, _undo, _log)
 """Those that take more than their name."""
 

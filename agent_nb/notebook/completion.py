@@ -4,7 +4,7 @@ from typing import Any
 
 from IPython.core.error import TryNext
 
-COMMANDS = ("models", "tools", "runs", "load", "undo", "cost", "config", "log", "help")
+from agent_nb.notebook.commands import COMMANDS
 
 
 def complete(shell: Any, event: Any) -> list[str]:

@@ -5,6 +5,7 @@ already loaded. Secrets are taken out before anything is sent.
 """
 
 import ast
+import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -69,22 +70,26 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     def replace(found: re.Match[str]) -> str:
         if found[1]:
             return found[0][1:]
-        described = describe(found[2], lookup(found[2], namespace))
+        described = describe(found[2], lookup(found[2], namespace, braces=found[0]))
         images.extend(described.images)
         return described.text
 
     return Described(_REFERENCE.sub(replace, prompt), tuple(images))
 
 
-def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
-    """The value of `name`, `name.field` or `name["key"]`; a `UsageError` when there is none."""
+def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
+    """The value of `name`, `name.field` or `name["key"]`; a `UsageError` when there is none.
+
+    `braces` is how a prompt refers to it.
+    """
     name = re.match(r"[A-Za-z_]\w*", path)
     if name is None or not re.fullmatch(_PATH, path):
         raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
     if name[0] not in namespace:
-        raise UsageError(
-            f"`{name[0]}` is not defined. Define it first, or write \\{{{{{path}}}}} for the braces themselves."
-        )
+        near = difflib.get_close_matches(name[0], [each for each in namespace if each[0] != "_"], 1, 0.7)
+        remedy = f"Did you mean `{near[0]}`?" if near else "Define it first."
+        literal = f" For the braces themselves, write \\{braces}." if braces else ""
+        raise UsageError(f"`{name[0]}` is not defined. {remedy}{literal}")
     value = namespace[name[0]]
     for step in re.findall(_STEP, path[name.end() :]):
         try:
