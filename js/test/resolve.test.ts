@@ -147,3 +147,21 @@ test("an address behind an unfinished one is found", () => {
 		expect(resolver.html(page)).toContain("data:image/png");
 	expect(resolver.html("<img src=img/a.png")).toBe("<img src=img/a.png");
 });
+
+test("style sheets that import each other many times end", () => {
+	let reads = 0;
+	const doubling: Source = {
+		read(path) {
+			reads += 1;
+			const next = `${Number.parseInt(path, 10) + 1}.css`;
+			return {
+				media_type: "text/css",
+				text: next === "41.css" ? "" : `@import "${next}"; @import "${next}";`,
+			};
+		},
+	};
+	const resolver = new Resolver(doubling, "index.html");
+	expect(resolver.html("<link href=1.css>").length).toBeLessThan(100_000_000);
+	expect(reads).toBeLessThan(1_000_000);
+	expect(resolver.missing.size).toBeGreaterThan(0);
+});

@@ -16,11 +16,14 @@ const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
 const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(\.{1,2}\/[^"']+)\2/g;
 const MISSING = "data:,";
+/** Characters of styles and scripts inside a page: those that import each other twice double with each file. */
+const MOST_TEXT = 20_000_000;
 
 export class Resolver {
 	readonly #source: Source;
 	readonly #base: string;
 	readonly #stack: string[] = [];
+	#left = MOST_TEXT;
 	/** Paths the page asked for and nobody has written. */
 	readonly missing = new Set<string>();
 	/** Paths the page uses: when one of them changes, the page does. */
@@ -67,7 +70,7 @@ export class Resolver {
 		const path = resolvePath(address, base);
 		if (path === null) return null;
 		this.used.add(path);
-		const file = this.#stack.includes(path) ? null : this.#source.read(path);
+		const file = this.#left < 0 || this.#stack.includes(path) ? null : this.#source.read(path);
 		if (!file) {
 			this.missing.add(path);
 			return MISSING;
@@ -76,7 +79,9 @@ export class Resolver {
 		this.#stack.push(path);
 		const text = this.#inlined(path, file.text);
 		this.#stack.pop();
-		return `data:${file.media_type};charset=utf-8,${encodeURIComponent(text).replace(/[()']/g, percent)}`;
+		const inlined = `data:${file.media_type};charset=utf-8,${encodeURIComponent(text).replace(/[()']/g, percent)}`;
+		this.#left -= inlined.length;
+		return inlined;
 	}
 
 	/** A style sheet or script with the files it uses inside it. */
