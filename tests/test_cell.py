@@ -85,6 +85,16 @@ def test_an_answer_in_words_is_a_run_too(shell, server):
     assert (shell.names["hero"].text, dict(shell.names["hero"].files)) == ("Just words.", {})
 
 
+def test_the_person_is_told_what_was_masked(shell):
+    shell.names.update(config={"password": "hush-hush"}, api_key="hush-hush", sort_key="price")
+    cell = shell.run(f"%%agent hero {DEMO} -w config -w api_key\nBy {{{{sort_key}}}}, as {{{{config}}}} says")
+    words = "Masked as secrets, so the model does not see them: `password` in `config`, `api_key`."
+    assert words in cell.stdout.splitlines()
+    assert "By price, as" in shell.names["hero"].prompt
+    assert "hush" not in shell.names["hero"].prompt
+    assert "Masked" not in shell.run(f"%%agent hero {DEMO}\nBy {{{{sort_key}}}}").stdout
+
+
 def test_the_files_are_saved_where_asked(shell, tmp_path):
     cell = shell.run(f"%%agent hero {DEMO} --save site\nA form")
     assert "Files saved in site." in cell.stdout

@@ -110,7 +110,7 @@ def test_a_number_called_token_is_told():
 def test_a_dict_that_holds_itself_ends():
     loop = {"name": "x"}
     loop["self"] = loop
-    assert describe("loop", loop).text.count("'name': 'x'") == 8
+    assert describe("loop", loop).text == "{'name': 'x', 'self': {...}}"
 
 
 def test_a_frame_is_summed_up():

@@ -15,6 +15,7 @@ from IPython.core.error import UsageError
 
 from agent_nb.conversation import fenced
 from agent_nb.messages import Image
+from agent_nb.notebook.masking import Masks, is_of, is_secret
 from agent_nb.pictures import to_image
 from agent_nb.scrub import MASK, scrub
 
@@ -23,9 +24,6 @@ CELL_LIMIT = 4_000
 _STEP = r"(?:\.[A-Za-z_]\w*|\[[^\[\]{}]+\])"
 _PATH = r"[A-Za-z_]\w*" + _STEP + "*"
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + _PATH + r")\s*\}\}")
-_SECRET_NAME = re.compile(
-    r"(?:^|_)(?:api_?key|key|secret|token|password|passwd|credentials?)$", re.IGNORECASE
-)
 
 Describer = Callable[[Any], str]
 _describers: list[tuple[Callable[[Any], bool], Describer]] = []
@@ -37,6 +35,8 @@ class Described:
 
     text: str
     images: tuple[Image, ...] = ()
+    masked: tuple[str, ...] = ()
+    """What the model does not see of it, in words."""
 
 
 def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:
@@ -52,29 +52,36 @@ def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], De
 
 def describe(name: str, value: Any) -> Described:
     """The value as text and pictures, limited in size, with secrets taken out."""
-    if _is_secret(name, value):
-        return Described(MASK)
-    if _is(value, "matplotlib", "Figure") or _is(value, "PIL", "Image"):
+    if is_secret(name, value):
+        return Described(MASK, masked=(f"`{name}`",))
+    if is_of(value, "matplotlib", "Figure") or is_of(value, "PIL", "Image"):
         return Described(f"(picture `{name}`)", (to_image(value, name=name),))
     function = next((function for accepts, function in _describers if accepts(value)), repr)
+    masks = Masks()
     try:
-        return Described(_limited(scrub(function(value))))
+        shown = masks.over(value)
+        told = function(shown if masks.names else value)
+        text = scrub(told)
     except Exception as error:  # a value's own words are its author's code
         raise UsageError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
+    found = [f"a key in `{name}`"] if text != told else []
+    return Described(_limited(text), masked=(*(f"`{key}` in `{name}`" for key in masks.names), *found))
 
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     """The prompt with each `{{name}}` replaced; `\\{{name}}` stays as it is written."""
     images: list[Image] = []
+    masked: list[str] = []
 
     def replace(found: re.Match[str]) -> str:
         if found[1]:
             return found[0][1:]
         described = describe(found[2], lookup(found[2], namespace, braces=found[0]))
         images.extend(described.images)
+        masked.extend(described.masked)
         return described.text
 
-    return Described(_REFERENCE.sub(replace, prompt), tuple(images))
+    return Described(_REFERENCE.sub(replace, prompt), tuple(images), tuple(masked))
 
 
 def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
@@ -129,47 +136,12 @@ def _limited(text: str, limit: int = TEXT_LIMIT) -> str:
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
 
 
-def _is_secret(name: str, value: Any) -> bool:
-    """Whether a value is called like a secret: by its variable, its field or its key, whichever comes last."""
-    words = [word for word in re.findall(r"\w+", name) if not word.isdigit()]
-    return isinstance(value, str | bytes) and bool(words) and _SECRET_NAME.search(words[-1]) is not None
-
-
-def _without_secrets(value: Any, depth: int = 8) -> Any:
-    """The value with the secrets in its dicts masked; deeper than anybody nests, it is left out."""
-    match value:
-        case Mapping() | list() if depth == 0:
-            return "…"
-        case Mapping():
-            return {
-                key: MASK if _is_secret(str(key), item) else _without_secrets(item, depth - 1)
-                for key, item in value.items()
-            }
-        case list():
-            return [_without_secrets(item, depth - 1) for item in value]
-        case _:
-            return value
-
-
-def _is(value: Any, module: str, name: str) -> bool:
-    """Whether a value's class is this one, told without importing the library."""
-    return any(
-        kind.__name__ == name and kind.__module__.partition(".")[0] == module for kind in type(value).__mro__
-    )
-
-
 @describer(str)
 def _text(value: str) -> str:
     return value
 
 
-@describer(list)
-@describer(Mapping)
-def _nested(value: Mapping[Any, Any] | list[Any]) -> str:
-    return repr(_without_secrets(value))
-
-
-@describer(lambda value: _is(value, "pandas", "DataFrame"))
+@describer(lambda value: is_of(value, "pandas", "DataFrame"))
 def _frame(value: Any) -> str:
     columns = "\n".join(f"- {name}: {kind}" for name, kind in value.dtypes.items())
     return (
@@ -178,12 +150,12 @@ def _frame(value: Any) -> str:
     )
 
 
-@describer(lambda value: _is(value, "pandas", "Series"))
+@describer(lambda value: is_of(value, "pandas", "Series"))
 def _series(value: Any) -> str:
     return f"Series {value.name!r} of {len(value):,} {value.dtype} values\n{value.head(10).to_string()}"
 
 
-@describer(lambda value: _is(value, "numpy", "ndarray"))
+@describer(lambda value: is_of(value, "numpy", "ndarray"))
 def _array(value: Any) -> str:
     facts = f"ndarray of shape {value.shape}, {value.dtype}"
     if value.size and value.dtype.kind in "iuf":

@@ -47,7 +47,7 @@ class Plan:
     """How many on each of them."""
     key: str
     note: str
-    """A line to show first: why this model; empty when there is nothing to say."""
+    """Lines to show first: why this model, what it is not shown; empty when there is nothing to say."""
 
     @property
     def names(self) -> list[str]:
@@ -76,11 +76,12 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
     count_variants(len(options.model or ()), options.variants)
     playing = choose_playing(magics, options, base)
     asked = expand(cell.strip(), namespace)
-    texts, images = [asked.text], list(asked.images)
+    texts, images, masked = [asked.text], list(asked.images), list(asked.masked)
     for variable in options.variables or ():
         described = describe(variable, lookup(variable, namespace))
         texts.append(f"Variable `{variable}`:\n{described.text}")
         images += described.images
+        masked += described.masked
     if options.cells:
         texts.append(recent_cells(magics.shell, options.cells))
     images += await load_pictures(options.image or (), namespace, playing)
@@ -110,9 +111,14 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
         models=models,
         variants=1 if not models else options.variants,
         key="",
-        note=note,
+        note="\n".join(filter(None, (note, _masked_words(masked)))),
     )
     return replace(plan, key=_key(plan))
+
+
+def _masked_words(masked: Sequence[str]) -> str:
+    told = ", ".join(dict.fromkeys(masked))
+    return f"Masked as secrets, so the model does not see them: {told}." if told else ""
 
 
 def _key(plan: Plan) -> str:

@@ -1,0 +1,122 @@
+"""What is called like a secret is masked before a model is told of it, wherever it stands."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+
+from agent_nb.notebook.context import describe
+from agent_nb.notebook.masking import Masks, is_secret
+from agent_nb.scrub import MASK
+
+
+class Login(NamedTuple):
+    user: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    user: str = "ann"
+    api_key: str = "hush-hush"
+    more: Any = None
+
+
+@dataclass
+class Wordy:
+    token: str = "hush-hush"
+
+    def __repr__(self) -> str:
+        return f"<a token of {self.token}>"
+
+
+class Model(BaseModel):
+    user: str = "ann"
+    password: str = "hush-hush"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (({"password": "hush-hush"},), f"({{'password': '{MASK}'}},)"),
+        ({"a": ({"token": "hush-hush"}, 1)}, f"{{'a': ({{'token': '{MASK}'}}, 1)}}"),
+        (Login("ann", "hush-hush"), f"Login(user='ann', password='{MASK}')"),
+        (Config(), f"Config(user='ann', api_key='{MASK}', more=None)"),
+        ([Config(more=[Login("bob", "hush-hush")])], None),
+        (Wordy(), f"<a token of {MASK}>"),
+        (Model(), f"Model(user='ann', password='{MASK}')"),
+        (SimpleNamespace(accessToken="hush-hush", n=1), f"namespace(accessToken='{MASK}', n=1)"),
+        ({"x-api-key": "hush-hush"}, f"{{'x-api-key': '{MASK}'}}"),
+        ({"API key": "hush-hush"}, f"{{'API key': '{MASK}'}}"),
+    ],
+)
+def test_secrets_are_masked_wherever_they_stand(value, told):
+    before = repr(value)
+    text = describe("value", value).text
+    assert "hush" not in text
+    assert told is None or text == told
+    assert repr(value) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["api_key", "OPENAI_API_KEY", "secret_key", "private_key", "aws.accessKey", "clientSecret", "openai_key"],
+)
+def test_keys_of_something_are_secrets(name):
+    assert is_secret(name, "x")
+
+
+@pytest.mark.parametrize(
+    "name", ["key", "sort_key", "primary_key", "public_key", "cache_key", "row['key']", "keyboard", "tokens"]
+)
+def test_other_keys_are_told(name):
+    assert describe(name, "by price").text == "by price"
+    assert describe("value", {name: "by price"}).masked == ()
+
+
+def test_columns_are_masked_and_the_frame_stays():
+    frame = pd.DataFrame({"user": ["ann", "bob"], "password": ["hush-1", "hush-2"], "token": [1, 2]})
+    before = frame.copy()
+    told = describe("frame", frame)
+    assert told.text.endswith(f"user,password,token\nann,{MASK},1\nbob,{MASK},2\n")
+    assert told.masked == ("`password` in `frame`",)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_twin_columns_and_indexes_are_masked():
+    twins = pd.DataFrame([["hush-1", "hush-2"]], columns=["token", "token"])
+    assert "hush" not in describe("twins", twins).text
+    indexed = pd.DataFrame({"n": [1]}, index=pd.Index(["hush"], name="password"))
+    assert f"password,n\n{MASK},1\n" in describe("indexed", indexed).text
+    nested = pd.DataFrame([["hush"]], columns=pd.MultiIndex.from_tuples([("db", "password")]))
+    assert "hush" not in describe("nested", nested).text
+    assert "hush" not in describe("column", pd.Series(["hush"], name="api_key")).text
+    assert "hush" not in describe("inside", {"frame": twins}).text
+
+
+def test_the_names_are_told_once_each():
+    told = describe("config", [{"password": "a", "user": "ann"}, {"password": "b", "api_key": "c"}])
+    assert told.masked == ("`password` in `config`", "`api_key` in `config`")
+    assert describe("api_key", "hush").masked == ("`api_key`",)
+    assert describe("notes", f"mine is sk-ant-api03-{'x9-Y' * 8}").masked == ("a key in `notes`",)
+    assert describe("notes", "none at all").masked == ()
+
+
+def test_what_holds_no_secret_speaks_for_itself():
+    value = OrderedDict(a=1)
+    assert describe("value", value).text == repr(value)
+    plain = SimpleNamespace(user="ann", more=Wordy)
+    assert Masks().over(plain) is plain
+
+
+def test_what_holds_itself_ends():
+    loop: dict[str, Any] = {"password": "hush-hush"}
+    loop["self"] = loop
+    assert "hush" not in describe("loop", loop).text
+    node = SimpleNamespace(token="hush-hush", n=1)
+    node.next = node
+    assert "hush" not in describe("node", node).text
