@@ -115,6 +115,12 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert path.startswith(".agent_nb/runs/")
 
 
+def test_the_frozen_result_is_known_by_its_outcome(page):
+    ready = [message for message in page.messages if message["kind"] == "ready"][-1]
+    assert f'data-anb-outcome="{ready["outcome"]}"' in page.updates[0]["text/html"]
+    assert page.command("hello", ready["run"])["meta"]["outcome"] == ready["outcome"]
+
+
 def test_a_late_page_gets_everything_again(page):
     before = len(page.batches)
     answer = page.command("hello", page.key)
@@ -183,6 +189,15 @@ def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
     assert page.kernel.value("asked.tool_uses[0].result.code") == repr(code)
     assert text in page.kernel.value("asked.tool_uses[0].result.text")
     assert "no longer open" in page.command(answer, page.key, call_id=request["call_id"])["error"]
+
+
+def test_a_question_that_no_page_sees_is_denied(page, server):
+    page.kernel.run("import agent_nb.notebook.widget as w; w.PATIENCE = 0.1")
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    page.finish(page.start(f"%%agent unseen {MODEL} -t run_shell\nList"))
+    (end,) = [event for event in page.events() if event["type"] == "tool_finished"]
+    assert (end["code"], "nobody is there to ask" in end["summary"]) == ("DENIED", True)
+    assert [event["note"] for event in page.events() if event["type"] == "approval_resolved"] == [""]
 
 
 def test_a_background_run_is_displayed_live(page):

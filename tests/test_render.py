@@ -12,7 +12,7 @@ from agent_nb import Agent, Files, tool
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
-from agent_nb.render import bundle, first_frame, ready_line, to_html_page, to_markdown, to_text
+from agent_nb.render import bundle, first_frame, outcome_mark, ready_line, to_html_page, to_markdown, to_text
 from agent_nb.render.cards import MAX_IMAGE
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.run import Run
@@ -67,11 +67,18 @@ async def test_equal_runs_give_equal_bytes():
     assert to_html_page(first) == to_html_page(second)
 
 
+async def test_the_outcome_tells_runs_apart():
+    one, twin, other = [await page_run(page) for page in ("<p>One</p>", "<p>One</p>", "<p>Other</p>")]
+    assert outcome_mark(one) == outcome_mark(twin) != outcome_mark(other)
+    both = replace(one, variants=(one, other))
+    assert outcome_mark(both) == outcome_mark(both.pick(2)) != outcome_mark(one)
+
+
 async def test_the_bundle_has_three_forms():
     run = await page_run("<h1>Hi</h1>")
     assert list(bundle(run)) == ["text/html", "text/markdown", "text/plain"]
     outer = Elements(bundle(replace(run, key='a"<b'))["text/html"]).tags[0]
-    assert outer == ("div", {"data-anb-run": 'a"<b'})
+    assert outer == ("div", {"data-anb-run": 'a"<b', "data-anb-outcome": outcome_mark(run)})
 
 
 async def test_nothing_has_an_id():

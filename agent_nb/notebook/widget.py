@@ -17,12 +17,12 @@ from typing import Any
 import anywidget
 import traitlets
 
-from agent_nb.calls import Answer
+from agent_nb.calls import Answer, nobody_to_ask
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.handle import Handle
 from agent_nb.notebook.outlet import Outlet, Pace
-from agent_nb.render import ready_line
+from agent_nb.render import outcome_mark, ready_line
 from agent_nb.requests import request_for_page
 from agent_nb.run import Run, all_events
 from agent_nb.scrub import clean
@@ -51,6 +51,8 @@ class Channel:
         self.model = ""
         self.handle: Handle | None = None
         self.result: Run | None = None
+        self.outcome: str | None = None
+        """By which the page knows the frozen form of this run from others of the same request."""
         self.on_pick: Callable[[int], None] | None = None
         self.owner: str | None = None
         self.ready: Json | None = None
@@ -80,6 +82,7 @@ class Channel:
             "budget": settings.get("usd"),
             "stop_hint": STOP_HINT,
             "files_name": (self.ready or {}).get("files_name"),
+            "outcome": self.outcome,
         }
 
     def follow(self, handle: Handle) -> None:
@@ -116,7 +119,7 @@ class Channel:
         self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
     ) -> None:
         """The variables are set: the line that says so, and where things were saved."""
-        self.result = run
+        self.conclude(run)
         self.flush()
         self.ready = {
             "kind": "ready",
@@ -127,8 +130,12 @@ class Channel:
             "variant": run.variant,
             "picked": picked,
             "paths": list(paths),
+            "outcome": self.outcome,
         }
         self.hub.send(self.ready)
+
+    def conclude(self, run: Run) -> None:
+        self.result, self.outcome = run, outcome_mark(run)
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Asks the person through the page; no page within a few seconds means no."""
@@ -138,7 +145,7 @@ class Channel:
         try:
             await asyncio.wait_for(self.seen.wait(), PATIENCE)
         except TimeoutError:
-            return Answer(False, "Nobody is there to ask.")
+            raise nobody_to_ask() from None
         question: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         place = request.variant, request.call_id
         self._questions[place] = question
@@ -239,7 +246,8 @@ class Hub:
 
     def _open_channel(self, mark: str, run: Run) -> None:
         channel = Channel(self, mark, run.name, all_events(run))
-        channel.result, channel.outlet.sent = run, len(channel.events)
+        channel.conclude(run)
+        channel.outlet.sent = len(channel.events)
         channel.model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
         self._keep(channel)
 

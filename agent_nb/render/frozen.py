@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent_nb.files import human_size
 from agent_nb.render.cards import entry_html, rows_html
+from agent_nb.render.outcome import outcome_mark
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.render.prose import with_code
 from agent_nb.render.transcript import Cited, Entry, Given, Step, Thought, Words
@@ -50,7 +51,8 @@ def frozen_html(run: Finished, entries: Sequence[Entry]) -> str:
     chosen = _chosen_page(run) if pages else len(labels) - 1
     return (
         f"{_title_line(run.name, ending(run))}"
-        f'<div data-anb-run="{html.escape(run.key)}"><style>{_style(len(labels) if several else 0)}</style>'
+        f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{outcome_mark(run)}">'
+        f"<style>{_style(len(labels) if several else 0)}</style>"
         f'<form class="anb-frozen anb-{_TONES.get(run.reason, "off")}" method="dialog" autocomplete="off">'
         f"{_head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
@@ -199,7 +201,12 @@ def _log(entries: Sequence[Entry]) -> str:
 def _sheet() -> str:
     css = Path(__file__).with_name("frozen.css").read_text(encoding="utf-8")
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    return re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css)).replace(";}", "}").replace(": ", ":").strip()
+    return (
+        re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r"\s+", " ", css))
+        .replace(";}", "}")
+        .replace(": ", ":")
+        .strip()
+    )
 
 
 @cache

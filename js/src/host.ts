@@ -1,7 +1,9 @@
 // Finds the outputs of runs on the page and mounts the live interface over them.
 //
-// An output is plain HTML whose outer element carries `data-anb-run`. Its children are the frozen form: a shadow
-// root hides them without touching them, and gives them back when the interface goes.
+// An output is plain HTML whose outer element carries `data-anb-run`. It is the frozen form: a shadow root hides it
+// without touching it, and gives it back when the interface goes. JupyterLab draws an output again inside the same
+// node; the shadow root is on that node, so that the interface stays when the frozen result takes the first frame's
+// place, with all that was scrolled to and typed.
 
 import { claim, release } from "./claims.ts";
 import type { RunEntry, Store } from "./store.ts";
@@ -12,11 +14,17 @@ import { createApp } from "./view/app.ts";
 const MARK = "data-anb-run";
 /** On the output of a run under way: which run, because the same cell may be running in another notebook. */
 const SESSION = "data-anb-session";
+/** On the frozen result: how it came out, because another notebook may have run the same cell. */
+const OUTCOME = "data-anb-outcome";
 /** Lumino would take keys typed here for the notebook's shortcuts. */
 const KEEP_KEYS = "data-lm-suppress-shortcuts";
 
 interface Mount {
 	run: RunEntry;
+	/** The session it shows. */
+	session: string;
+	/** What carries the shadow root. */
+	surface: Element;
 	abort: AbortController;
 	/** Puts back the frames of the frozen form. */
 	thaw: () => void;
@@ -29,6 +37,8 @@ export class Host {
 	readonly #waiting = new Set<Element>();
 	/** Sessions that have, or had, a place on the page. */
 	readonly #placed = new Set<string>();
+	/** Outputs whose run was followed by another: they stay as they are. */
+	readonly #past = new WeakSet<Element>();
 	readonly #choices = new Map<string, Choices>();
 	/** True once the kernel is gone: outputs that come now are another's. */
 	gone = false;
@@ -50,13 +60,21 @@ export class Host {
 	}
 
 	mount(element: Element, run: RunEntry): void {
-		this.unmount(element);
+		const surface = surfaceOf(element);
+		const [known, there] = this.#on(surface) ?? [];
+		if (known && known !== element && there?.run === run) {
+			this.#mounts.delete(known);
+			this.#mounts.set(element, { ...there, thaw: takeFrames(element) });
+			return;
+		}
+		if (known) this.unmount(known);
 		const abort = new AbortController();
-		this.#mounts.set(element, { run, abort, thaw: takeFrames(element) });
-		const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
+		const session = run.state?.session ?? "";
+		this.#mounts.set(element, { run, session, surface, abort, thaw: takeFrames(element) });
+		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
 		root.replaceChildren(createApp(run, this.#choicesOf(run.key), abort.signal));
-		element.setAttribute(KEEP_KEYS, "true");
+		surface.setAttribute(KEEP_KEYS, "true");
 	}
 
 	unmount(element: Element): void {
@@ -65,9 +83,13 @@ export class Host {
 		mount.abort.abort();
 		this.#mounts.delete(element);
 		release(element, this);
-		element.shadowRoot?.replaceChildren(document.createElement("slot"));
-		element.removeAttribute(KEEP_KEYS);
+		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
+		mount.surface.removeAttribute(KEEP_KEYS);
 		mount.thaw();
+	}
+
+	#on(surface: Element): [Element, Mount] | undefined {
+		return [...this.#mounts].find(([, mount]) => mount.surface === surface);
 	}
 
 	/** The kernel is gone: runs it was busy with show their frozen form, unless they are heard of again. */
@@ -111,20 +133,66 @@ export class Host {
 
 	#onRun(run: RunEntry): void {
 		this.gone = false;
+		this.#leave(run);
 		for (const element of this.#waiting) {
 			if (element.getAttribute(MARK) === run.key && element.isConnected) this.#offer(element, run, false);
 		}
 	}
 
+	/** The same cell was run again, maybe a copy of it: an output of the run before is not the new one's. */
+	#leave(run: RunEntry): void {
+		const session = run.state?.session ?? "";
+		for (const [element, mount] of [...this.#mounts]) {
+			if (mount.run !== run || mount.session === session) continue;
+			mount.session = session;
+			if (shows(element, run)) continue;
+			this.unmount(element);
+			this.#past.add(element);
+			this.#waiting.add(element);
+		}
+	}
+
+	/** Whether this is the result that takes the place of its run's first frame; what came out may be told later. */
+	#follows(element: Element, run: RunEntry): boolean {
+		const [before, mount] = this.#on(surfaceOf(element)) ?? [];
+		const session = before?.getAttribute(SESSION);
+		return run.outcome === null && mount?.run === run && session === run.state?.session;
+	}
+
+	/**
+	 * Whether this is an older result of the same cell, saved before it was run again: after a reload the new run has
+	 * no other place. It may be another notebook's where there are several.
+	 */
+	#precedes(element: Element, run: RunEntry): boolean {
+		const session = element.getAttribute(SESSION);
+		if (session || this.#past.has(element) || this.#placed.has(run.state?.session ?? "")) return false;
+		const alike = [...document.querySelectorAll(`[${MARK}]`)].filter(
+			(one) => one.getAttribute(MARK) === run.key,
+		);
+		return document.querySelectorAll(".jp-Notebook").length < 2 && !alike.some((one) => shows(one, run));
+	}
+
 	#offer(element: Element, run: RunEntry, takeOver: boolean): boolean {
 		const session = element.getAttribute(SESSION);
-		if (session && session !== run.state?.session) return false;
+		if (!shows(element, run) && !this.#follows(element, run) && !this.#precedes(element, run)) return false;
 		if (this.gone || !claim(element, this, run.since, takeOver || Boolean(session))) return false;
 		this.#placed.add(run.state?.session ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);
 		return true;
 	}
+}
+
+/** JupyterLab's node around an output that is alone in it; elsewhere the output itself. */
+function surfaceOf(element: Element): Element {
+	const around = element.hasAttribute(MARK) ? element.closest("div.jp-RenderedHTML") : null;
+	return around?.querySelectorAll(`[${MARK}]`).length === 1 ? around : element;
+}
+
+/** Whether an output is of that very run, as far as it says. */
+function shows(element: Element, run: RunEntry): boolean {
+	const [session, outcome] = [element.getAttribute(SESSION), element.getAttribute(OUTCOME)];
+	return (!session || session === run.state?.session) && (!outcome || outcome === run.outcome);
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Meta {
 	demo: boolean;
 	budget: number | null;
 	steps: number | null;
+	/** A digest of how it came out, as its frozen form carries it; null until it has. */
+	outcome: string | null;
 }
 
 export interface Batch {
@@ -53,6 +55,7 @@ export interface Ready {
 	variant?: number;
 	/** True once the person has picked it. */
 	picked?: boolean;
+	outcome?: string;
 }
 
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;

@@ -18,6 +18,7 @@ const NO_META: Meta = {
 	demo: false,
 	budget: null,
 	steps: null,
+	outcome: null,
 };
 
 /** One execution of a cell, as far as it is known here. */
@@ -62,6 +63,11 @@ export class RunEntry {
 
 	get busy(): boolean {
 		return [...(this.state?.variants.values() ?? [])].some((variant) => variant.busy);
+	}
+
+	/** The mark of its frozen form, once there is one. */
+	get outcome(): string | null {
+		return this.state?.ready?.outcome ?? this.state?.meta.outcome ?? null;
 	}
 
 	subscribe(listener: () => void, signal: AbortSignal): void {
@@ -210,7 +216,9 @@ export class Store {
 		} else if (message.kind === "answer") {
 			this.#link.receive(message);
 		} else if (message.kind === "ready") {
-			this.run(message.run).setReady(message);
+			const run = this.run(message.run);
+			run.setReady(message);
+			this.onRun(run);
 		} else if (message.kind === "batch") {
 			const run = this.run(message.run);
 			run.receive(message);

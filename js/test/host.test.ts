@@ -68,6 +68,26 @@ describe("mounting", () => {
 		expect(shadow().textContent).toContain("done");
 	});
 
+	test("the interface stays when the result replaces the first frame", async () => {
+		document.body.innerHTML =
+			'<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-session="s1"></p></div>';
+		await soon();
+		tell(kernel, 1, 9);
+		const node = document.querySelector(".jp-RenderedHTML")!;
+		const interior = node.shadowRoot!.querySelector(".anb");
+		expect(interior).not.toBeNull();
+		node.innerHTML = '<p data-anb-run="k" data-anb-outcome="one"><iframe></iframe></p>';
+		await soon();
+		expect(node.shadowRoot!.querySelector(".anb")).toBe(interior);
+		expect(node.querySelector("iframe")).toBeNull();
+		kernel.say({ kind: "ready", line: "ready", outcome: "one" });
+		await soon();
+		expect(node.shadowRoot!.querySelector(".anb")).toBe(interior);
+		node.innerHTML = "<p>something else</p>";
+		await soon();
+		expect(node.shadowRoot!.querySelector("slot")).not.toBeNull();
+	});
+
 	test("two outputs of a run both live", async () => {
 		await show();
 		tell(kernel, 1, 4);
@@ -168,6 +188,50 @@ describe("several kernels", () => {
 		expect(shadow().querySelector(".anb")).not.toBeNull();
 		expect(shadow().textContent).not.toContain("done");
 		stopOther();
+	});
+
+	test("finished outputs stay with the kernel that made them", async () => {
+		const second = new Kernel("2");
+		const stopSecond = widget.initialize({ model: second as never });
+		document.body.innerHTML = ["one", "two"]
+			.map(
+				(outcome) => `<div class="jp-Notebook"><p data-anb-run="k" data-anb-outcome="${outcome}"></p></div>`,
+			)
+			.join("");
+		await soon();
+		const shown = (): string[] =>
+			[...document.querySelectorAll("[data-anb-run]")].map(
+				(element) => element.shadowRoot?.querySelector(".name")?.textContent ?? "frozen",
+			);
+		second.batch(1, EVENTS, { session: "s2", meta: { ...META, name: "second", outcome: "two" } });
+		await soon();
+		expect(shown()).toEqual(["frozen", "second"]);
+		kernel.batch(1, EVENTS, { meta: { ...META, name: "first", outcome: "one" } });
+		await soon();
+		expect(shown()).toEqual(["first", "second"]);
+		stopSecond();
+	});
+
+	test("after a reload a run stands in for the one before", async () => {
+		document.body.innerHTML =
+			'<div class="jp-Notebook"><p data-anb-run="k" data-anb-outcome="older"></p></div>';
+		await soon();
+		tell(kernel, 1, 3);
+		expect(phase()).toBe("thinking");
+	});
+
+	test("a copy that is run leaves the other its result", async () => {
+		document.body.innerHTML =
+			'<div class="jp-Cell"><p data-anb-run="k" data-anb-outcome="one"></p></div><div class="jp-Cell" id="b"></div>';
+		kernel.batch(1, EVENTS, { meta: { ...META, outcome: "one" } });
+		await soon();
+		expect(phase()).toBe("done");
+		tell(kernel, 1, 3, "s2");
+		expect(shadow().querySelector("slot")).not.toBeNull();
+		document.querySelector("#b")!.innerHTML = '<p data-anb-run="k" data-anb-session="s2"></p>';
+		await soon();
+		expect(shadow().querySelector("slot")).not.toBeNull();
+		expect(document.querySelector("#b p")?.shadowRoot?.querySelector(".phase")?.textContent).toBe("thinking");
 	});
 
 	test("an output drawn again stays with its kernel", async () => {

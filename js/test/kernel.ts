@@ -12,6 +12,7 @@ export const META: Meta = {
 	demo: true,
 	budget: null,
 	steps: 5,
+	outcome: null,
 };
 
 type Fields = Record<string, unknown>;
