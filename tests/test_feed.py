@@ -1,5 +1,6 @@
 """What the page is sent: the content about once, whatever the fragments."""
 
+import itertools
 import json
 import math
 
@@ -158,8 +159,24 @@ async def test_a_late_page_loses_no_letter():
         assert streams(late + live.project(run.events[place:])) == whole
 
 
+@pytest.mark.parametrize("batch", [1, 3, 1000])
+async def test_what_waited_is_told_in_its_place(batch):
+    page = "A sk-short word, sk-other words, at the end sk-"
+    with ScriptedProvider(
+        [[call("create_file", {"path": "a.txt", "content": page}, fragment=2)], [text("Done.")]]
+    ) as provider:
+        run = await Agent(provider).run("go")
+    feed, wire = Feed(), []
+    for start in range(0, len(run.events), batch):
+        wire += feed.project(run.events[start : start + batch])
+    pieces = [event for event in wire if event["type"] == "file_delta"]
+    assert "".join(piece["text"] for piece in pieces) == page
+    ends = [0, *itertools.accumulate(len(piece["text"]) for piece in pieces)]
+    assert [piece["offset"] for piece in pieces] == ends[:-1]
+
+
 async def test_an_argument_is_masked_before_it_is_cut():
-    page = {"path": "a.txt", "content": "x " * (SHORT // 2 - 10) + KEY}
+    page = {"path": "a.txt", "content": "x " * (SHORT // 2 - 6) + KEY}
     with ScriptedProvider([[call("create_file", page)], [text("Done.")]]) as provider:
         run = await Agent(provider).run("go")
     ready = next(event for event in Feed().project(run.events) if event["type"] == "tool_ready")

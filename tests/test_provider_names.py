@@ -71,19 +71,24 @@ def test_an_address_needs_a_scheme():
 @pytest.mark.parametrize(
     "address",
     [
-        "http://bob:{}@127.0.0.1:9/v1",
-        "http://{}@127.0.0.1:9/v1",
-        "http://bob:{}%2Fx@127.0.0.1:9/v1",
-        "http://bob:{}/x@127.0.0.1:9/v1",
+        "http://bob:hunter2@127.0.0.1:9/v1",
+        "http://hunter2@127.0.0.1:9/v1",
+        "http://bob:hunter2%2Fx@127.0.0.1:9/v1",
+        "http://bob:hunter2@secret/x@127.0.0.1:9/v1",
     ],
 )
 async def test_an_address_is_told_without_its_password(address: str):
-    password = "hunter2@secret"
-    provider = model("chat:any", base_url=address.format(password))
+    provider = model("chat:any", base_url=address)
     run = await Agent(provider, limits=Limits(seconds=10)).run("A page")
     assert (run.reason, run.error and "127.0.0.1:9/v1" in run.error) == ("failed", True)
     assert "hunter2" not in f"{run.error} {provider.settings!r}"
-    assert password not in scrub(f"asked with {password}/x")
+
+
+def test_the_password_of_an_address_is_masked():
+    model("chat:any", base_url="http://bob:p%40ssword-1@127.0.0.1:9/v1")
+    assert scrub("asked with p@ssword-1, p%40ssword-1") == f"asked with {MASK}, {MASK}"
+    model("chat:any", base_url="http://a-token-of-mine@127.0.0.1:9/v1")
+    assert scrub("asked with a-token-of-mine") == f"asked with {MASK}"
 
 
 def test_a_wrong_address_hides_its_password_too():

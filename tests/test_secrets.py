@@ -35,7 +35,7 @@ async def test_no_form_holds_a_secret(form):
         """Looks."""
         return f"found {KEY} and {KNOWN}" + " more" * 3000 + f" {KEY}"
 
-    long = "x " * (MAX_ARGUMENT // 2 - 10) + KEY
+    long = "x " * (MAX_ARGUMENT // 2 - 6) + KEY
     leaky = f"<p>{KEY}</p><script>\n{KEY};'{KNOWN}'</script>"
     run = await play(
         [think(f"Hm, {KEY}, {KNOWN}", fragment=3), call("look", {"where": f"{KEY} {KNOWN}"})],
@@ -46,6 +46,7 @@ async def test_no_form_holds_a_secret(form):
     run = replace(run, prompt=f"{'Use it. ' * 12}{KEY} {KNOWN}", error=f"Refused {KEY}")
     shown = bundle(run)[form] if isinstance(form, str) else form(run)
     assert MASK in shown
+    assert "sk-ant" not in shown
     assert "x9-Y" not in shown
     assert "1987" not in shown
     assert KEY in run.html
