@@ -10,7 +10,6 @@ that hold a browser `scope="module"` at most.
 """
 
 import json
-import os
 import secrets
 import shutil
 import socket
@@ -25,11 +24,21 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import nbformat
+import pytest
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.kernels import quiet_environment
+
 App = Literal["lab", "notebook"]
 Theme = Literal["light", "dark"]
+
+SHOTS = Path(__file__).parent.parent / "test-results"
+LOAD = "%load_ext agent_nb"
+MODEL = "-m anthropic:claude-opus-5-5"
+"""Answered by the vendor of `tests/lab_fixtures.py`, as it was planned."""
+
+needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
 
 # What Lab would otherwise show over a test: news, update notices, autosave in the middle of a reload.
 _QUIET: dict[str, dict[str, Any]] = {
@@ -84,7 +93,7 @@ class Lab(NamedTuple):
 def start_lab(
     root: Path, *, theme: Theme = "light", environment: dict[str, str] | None = None
 ) -> Iterator[Lab]:
-    """Serves the notebooks below `root`; `environment` is what kernels see beyond this process's own."""
+    """Serves the notebooks below `root`. Kernels see this process's environment without keys, and `environment`."""
     home = root / ".lab-home"
     log = home / "server.log"
     for folder in ("config", "data", "runtime", "settings", "workspaces", "ipython"):
@@ -97,7 +106,7 @@ def start_lab(
     with log.open("wb") as sink:
         process = subprocess.Popen(
             command,
-            env=os.environ | _directories(home) | (environment or {}),
+            env=quiet_environment(home) | _directories(home) | (environment or {}),
             cwd=root,
             stdout=sink,
             stderr=subprocess.STDOUT,
@@ -143,7 +152,13 @@ def run_all(page: Page) -> None:
 
 def keep_screenshot(page: Page, name: str) -> None:
     """For people to look at, below `test-results/`."""
-    page.screenshot(path=Path(__file__).parent.parent / "test-results" / f"{name}.png")
+    page.screenshot(path=SHOTS / f"{name}.png")  # it makes the folder
+
+
+def save(page: Page) -> None:
+    """Saves the notebook in front and waits until it is."""
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
 
 
 def write_notebook(path: Path, *cells: tuple[str, list[dict[str, Any]]] | str) -> None:

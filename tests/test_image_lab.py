@@ -1,24 +1,22 @@
 """Pictures that a run makes, in a real JupyterLab: on the card, in the live page, and in the saved notebook."""
 
-import os
-import shutil
-
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kernels import KEYS
 from tests.lab import (
+    LOAD,
+    MODEL,
     keep_screenshot,
-    open_browser,
+    needs_chromium,
     open_notebook,
     run_all,
-    start_lab,
+    save,
     wait_for_kernel,
     write_notebook,
 )
-from tests.wire import Call, Say, WireServer, reply
+from tests.wire import Call, Say, reply
 
-pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+pytest_plugins = ["tests.lab_fixtures"]
+pytestmark = needs_chromium
 
 PAGE = """<!doctype html><title>Bread</title>
 <img id="hero" alt="" src="assets/hero.png">
@@ -32,27 +30,6 @@ IMAGES = [
 WIDTHS = "images => images.map(image => image.naturalWidth)"
 
 
-@pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory, server):
-    for name in [name for name in os.environ if name.startswith(KEYS)]:
-        del os.environ[name]
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
-    with start_lab(tmp_path_factory.mktemp("lab"), environment=environment) as lab:
-        yield lab
-
-
-@pytest.fixture
-def page(server):
-    with open_browser() as browser:
-        yield browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-
-
 def assert_pictures_show(page: Page, frame: str) -> None:
     inside = page.frame_locator(frame).first
     expect(inside.locator("#hero")).to_have_js_property("naturalWidth", 960, timeout=20_000)
@@ -62,16 +39,16 @@ def assert_pictures_show(page: Page, frame: str) -> None:
     assert inside.locator("#wide").evaluate("node => node.currentSrc").startswith("data:image/png;base64,")
 
 
-def test_made_pictures_show_live_and_saved(page, lab, server):
-    server.plan(
+def test_made_pictures_show_live_and_saved(page, lab, vendor):
+    vendor.plan(
         reply(Call("generate_images", {"images": IMAGES})),
         reply(Call("create_file", {"path": "index.html", "content": PAGE})),
         reply(Say("A page with three placeholders.")),
     )
     write_notebook(
         lab.root / "pictures.ipynb",
-        "%load_ext agent_nb",
-        "%%agent hero -m anthropic:claude-opus-5-5\nA page for a bakery",
+        LOAD,
+        f"%%agent hero {MODEL}\nA page for a bakery",
         "print(hero.reason, len(files['assets/hero.png']) > 1000)",
     )
     open_notebook(page, lab, "pictures.ipynb")
@@ -85,8 +62,7 @@ def test_made_pictures_show_live_and_saved(page, lab, server):
     assert thumbnails.evaluate_all(WIDTHS) == [256, 256, 256]
     expect(page.get_by_text("assets/hero.png, 960 x 540, placeholder").first).to_be_visible()
     keep_screenshot(page, "lab-pictures")
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_timeout(1000)
+    save(page)
     text = (lab.root / "pictures.ipynb").read_text(encoding="utf-8")
     (lab.root / "reopened.ipynb").write_text(text.replace("A page for a bakery", "Reopened"))
     lab.trust("reopened.ipynb")
@@ -95,14 +71,14 @@ def test_made_pictures_show_live_and_saved(page, lab, server):
     assert_pictures_show(page, ".jp-OutputArea iframe")
 
 
-def test_pictures_made_after_the_page_show(page, lab, server):
-    server.plan(
+def test_pictures_made_after_the_page_show(page, lab, vendor):
+    vendor.plan(
         reply(Call("create_file", {"path": "index.html", "content": PAGE})),
         reply(Call("generate_images", {"images": IMAGES})),
         reply(Say("A page with three placeholders.")),
     )
-    cell = "%%agent late -m anthropic:claude-opus-5-5\nA page for a bakery"
-    write_notebook(lab.root / "late.ipynb", "%load_ext agent_nb", cell)
+    cell = f"%%agent late {MODEL}\nA page for a bakery"
+    write_notebook(lab.root / "late.ipynb", LOAD, cell)
     open_notebook(page, lab, "late.ipynb")
     run_all(page)
     expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)

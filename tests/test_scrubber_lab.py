@@ -1,19 +1,20 @@
 """The replay in a real JupyterLab: a run just made, and one that was saved and loaded."""
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.kernels import KEYS
-from tests.lab import open_browser, open_notebook, run_all, start_lab, write_notebook
+from tests.lab import (
+    LOAD,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    write_notebook,
+)
 
-pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+pytest_plugins = ["tests.lab_fixtures"]
+pytestmark = needs_chromium
 
-SHOTS = Path(__file__).parent.parent / "test-results"
-LOAD = "%load_ext agent_nb"
 RUN = "%%agent hero -m demo: --pace 0\nA landing page for a bakery"
 ANOTHER = (
     "from dataclasses import replace\nfrom agent_nb import Agent, load\n"
@@ -24,22 +25,13 @@ ANOTHER = (
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    for name in [name for name in os.environ if name.startswith(KEYS)]:
-        del os.environ[name]
-    with start_lab(tmp_path_factory.mktemp("lab")) as lab:
-        yield lab
-
-
-@pytest.fixture(scope="module")
-def page(lab):
-    SHOTS.mkdir(exist_ok=True)
-    with open_browser() as browser:
-        page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
-        write_notebook(lab.root / "replay.ipynb", LOAD, RUN, ANOTHER)
-        open_notebook(page, lab, "replay.ipynb")
-        run_all(page)
-        yield page
+def page(chromium, lab):
+    """One page for all: each test goes on where the one before left it."""
+    page = chromium.new_context(viewport={"width": 1280, "height": 1000}).new_page()
+    write_notebook(lab.root / "replay.ipynb", LOAD, RUN, ANOTHER)
+    open_notebook(page, lab, "replay.ipynb")
+    run_all(page)
+    return page
 
 
 def widget(page: Page, name: str) -> Locator:
@@ -70,7 +62,7 @@ def test_a_run_is_walked_through(page):
     slider.press(" ")
     expect(words(frame)).to_contain_text("writes index.html", timeout=30_000)
     expect(frame.locator(".anb-status .phase")).to_contain_text("writing index.html")
-    page.screenshot(path=SHOTS / "replay-lab-playing.png")
+    keep_screenshot(page, "replay-lab-playing")
     slider.press(" ")
     expect(frame.get_by_role("button", name="Play", exact=True)).to_be_visible()
     # The notebook's own keys stay out of it: the cell is still there, and still selected.
@@ -86,7 +78,7 @@ def test_the_request_comes_from_the_kernel(page):
     expect(panel.get_by_text("A landing page for a bakery").first).to_be_attached()
     panel.get_by_text("Tools", exact=True).click()
     expect(panel.get_by_text("create_file", exact=True).first).to_be_visible()
-    page.screenshot(path=SHOTS / "replay-lab-request.png")
+    keep_screenshot(page, "replay-lab-request")
     panel.get_by_role("button", name="Close").click()
     frame.get_by_role("button", name="Leave the replay").click()
     expect(frame.locator(".anb-scrub")).to_be_hidden()
@@ -114,4 +106,4 @@ def test_a_loaded_run_grows_as_it_did(page):
         drawn(page)
         sizes.add(frame.locator(".anb-item.live .facts").inner_text())
     assert len(sizes) > 3, sizes
-    page.screenshot(path=SHOTS / "replay-lab-loaded.png")
+    keep_screenshot(page, "replay-lab-loaded")

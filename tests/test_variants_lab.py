@@ -1,25 +1,24 @@
 """Variants in a real JupyterLab: a screenshot in, three pages side by side, one picked, and what the notebook keeps."""
 
 import json
-import os
-import shutil
 
 import pytest
 from PIL import Image as Picture
 from playwright.sync_api import Page, expect
 
-from tests.kernels import KEYS
 from tests.lab import (
+    LOAD,
     keep_screenshot,
-    open_browser,
+    needs_chromium,
     open_notebook,
     run_all,
-    start_lab,
+    save,
     wait_for_kernel,
     write_notebook,
 )
 
-pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+pytest_plugins = ["tests.lab_fixtures"]
+pytestmark = needs_chromium
 
 CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0.3\nA landing page for a bakery in Lyon"
 GOING_ON = "%%agent after -m demo: --from hero --pace 0\nMake it green"
@@ -27,27 +26,14 @@ PICKED = "hero.variant, hero.files is hero.variants[1].files, after.messages[: l
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    for name in [name for name in os.environ if name.startswith(KEYS)]:
-        del os.environ[name]
-    with start_lab(tmp_path_factory.mktemp("lab")) as lab:
-        Picture.new("RGB", (640, 400), "orange").save(lab.root / "shot.png")
-        yield lab
-
-
-@pytest.fixture(scope="module")
-def page(lab):
-    with open_browser() as browser:
-        page = browser.new_context(viewport={"width": 1400, "height": 1000}).new_page()
-        write_notebook(lab.root / "variants.ipynb", "%load_ext agent_nb", CELL)
-        open_notebook(page, lab, "variants.ipynb")
-        run_all(page)
-        yield page
-
-
-def save(page: Page) -> None:
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    expect(page.locator(".jp-mod-current.jp-mod-dirty")).to_have_count(0)
+def page(chromium, lab):
+    """One page for all: each test goes on where the one before left it."""
+    Picture.new("RGB", (640, 400), "orange").save(lab.root / "shot.png")
+    page = chromium.new_context(viewport={"width": 1400, "height": 1000}).new_page()
+    write_notebook(lab.root / "variants.ipynb", LOAD, CELL)
+    open_notebook(page, lab, "variants.ipynb")
+    run_all(page)
+    return page
 
 
 def run_cell(page: Page, code: str) -> None:

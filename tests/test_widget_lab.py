@@ -2,57 +2,31 @@
 
 import json
 import os
-import shutil
 import signal
-import time
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.kernels import KEYS
-from tests.lab import Lab, open_browser, open_notebook, run_all, start_lab, wait_for_kernel, write_notebook
-from tests.wire import Call, Hold, Pause, Say, Think, WireServer, reply
+from tests.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.wire import Call, Hold, Pause, Say, Think, reply
 
-pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+pytest_plugins = ["tests.lab_fixtures"]
+pytestmark = needs_chromium
 
-SHOTS = Path(__file__).parent.parent / "test-results"
-LOAD = "%load_ext agent_nb"
-MODEL = "-m anthropic:claude-opus-5-5"
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
 MADE = Call("create_file", {"path": "index.html", "content": PAGE})
 HALF = Call("create_file", json.dumps({"path": "index.html", "content": PAGE})[:400])
-
-
-@pytest.fixture(scope="module")
-def server():
-    with WireServer.in_thread() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory, server):
-    for name in [name for name in os.environ if name.startswith(KEYS)]:
-        del os.environ[name]
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
-    with start_lab(tmp_path_factory.mktemp("lab"), environment=environment) as lab:
-        yield lab
-
-
-@pytest.fixture(scope="module")
-def browser():
-    SHOTS.mkdir(exist_ok=True)
-    with open_browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser, server):
-    server.forget()
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    yield page
-    context.close()
 
 
 def begin(page: Page, lab: Lab, name: str, *cells: str, app: str = "lab") -> None:
@@ -71,17 +45,12 @@ def shown_page(page: Page):
     return page.frame_locator(".anb-page iframe").first
 
 
-def save(page: Page) -> None:
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    time.sleep(0.3)
-
-
 def saved_outputs(lab: Lab, name: str) -> str:
     return (lab.root / f"{name}.ipynb").read_text(encoding="utf-8")
 
 
-def test_a_run_streams_from_start_to_end(page, lab, server):
-    server.plan(
+def test_a_run_streams_from_start_to_end(page, lab, vendor):
+    vendor.plan(
         reply(Think("A bakery wants warmth."), Say("I write it."), MADE, Pause(1.5)), reply(Say("**Done.**"))
     )
     begin(
@@ -89,23 +58,23 @@ def test_a_run_streams_from_start_to_end(page, lab, server):
     )
     phase(page, "writing index.html")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
-    page.screenshot(path=SHOTS / "lab-streaming.png")
+    keep_screenshot(page, "lab-streaming")
     phase(page, "done")
     expect(page.locator(".anb-foot .ready")).to_contain_text("hero and files are ready")
     expect(page.get_by_text("end_turn ['index.html']")).to_be_visible()
     expect(shown_page(page).locator("p")).to_have_count(40)
-    page.screenshot(path=SHOTS / "lab-done.png")
+    keep_screenshot(page, "lab-done")
 
 
-def test_stop_ends_the_run_and_keeps_the_page(page, lab, server):
-    server.plan(reply(HALF, Hold()))
+def test_stop_ends_the_run_and_keeps_the_page(page, lab, vendor):
+    vendor.plan(reply(HALF, Hold()))
     begin(page, lab, "stop", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
     phase(page, "writing index.html")
     page.get_by_role("button", name="Stop", exact=True).click()
     phase(page, "stopped")
     expect(page.get_by_text("stopped", exact=True).last).to_be_visible()
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
-    page.screenshot(path=SHOTS / "lab-stopped.png")
+    keep_screenshot(page, "lab-stopped")
 
 
 ASKING = (
@@ -115,8 +84,8 @@ ASKING = (
 
 
 @pytest.mark.parametrize(("button", "outcome"), [("Approve", "ran ls"), ("Deny", "said no")])
-def test_approvals_are_asked_in_the_widget(page, lab, server, button, outcome):
-    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
+    vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
     begin(
         page,
@@ -127,14 +96,16 @@ def test_approvals_are_asked_in_the_widget(page, lab, server, button, outcome):
         "print('result:', hero.tool_uses[0].result.text)",
     )
     phase(page, "waiting for approval")
-    page.screenshot(path=SHOTS / f"lab-approval-{button.lower()}.png")
+    keep_screenshot(page, f"lab-approval-{button.lower()}")
     page.locator(".anb-acts").get_by_role("button", name=button).click()
     phase(page, "done")
     expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text(outcome)
+    expect(page.locator(".anb-row .mark", has_text="denied")).to_have_count(1 if button == "Deny" else 0)
+    keep_screenshot(page, f"lab-approval-{button.lower()}-done")
 
 
-def test_a_reload_in_the_middle_loses_nothing(page, lab, server):
-    server.plan(reply(Think("Hm."), HALF, Hold()))
+def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
+    vendor.plan(reply(Think("Hm."), HALF, Hold()))
     begin(page, lab, "reload", f"%%agent hero {MODEL}\nA page")
     phase(page, "writing index.html")
     save(page)
@@ -147,8 +118,8 @@ def test_a_reload_in_the_middle_loses_nothing(page, lab, server):
     phase(page, "stopped")
 
 
-def test_a_reload_after_the_end_shows_it_again(page, lab, server):
-    server.plan(reply(MADE), reply(Say("Done.")))
+def test_a_reload_after_the_end_shows_it_again(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "again", f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
     save(page)
@@ -158,8 +129,8 @@ def test_a_reload_after_the_end_shows_it_again(page, lab, server):
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
 
 
-def test_a_killed_kernel_leaves_what_was_seen(page, lab, server):
-    server.plan(reply(HALF, Hold()))
+def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
+    vendor.plan(reply(HALF, Hold()))
     begin(
         page,
         lab,
@@ -177,8 +148,8 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, server):
     assert "Error displaying widget" not in page.content()
 
 
-def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, server):
-    server.plan(reply(MADE), reply(Say("All done.")))
+def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("All done.")))
     begin(page, lab, "saved", f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
     save(page)
@@ -194,13 +165,13 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, server):
         open_notebook(page, lab, f"{name}.ipynb")
         wait_for_kernel(page)
         expect(page.get_by_text("hero").first).to_be_visible()
-        page.screenshot(path=SHOTS / f"lab-{name}.png")
+        keep_screenshot(page, f"lab-{name}")
         assert "Error displaying widget" not in page.content()
         expect(page.locator("iframe")).to_have_count(1 if trusted else 0, timeout=20_000)
 
 
-def test_a_second_view_shows_the_same(page, lab, server):
-    server.plan(reply(MADE), reply(Say("Done.")))
+def test_a_second_view_shows_the_same(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "second", f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
     page.locator(".jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
@@ -209,26 +180,59 @@ def test_a_second_view_shows_the_same(page, lab, server):
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
 
 
-def test_two_notebooks_stay_apart(page, lab, server):
-    server.plan(reply(MADE), reply(Say("Done.")))
+def test_two_notebooks_stay_apart(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "left", f"%%agent left {MODEL}\nA page")
     phase(page, "done")
     write_notebook(lab.root / "right.ipynb", LOAD, "%%agent right -m demo: --pace 0\nA form")
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:open', {path: 'right.ipynb'})")
-    page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.title.label === 'right.ipynb'")
+    panel = open_beside(page, "right")
     run_all(page)
-    panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     expect(panel.locator(".anb-status .name")).to_have_text("right", timeout=30_000)
     expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
 
 
-def test_a_large_page_is_shown_whole(page, lab, server):
+def open_beside(page: Page, name: str) -> Locator:
+    """Opens a notebook in the page, or brings it to the front: a page that restores its tabs may do otherwise first."""
+    page.wait_for_function(
+        """async path => {
+            const { shell, commands } = window.jupyterapp;
+            if (shell.currentWidget?.context?.path === path) return true;
+            const open = [...shell.widgets("main")].find(widget => widget.context?.path === path);
+            if (open) shell.activateById(open.id);
+            else await commands.execute("docmanager:open", { path });
+            return false;
+        }""",
+        arg=f"{name}.ipynb",
+    )
+    return page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+
+
+def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
+    for name in ("east", "west"):
+        made = Call("create_file", {"path": "index.html", "content": f"<h1>{name}</h1>"})
+        vendor.plan(reply(made), reply(Say("Done.")))
+        write_notebook(lab.root / f"{name}.ipynb", LOAD, f"%%agent hero {MODEL}\nA page")
+        if name == "east":
+            open_notebook(page, lab, "east.ipynb")
+        panel = open_beside(page, name)
+        run_all(page)
+        expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        save(page)
+    page.reload()
+    wait_for_kernel(page)
+    for name in ("east", "west", "east"):
+        panel = open_beside(page, name)
+        expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        expect(panel.frame_locator(".anb-page iframe").locator("h1")).to_have_text(name)
+
+
+def test_a_large_page_is_shown_whole(page, lab, vendor):
     big = (
         "<!doctype html><h1>Big</h1>"
         + "".join(f"<p>Line {i} of a large page</p>" for i in range(6000))
         + "<p id=end>end</p>"
     )
-    server.plan(
+    vendor.plan(
         reply(Call("create_file", {"path": "index.html", "content": big}), fragment=200), reply(Say("Done."))
     )
     begin(page, lab, "large", f"%%agent hero {MODEL}\nA page")
@@ -236,11 +240,11 @@ def test_a_large_page_is_shown_whole(page, lab, server):
     expect(shown_page(page).locator("#end")).to_have_text("end")
 
 
-def test_it_reads_well_in_the_dark_and_when_narrow(browser, lab, server):
+def test_it_reads_well_in_the_dark_and_when_narrow(chromium, lab):
     lab.set_theme("dark")
     try:
         for name, width in (("dark", 1280), ("narrow", 480)):
-            context = browser.new_context(viewport={"width": width, "height": 900})
+            context = chromium.new_context(viewport={"width": width, "height": 900})
             page = context.new_page()
             begin(page, lab, name, f"%%agent hero -m demo: --pace 0\nA landing page for a bakery in {name}")
             if width < 600:
@@ -249,15 +253,15 @@ def test_it_reads_well_in_the_dark_and_when_narrow(browser, lab, server):
             expect(shown_page(page).locator("h1")).to_be_visible()
             overflow = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
             assert overflow <= 0
-            page.screenshot(path=SHOTS / f"lab-{name}.png")
+            keep_screenshot(page, f"lab-{name}")
             context.close()
     finally:
         lab.set_theme("light")
 
 
-def test_notebook_seven_shows_it_too(page, lab, server):
-    server.plan(reply(MADE), reply(Say("Done.")))
+def test_notebook_seven_shows_it_too(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "seven", f"%%agent hero {MODEL}\nA page", app="notebook")
     phase(page, "done")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
-    page.screenshot(path=SHOTS / "notebook-done.png")
+    keep_screenshot(page, "notebook-done")
