@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb.engine import RunHandle
 from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
+from agent_nb.opening import several
 from agent_nb.pictures import to_image
 from agent_nb.providers import full_name
 from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
@@ -67,8 +68,8 @@ def plan_jobs(
     """
     if unknown := set(material) - set(_MATERIAL):
         raise TypeError(f"map() got an unexpected keyword argument {min(unknown)!r}")
-    if pictures := material.get("images"):
-        material = {**material, "images": tuple(to_image(picture) for picture in pictures)}
+    if pictures := tuple(to_image(picture) for picture in several(material.get("images"))):
+        material = {**material, "images": pictures}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []
     seen: Counter[str] = Counter()

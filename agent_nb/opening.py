@@ -49,7 +49,7 @@ async def with_pictures_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     images = [
         await asyncio.to_thread(to_image, image) if isinstance(image, str | bytes | Path | Image) else image
-        for image in _several(material.get("images"))
+        for image in several(material.get("images"))
     ]
     return {**material, "images": images}
 
@@ -69,7 +69,7 @@ def open_run(
     spoken = tuple(message for message in given if message.role != "system")
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
-    pictures = tuple(to_image(image) for image in _several(images))
+    pictures = tuple(to_image(image) for image in several(images))
     earlier = pictures_in(history)
     notes, start = _starting_files(files, base, bool(spoken))
     if pictures and system is None:
@@ -103,7 +103,7 @@ def _check_kinds(prompt: object, files: object, base: object) -> None:
         raise ConfigError(f"`base` is the Run to go on from, not a {type(base).__name__}.")
 
 
-def _several(images: Any) -> Iterable[Any]:
+def several(images: Any) -> Iterable[Any]:
     """Pictures, also where only one was given: a path, an array or a figure is one."""
     if images is None:
         return ()

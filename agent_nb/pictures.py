@@ -8,6 +8,7 @@ import base64
 import binascii
 import hashlib
 import io
+import stat
 import struct
 import sys
 import urllib.parse
@@ -129,13 +130,20 @@ def _from_text(text: str, name: str) -> Image:
 def _from_path(path: Path, name: str) -> Image:
     _refuse_video(path.name)
     try:
-        if path.stat().st_size > MAX_BYTES:
+        kind = path.stat()
+        if stat.S_ISDIR(kind.st_mode):
+            raise ConfigError(f"{str(path)!r} is a folder, not a picture. Give a file in it.")
+        if not stat.S_ISREG(kind.st_mode) and not stat.S_ISFIFO(kind.st_mode):  # a device may never end
+            raise ConfigError(f"{str(path)!r} is not a file.")
+        if kind.st_size > MAX_BYTES:
             raise ConfigError(f"The picture {str(path)!r} is larger than {MAX_BYTES // 1_000_000} MB.")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError(f"No picture at {str(path)!r}.") from None
     except (OSError, ValueError) as exc:
-        raise ConfigError(f"The picture {str(path)[:200]!r} cannot be read: {exc}.") from None
+        why = getattr(exc, "strerror", None) or exc
+        raise ConfigError(f"The picture {str(path)[:200]!r} cannot be read: {why}.") from None
     return _read(data, name or path.name)
 
 

@@ -143,10 +143,11 @@ class Run:
 
     def pick(self, number: int) -> "Run":
         """The variant of that number, from 1, as a run of its own that keeps its siblings."""
-        if not isinstance(number, int) or not 1 <= number <= len(self.variants):
+        place = number.__index__() if hasattr(number, "__index__") else 0  # a table's number may be numpy's
+        if not 1 <= place <= len(self.variants):
             have = f"1 to {len(self.variants)}" if self.variants else "none"
             raise ConfigError(f"There is no variant {number!r}; this run has {have}.")
-        return replace(self.variants[number - 1], name=self.name, key=self.key, variants=self.variants)
+        return replace(self.variants[place - 1], name=self.name, key=self.key, variants=self.variants)
 
     def compare(self, checks: "Checks" = ()) -> "Comparison":
         """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""

@@ -207,4 +207,5 @@ async def test_rows_make_a_data_frame():
 
     frame = pandas.DataFrame((await variants()).compare(["'h1' in html"]).rows())
     assert frame["tokens_in"].sum() == 4500
+    assert (await variants()).pick(frame["number"].iloc[2]).reason == "failed"
     assert list(frame["'h1' in html"]) == [True, True, False]

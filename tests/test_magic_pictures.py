@@ -87,6 +87,10 @@ def test_a_dry_run_shows_all_of_it(kernel):
         ("-i huge", "too many pixels (10000 x 10000)"),
         ("-i https://10.0.0.1/a.png", "private address"),
         ("-i house", "No picture at"),
+        ("-i castle", "There is no variable and no file 'castle'."),
+        ("-i house.png", "No picture at 'house.png'."),
+        ("-i .", "'.' is a folder, not a picture."),
+        ('-i ""', "-i needs a picture"),
     ],
 )
 def test_what_is_wrong_is_one_line(kernel, options, says):

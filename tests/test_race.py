@@ -134,8 +134,9 @@ async def test_pick_gives_a_run_that_goes_on():
     run = await demo().race(PROMPT, variants=3)
     second = run.pick(2)
     assert (second.html, second.variant, second.variants) == (run.variants[1].html, 1, run.variants)
-    with pytest.raises(ConfigError, match=r"no variant 9; this run has 1 to 3"):
-        run.pick(9)
+    for wrong in (9, 0, -1, "2", None, 1.5):
+        with pytest.raises(ConfigError, match=f"no variant {wrong!r}; this run has 1 to 3"):
+            run.pick(wrong)
     after = await demo().run("Make it green", base=second)
     assert after.messages[: len(second.messages)] == second.messages
 

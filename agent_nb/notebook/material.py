@@ -31,6 +31,10 @@ async def load_pictures(names: Iterable[str], namespace: Mapping[str, Any], play
 
 def _found(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if name not in namespace and not (name.partition("[")[0] in namespace and "[" in name):
+        if not name.strip():
+            raise UsageError("-i needs a picture: a file, a variable or an https address.")
+        if name.isidentifier() and not Path(name).exists():
+            raise UsageError(f"There is no variable and no file {name!r}. -i takes a picture in either.")
         return [("", name)]
     value = lookup(name, namespace)
     if not isinstance(value, list | tuple):
