@@ -156,11 +156,6 @@ class Run:
         return compare(self, checks)
 
     @property
-    def spent(self) -> float | None:
-        """What it cost with all its variants, whichever was picked; None when a price is not known."""
-        return total_cost(self.variants) if self.variants else self.cost
-
-    @property
     def variant(self) -> int:
         """Its number among its variants, from 0."""
         return self.events[0].variant if self.events else 0

@@ -116,10 +116,11 @@ def test_the_cost_of_many_counts_once(kernel, server):
     server.plan(*[reply(Say("Done."), Tokens(input=100_000, output=10))] * 2)
     kernel.run("%reset -f")
     kernel.run(SETUP)
+    kernel.run("from agent_nb.ledger import SESSION; SESSION.clear()")
     kernel.run("runs = await real.map(prompts); best = runs[0]; same = best; runs")
     shown = kernel.run("%agent cost").displays[0]["text/plain"]
-    assert "runs  anthropic:claude-opus-5-5  200,000" in shown
-    assert f"Together ${float(kernel.value('runs.cost')):.4f}." in shown
+    assert shown.splitlines()[1].split()[:3] == ["anthropic:claude-opus-5-5", "2", "200,000"]
+    assert f"Together ${float(kernel.value('runs.cost')):.4f} in this session." in shown
 
 
 def test_an_error_leaves_no_bar(kernel):

@@ -200,9 +200,11 @@ def test_a_displayed_run_opens_with_all_variants(page):
     assert page.kernel.value("older == hero") == "True"
 
 
-def test_a_saved_race_counts_its_whole_cost(page):
-    page.kernel.run("del cut, held")
+def test_a_picked_race_counts_its_whole_cost(page, server):
+    page.kernel.run("from agent_nb.ledger import SESSION; SESSION.clear()")
+    server.plan(reply(Say("<h1>Theirs</h1>"), Tokens(input=100_000, output=10)))
+    page.kernel.run(f"%%agent both -m demo: -m {MODEL} --pace 0\nA form")
     total = float(page.kernel.value("both.variants[1].cost"))
     page.kernel.run("both = both.pick(1)")
     (shown,) = page.kernel.run("%agent cost").displays
-    assert f"Together ${total:.4f}" in shown["text/plain"]
+    assert f"Together ${total:.4f} in this session." in shown["text/plain"]
