@@ -20,12 +20,16 @@ _SHORTEST = 8
 _BEGINS = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _LONE = r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _SHAPES = {
-    "sk-": re.compile(_BEGINS + r"sk-(?:ant-|or-|proj-|svcacct-)?[A-Za-z0-9_\-]{16,}"),
+    # Style sheets have names such as `sk-toggleable__content`: other vendors' keys have a long stretch with digits.
+    "sk-": re.compile(
+        _BEGINS + r"sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[A-Za-z0-9_\-]{16,}"
+        r"|(?:[A-Za-z0-9]{1,15}[_\-]+){0,4}(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{16,}[A-Za-z0-9_\-]*)"
+    ),
     "sk_": re.compile(_BEGINS + r"sk_(?:live|test)_[A-Za-z0-9]{16,}"),
     "AIza": re.compile(_BEGINS + r"AIza[A-Za-z0-9_\-]{30,}"),
     "AQ.": re.compile(_BEGINS + r"AQ\.[A-Za-z0-9_\-]{30,}"),
     "gsk_": re.compile(_BEGINS + r"gsk_[A-Za-z0-9_]{16,}"),
-    "hf_": re.compile(_BEGINS + r"hf_[A-Za-z0-9_]{16,}"),
+    "hf_": re.compile(_BEGINS + r"hf_[A-Za-z0-9]{20,}"),
     "ghp_": re.compile(_BEGINS + r"ghp_[A-Za-z0-9_]{16,}"),
     "github_pat_": re.compile(_BEGINS + r"github_pat_[A-Za-z0-9_]{16,}"),
     "pplx-": re.compile(_BEGINS + r"pplx-[A-Za-z0-9]{16,}"),

@@ -22,6 +22,9 @@ def test_a_known_value_is_masked_anywhere():
         "sk-proj-" + "aB3_" * 10,
         "sk-ant-api03-" + "x9-Y" * 8,
         "sk-or-v1-" + "0f" * 20,
+        "sk-" + "0f3a" * 8,
+        "sk-test-0123456789abcdef0123",
+        "sk-" + "aBcD" * 4 + "T3BlbkFJ" + "q7W2" * 5,
         "AIza" + "Sy7_-b" * 6,
         "gsk_" + "q1W2" * 8,
         "hf_" + "abCD" * 6,
@@ -39,7 +42,17 @@ def test_a_bearer_header_keeps_its_word():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "A plain sentence.", "task-list and risk-free", "sk-short", "the hf_ prefix"]
+    "text",
+    [
+        "",
+        "A plain sentence.",
+        "task-list and risk-free",
+        "sk-short",
+        "the hf_ prefix",
+        ".sk-toggleable__content, .sk-estimator-doc-link, #sk-estimator-id-1234 {}",
+        "sk-internationalisation-of-everything",
+        "hf_hub_download_with_a_long_name",
+    ],
 )
 def test_plain_text_is_the_same_object(text: str):
     assert scrub(text) is text
