@@ -36,7 +36,7 @@ _SHAPES = {
     "xox": re.compile(_BEGINS + r"xox[abprs]-[A-Za-z0-9\-]{10,}"),
     "AKIA": re.compile(_BEGINS + r"AKIA[A-Z0-9]{16}"),
     "eyJ": re.compile(_LONE + r"eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]{8,}){2}"),
-    "earer ": re.compile(r"(?<=[Bb])earer (?P<secret>[A-Za-z0-9_\-.~+/=]{8,})"),
+    "earer ": re.compile(r"(?<=[Bb])earer (?P<secret>(?=[A-Za-z_\-.~+/=]{0,60}\d)[A-Za-z0-9_\-.~+/=]{8,})"),
 }
 """By the letters to look for first: that is quick, and what is not there needs no closer look."""
 _DATA = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{500,}={0,2}")

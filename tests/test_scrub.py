@@ -52,6 +52,7 @@ def test_a_bearer_header_keeps_its_word():
         ".sk-toggleable__content, .sk-estimator-doc-link, #sk-estimator-id-1234 {}",
         "sk-internationalisation-of-everything",
         "hf_hub_download_with_a_long_name",
+        "The bearer certificate, 1987, and Bearer YOUR_TOKEN_HERE",
     ],
 )
 def test_plain_text_is_the_same_object(text: str):
