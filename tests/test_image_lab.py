@@ -1,7 +1,8 @@
-"""Pictures that a run makes, in a real JupyterLab: on the card, in the live page, and in the saved notebook."""
+"""Pictures that a run makes and is given, in a real JupyterLab: on the card, in the page, in the saved notebook."""
 
 from playwright.sync_api import Page, expect
 
+from tests.drawings import screenshot
 from tests.lab import (
     LOAD,
     MODEL,
@@ -83,3 +84,38 @@ def test_pictures_made_after_the_page_show(page, lab, vendor):
     run_all(page)
     expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
     assert_pictures_show(page, ".anb-page iframe")
+
+
+def test_given_pictures_show_as_thumbnails(page, lab, vendor):
+    """With the prompt in the widget, in the saved notebook, and in reach of the run that goes on."""
+    screenshot().save(lab.root / "shot.png")
+    box = {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png", "source": "input:1"}]}
+    vendor.plan(reply(Say("I see both.")), reply(Call("extract_assets", box)), reply(Say("Cropped.")))
+    write_notebook(
+        lab.root / "given.ipynb",
+        LOAD,
+        "import PIL.Image\ntall = PIL.Image.new('RGB', (100, 300), 'green')",
+        f"%%agent seen {MODEL} -i shot.png -i tall\nWhat do you see?",
+        f"%%agent cropped {MODEL} --from seen\nCrop the dot",
+        "print(cropped.reason, list(cropped.files))",
+    )
+    open_notebook(page, lab, "given.ipynb")
+    run_all(page)
+    expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible(timeout=60_000)
+    given = page.get_by_role("group", name="Given pictures").get_by_role("img")
+    expect(given).to_have_count(2)
+    assert [image.get_attribute("alt") for image in given.all()] == [
+        "shot.png (400 x 200)",
+        "tall (100 x 300)",
+    ]
+    assert given.evaluate_all(WIDTHS) == [160, 53]
+    keep_screenshot(page, "lab-given")
+    save(page)
+    text = (lab.root / "given.ipynb").read_text(encoding="utf-8")
+    (lab.root / "given-again.ipynb").write_text(text.replace("What do you see?", "Reopened"))
+    lab.trust("given-again.ipynb")
+    open_notebook(page, lab, "given-again.ipynb")
+    wait_for_kernel(page)
+    kept = page.locator(".jp-OutputArea .anb-given img")
+    expect(kept).to_have_count(2)
+    assert kept.evaluate_all(WIDTHS) == [160, 53]
