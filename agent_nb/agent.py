@@ -77,6 +77,8 @@ class Agent:
         self._subscribers: list[Callable[[Event], None]] = []
         self._target: Target | None = None
         self._studio: tuple[Provider, Studio] | None = None
+        self._counted = False
+        """Whether somebody else holds its runs to a budget."""
 
     def start(
         self,
@@ -122,7 +124,9 @@ class Agent:
             raise ConfigError(
                 "A cassette holds one prompt. Leave `recording` out, or use `save` to keep the runs."
             )
-        jobs = plan_jobs(self, prompts, models, material, saved=save is not None)
+        agent = self._copy() if budget is not None else self
+        agent._counted |= budget is not None
+        jobs = plan_jobs(agent, prompts, models, material, saved=save is not None)
         shelf = Shelf(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, shelf=shelf, budget=budget)
 
@@ -351,7 +355,8 @@ class Agent:
         if isinstance(self.provider, ReplayProvider):
             return local_studio()
         if self._studio is None or self._studio[0] is not self.provider:
-            self._studio = self.provider, studio_for(self.provider, budget=self.limits.usd is not None)
+            budget = self._counted or self.limits.usd is not None
+            self._studio = self.provider, studio_for(self.provider, budget=budget)
         return self._studio[1]
 
 

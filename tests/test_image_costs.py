@@ -207,6 +207,24 @@ async def test_variants_share_one_budget_for_pictures(server):
     assert sorted(row["cost"] for row in run.compare().rows()) == sorted(costs)
 
 
+async def test_many_prompts_count_their_pictures(server):
+    answer_pictures(server, turns=[draw(2), reply(Say("A page."))] * 3)
+    async with agent_on(server) as agent:
+        runs = await agent.map([PROMPT, "A shop", "A garage"], concurrency=1, budget=3 * PICTURE)
+    assert [run.reason for run in runs] == ["end_turn", "budget", "budget"]
+    assert runs.cost > 3 * PICTURE
+
+
+async def test_many_prompts_buy_nothing_unpriced(server, monkeypatch):
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    answer_pictures(server, turns=[draw(1), reply(Say("A page."))] * 2)
+    async with agent_on(server) as agent:
+        await agent.map([PROMPT], budget=1.0)
+        assert asked_for_pictures(server) == 0
+        await agent.map([PROMPT])
+        assert asked_for_pictures(server) == 1
+
+
 @pytest.mark.parametrize("priced", [True, False])
 async def test_a_replay_costs_what_it_cost(server, tmp_path, monkeypatch, priced):
     if not priced:
