@@ -38,9 +38,10 @@ def shell(tmp_path_factory):
         ("%%agent hero --approve ", ["ask", "auto", "deny"]),
         ("%%agent hero --cassette ", ["cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
         ("%%agent hero -m de", ["deepseek:", "demo:"]),
-        ("%agent co", ["config", "cost"]),
+        ("%agent co", ["config", "console", "cost"]),
         ("%agent load vi", ["villain"]),
         ("%agent undo he", ["hero"]),
+        ("%agent console he", ["hero"]),
         ("%agent log ", ["debug", "off", "on"]),
     ],
 )
@@ -63,7 +64,7 @@ def test_a_renamed_magic_completes_and_the_old_name_not(shell):
     shell.run("%config AgentMagics.magic_name = 'robot'")
     try:
         assert shell.complete("%%robot hero --bud") == ["--budget"]
-        assert sorted(shell.complete("%robot co")) == ["config", "cost"]
+        assert sorted(shell.complete("%robot co")) == ["config", "console", "cost"]
         assert shell.complete("%%agent hero --bud") == []
     finally:
         shell.run("%config AgentMagics.magic_name = 'agent'")

@@ -228,8 +228,13 @@ def test_the_request_of_a_turn_is_told(page):
     assert "no variant 4" in page.command("request", page.key, step=1, variant=4)["error"]
 
 
-def test_what_the_page_reports_is_kept(page):
-    assert page.command("preview_report", page.key, entries=[{"level": "error", "text": "boom"}])["ok"]
+def test_what_the_page_reports_can_be_read(page):
+    entries = [{"level": "error", "text": "boom is not defined", "line": 12}, "nonsense"]
+    assert page.command("preview_report", page.key, entries=entries)["ok"]
+    told = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
+    assert "boom is not defined" in told
+    assert "12" in told
+    assert "No page of `nobody` was previewed" in page.kernel.run("%agent console nobody").errors
 
 
 def test_the_key_never_reaches_the_page(page):

@@ -3,6 +3,7 @@
 import difflib
 import logging
 import os
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,21 @@ def _undo(magics: "AgentMagics", rest: str) -> None:
         print(f"`{_line(magics, f'load {newer_id}')}` brings back the newer one.")
 
 
+def _console(magics: "AgentMagics", rest: str) -> None:
+    name = rest or "run"
+    # The widget's module is there once a run was watched, and too heavy to be loaded for this.
+    widget = sys.modules.get("agent_nb.notebook.widget")
+    hub = widget.existing_hub() if widget else None
+    entries = hub.console_of(name) if hub else None
+    if entries is None:
+        raise UsageError(f"No page of `{name}` was previewed in this session.")
+    rows = [
+        (str(entry.get("level", "")), str(entry.get("line") or ""), str(entry.get("text", "")))
+        for entry in entries
+    ]
+    display(Table(("level", "line", "what the page said"), rows, f"The page of `{name}` has logged nothing."))
+
+
 def _line(magics: "AgentMagics", command: str) -> str:
     return f"%{magics.magic_name} {command}"
 
@@ -224,13 +240,14 @@ _COMMANDS: dict[str, Callable[["AgentMagics", str], None]] = {
     "runs": _runs,
     "load": _load,
     "undo": _undo,
+    "console": _console,
     "cost": _cost,
     "config": _config,
     "log": _log,
     "help": _help,
 }
 COMMANDS = tuple(_COMMANDS)
-_WITH_WORDS = (_load, _undo, _log)
+_WITH_WORDS = (_load, _undo, _console, _log)
 """Those that take more than their name."""
 
 

@@ -29,6 +29,8 @@ def _after_command(magics: Any, command: str) -> list[str]:
             from agent_nb.notebook.store import RunStore
 
             return list({row["name"]: None for row in RunStore(magics.home).rows()})
+        case "console":
+            return _values(magics.shell, "base")
         case "undo":
             return list({name: None for name, _ in magics.earlier})
         case "log":

@@ -143,7 +143,7 @@ class AgentMagics(Magics):
         Running a cell again replaces NAME: `%agent undo hero` puts back the run it held before, `%agent load
         hero` brings back the newest saved one, also after a restart.
 
-        As a line: `%agent models | tools | runs | load | undo | cost | config | log | help`.
+        As a line: `%agent models | tools | runs | load | undo | console | cost | config | log | help`.
         """
         if cell is None:
             from agent_nb.notebook.commands import run_command

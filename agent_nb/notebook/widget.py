@@ -33,6 +33,8 @@ PATIENCE = 5.0
 """Seconds to wait for a page before a question is taken to have nobody to answer it."""
 FIRST_CHECKPOINT = 256
 KEPT_RUNS = 50
+KEPT_ENTRIES = 200
+"""Lines of what a previewed page has logged."""
 STOP_HINT = "The kernel is busy and did not answer. Press its interrupt button (■) to stop."
 
 
@@ -224,6 +226,11 @@ class Hub:
         channel.follow(handle)
         return channel
 
+    def console_of(self, name: str) -> list[Json] | None:
+        """What the page of the newest run of that name has logged; None when no such run was shown."""
+        shown = [channel for channel in self._channels.values() if channel.name == name]
+        return shown[-1].console if shown else None
+
     def knows(self, key: str, session: str) -> bool:
         channel = self._channels.get(key)
         return channel is not None and channel.session == session
@@ -334,7 +341,8 @@ class Hub:
     def _preview_report(self, channel: Channel, message: Json) -> None:
         entries = message.get("entries")
         if isinstance(entries, list):
-            channel.console = [*channel.console, *entries][-200:]
+            about = [entry for entry in entries if isinstance(entry, dict)]
+            channel.console = [*channel.console, *about][-KEPT_ENTRIES:]
 
 
 def _variant(message: Json) -> int:
