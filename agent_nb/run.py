@@ -1,5 +1,6 @@
 """Run: what a run leaves behind. A value: it never changes, and going on from it makes a new one."""
 
+import errno
 import hashlib
 import heapq
 import json
@@ -248,7 +249,9 @@ def model_returned(run: Run) -> str:
 
 
 def write_atomically(target: Path, data: bytes) -> None:
-    """Writes beside the target, then swaps: a failed write leaves the old file."""
+    """Writes beside the target, then swaps: a failed write leaves the old file. A pipe or a device is not replaced."""
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise FileExistsError(errno.EEXIST, "It is there and is not a file", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:

@@ -3,6 +3,7 @@
 import base64
 import copy
 import json
+import os
 
 import pytest
 
@@ -94,6 +95,14 @@ def test_the_key_is_the_same_for_the_same_request():
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8
 KNOWN = 'my "own" secret & more'
+
+
+async def test_a_pipe_is_not_replaced_by_a_run(run, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="is not a file"):
+        run.save(pipe)
+    assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize("fragment", [1, 5, None])
