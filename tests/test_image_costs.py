@@ -245,7 +245,7 @@ async def test_a_saved_run_keeps_its_cost(server, tmp_path):
     assert load(run.save(tmp_path / "hero.run.json")).cost == run.cost
 
 
-async def test_a_stopped_run_counts_what_was_drawn(server):
+async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
     def answer(request) -> Reply:
         first = request.body.get("prompt", "").endswith("view 0")
         return openai_pictures(png()) if first else Reply(body=b"", silent=True)
@@ -253,10 +253,12 @@ async def test_a_stopped_run_counts_what_was_drawn(server):
     server.plan(draw(2))
     server.otherwise = answer
     async with agent_on(server) as agent:
-        handle = agent.start(PROMPT)
+        handle = agent.recording(tmp_path / "cut.jsonl", force=True).start(PROMPT)
         async for event in handle:
             if isinstance(event, ToolProgress):
                 handle.stop()
         run = await handle
     assert run.reason == "stopped"
     assert run.cost == pytest.approx(talk(run) + PICTURE)
+    again = await Agent(replay(tmp_path / "cut.jsonl")).run(PROMPT)
+    assert facts(again) == facts(run)
