@@ -105,7 +105,7 @@ class AgentMagics(Magics):
     @argument("--replay", action="store_true", help="Play the cassette; fail if there is none that matches.")
     @argument("--live", action="store_true", help="Ask the model even if there is a cassette.")
     @argument("--cassette", metavar="PATH", help="The cassette (default: cassettes/NAME.jsonl).")
-    @argument("--force", action="store_true", help="Let --record replace another cassette, and keep a stopped run.")
+    @argument("--force", action="store_true", help="Let --record replace a cassette and keep a stopped run.")
     @argument(
         "--pace", type=float, metavar="X", help="Time a demo or a replay takes: 1 as it was, 0 at once."
     )
