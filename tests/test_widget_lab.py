@@ -104,6 +104,21 @@ def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
     keep_screenshot(page, f"lab-approval-{button.lower()}-done")
 
 
+def test_a_cell_run_again_asks_again(page, lab, vendor):
+    commands = ["ls", "pwd"]
+    for command in commands:
+        vendor.plan(reply(Call("run_shell", {"command": command})), reply(Say("Done.")))
+        if command == commands[0]:
+            cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
+            begin(page, lab, "twice", ASKING, cell, "print('result:', hero.tool_uses[0].result.text)")
+        else:
+            run_all(page)
+        expect(page.locator(".anb-card.ask .anb-ask", has_text=command)).to_be_visible(timeout=30_000)
+        page.locator(".anb-acts").get_by_role("button", name="Approve").click()
+        said = page.locator(".jp-OutputArea-output pre", has_text="result:")
+        expect(said).to_contain_text(f"ran {command}", timeout=30_000)
+
+
 def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
     vendor.plan(reply(Think("Hm."), HALF, Hold()))
     begin(page, lab, "reload", f"%%agent hero {MODEL}\nA page")

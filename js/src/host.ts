@@ -71,6 +71,7 @@ export class Host {
 		const abort = new AbortController();
 		const session = run.state?.session ?? "";
 		this.#mounts.set(element, { run, session, surface, abort, thaw: takeFrames(element) });
+		run.hello();
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
 		root.replaceChildren(createApp(run, this.#choicesOf(run.key), abort.signal));
@@ -145,7 +146,10 @@ export class Host {
 		for (const [element, mount] of [...this.#mounts]) {
 			if (mount.run !== run || mount.session === session) continue;
 			mount.session = session;
-			if (shows(element, run)) continue;
+			if (shows(element, run)) {
+				run.hello();
+				continue;
+			}
 			this.unmount(element);
 			this.#past.add(element);
 			this.#waiting.add(element);

@@ -52,8 +52,11 @@ export class RunEntry {
 	readonly #tapes = new Map<number, Tape>();
 	/** Sessions that a newer one has replaced: one may still be running in the background. */
 	readonly #past = new Set<string>();
-	#asked = false;
+	/** The session that the kernel was last heard to hold under this key. */
+	#greeted: string | null = null;
+	#asking = false;
 	#resyncing = false;
+	/** Of the session that was greeted. */
 	#owner = true;
 
 	constructor(key: string, link: Link) {
@@ -79,19 +82,28 @@ export class RunEntry {
 		return this.#tapes.get(variant);
 	}
 
-	/** Asks the kernel about this run, once. Batches follow the answer by themselves. */
+	/**
+	 * Asks the kernel about this run, once per session: that is how it knows that somebody is there to answer it.
+	 * Batches follow by themselves.
+	 */
 	hello(): void {
-		if (this.#asked) return;
-		this.#asked = true;
+		const session = this.state?.session ?? this.#greeted;
+		if (this.#asking || (session !== null && session === this.#greeted)) return;
+		this.#asking = true;
 		void this.#link.command("hello", this.key).then((answer) => {
-			if (!answer.ok) {
-				this.#asked = false;
-				return;
-			}
-			this.#owner = answer.owner !== false;
-			const meta = answer.meta as Meta | undefined;
-			if (this.state?.session === answer.session) this.#change({ owner: this.#owner, ...(meta && { meta }) });
+			this.#asking = false;
+			if (answer.ok)
+				this.#greet(String(answer.session), answer.owner !== false, answer.meta as Meta | undefined);
 		});
+	}
+
+	/** The kernel knows which session is the newest: another one here is an older that still runs. */
+	#greet(session: string, owner: boolean, meta: Meta | undefined): void {
+		this.#greeted = session;
+		this.#owner = owner;
+		this.#past.delete(session);
+		if (this.state && this.state.session !== session) this.#past.add(this.state.session);
+		else this.#change({ owner, ...(meta && { meta }) });
 	}
 
 	command(
@@ -149,7 +161,7 @@ export class RunEntry {
 			have: batch.last,
 			variants: this.#apply(batch),
 			ready: same?.ready ?? null,
-			owner: this.#owner,
+			owner: this.#greeted !== batch.session || this.#owner,
 		};
 		this.#notify();
 	}

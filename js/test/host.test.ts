@@ -43,6 +43,33 @@ describe("mounting", () => {
 		expect(output().shadowRoot).toBeNull();
 	});
 
+	test("a cell that is run again says hello again", async () => {
+		await show();
+		kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: true });
+		tell(kernel, 1, 9);
+		await soon();
+		tell(kernel, 1, 2, "s2");
+		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-session="s2"></div></div>';
+		await soon();
+		expect(kernel.commands("hello")).toHaveLength(2);
+		kernel.answer(kernel.commands("hello")[1], { ok: true, session: "s2", owner: true });
+		tell(kernel, 3, 9, "s2");
+		await soon();
+		expect(kernel.commands("hello")).toHaveLength(2);
+	});
+
+	test("a page that shows no output of a run leaves it to others", async () => {
+		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-outcome="one"></div></div>';
+		await soon();
+		kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: true });
+		tell(kernel, 1, 9);
+		kernel.say({ kind: "ready", line: "ready", outcome: "one" });
+		await soon();
+		tell(kernel, 1, 2, "s2");
+		await soon();
+		expect(kernel.commands("hello")).toHaveLength(1);
+	});
+
 	test("a refused run stays frozen", async () => {
 		await show();
 		kernel.answer(kernel.sent[0], { ok: false, error: "unknown" });

@@ -126,6 +126,34 @@ describe("commands", () => {
 		expect(run.state).toMatchObject({ owner: false });
 	});
 
+	test("each session is greeted, and has its own owner", async () => {
+		const run = store.run("k");
+		run.hello();
+		store.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, session: "s1", owner: false });
+		await Promise.resolve();
+		store.receive(batch(1, 3));
+		expect(run.state?.owner).toBe(false);
+		store.receive(batch(1, 2, { session: "s2" }));
+		expect(run.state?.owner).toBe(true);
+		run.hello();
+		run.hello();
+		expect(sent.map((message) => message.command)).toEqual(["hello", "hello"]);
+	});
+
+	test("the session that the kernel names wins", async () => {
+		const run = store.run("k");
+		store.receive(batch(1, 3, { session: "new" }));
+		store.receive(batch(1, 4, { session: "old" }));
+		run.hello();
+		store.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, session: "new" });
+		await Promise.resolve();
+		store.receive(batch(1, 3, { session: "new" }));
+		store.receive(batch(1, 5, { session: "old" }));
+		expect(run.state).toMatchObject({ session: "new", have: 3 });
+		store.receive(batch(4, 6, { session: "new" }));
+		expect(words()).toBe("one two three");
+	});
+
 	test("a refused hello may be said again", async () => {
 		const run = store.run("k");
 		run.hello();
