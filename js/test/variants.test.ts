@@ -333,6 +333,14 @@ describe("several variants on the page", () => {
 		expect(spoken()).toBe("Approval needed: run it");
 	});
 
+	test("a cell holds how the last text begins", async () => {
+		const words = "## A **page** ".padEnd(5000, "and more ");
+		model.tell([2], text(words));
+		await soon();
+		expect(texts(".anb-opt .say")[2]).toMatch(/^A page and more /);
+		expect(texts(".anb-opt .say")[2]?.length).toBeLessThan(500);
+	});
+
 	test("one that failed leaves the others", async () => {
 		model.tell([1], finished("failed", "Set `OPENAI_API_KEY`."));
 		await end(0);

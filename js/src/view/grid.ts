@@ -11,6 +11,8 @@ import { Sight } from "./sight.ts";
 
 /** Pages are laid out for a desk and drawn as small as the cell. */
 const PAGE_WIDTH = 1024;
+/** Characters of what a variant said: two lines hold fewer. */
+const MOST_WORDS = 400;
 export const SILENT = { add: () => {}, clear: () => {} };
 
 interface Drawn {
@@ -115,9 +117,16 @@ export function createAnswer(context: Context, number: number) {
 	};
 }
 
-/** Why it failed, or the last it said, as plain words. */
+/** Why it failed, or how the last it said begins, as plain words. */
 function lastWords(state: VariantState): string {
 	if (state.error) return state.error;
-	const row = state.rows.findLast((one) => one.kind === "text" && one.text.trim() !== "");
-	return row?.kind === "text" ? row.text.replace(/\*\*|^[#>\s]+/gm, "").trim() : "";
+	const row = state.rows.findLast((one) => one.kind === "text" && beginningOf(one.text) !== "");
+	return row?.kind === "text" ? beginningOf(row.text) : "";
+}
+
+function beginningOf(text: string): string {
+	return text
+		.slice(0, MOST_WORDS)
+		.replace(/\*\*|^[#>\s]+/gm, "")
+		.trim();
 }
