@@ -42,6 +42,9 @@ export function safeLink(address: string): string | null {
 	}
 }
 
+/** Characters after which the rest of an address is no longer waited for. */
+const LONGEST_REST = 2000;
+
 /** How many brackets an address leaves open. */
 function openBrackets(address: string): number {
 	let open = 0;
@@ -53,6 +56,8 @@ function openBrackets(address: string): number {
 interface Cut {
 	readonly link: HTMLElement;
 	address: string;
+	/** Brackets of the address that are still open. */
+	open: number;
 	/** What came since, until it is known whose it is. */
 	held: string;
 }
@@ -100,7 +105,8 @@ class Builder {
 		const element = this.#here as HTMLElement;
 		if (name === smd.HREF && element.localName === "a") {
 			this.#link(element, value);
-			if (openBrackets(value) > 0) this.#cut = { link: element, address: `${value})`, held: "" };
+			const open = openBrackets(value);
+			if (open > 0) this.#cut = { link: element, address: `${value})`, open: open - 1, held: "" };
 		} else if (name === smd.START && /^\d{1,9}$/.test(value)) {
 			element.setAttribute("start", value);
 		} else if (name === smd.CHECKED) {
@@ -121,13 +127,15 @@ class Builder {
 
 	/** Takes the rest of a link's address out of the text; gives what is left to show. */
 	#complete(cut: Cut, text: string): string {
-		for (const [at, char] of [...text].entries()) {
-			if (/\s/.test(char)) return this.#giveUp(cut) + [...text].slice(at).join("");
-			if (char === ")" && openBrackets(cut.address) === 0) {
+		for (let at = 0; at < text.length; at++) {
+			const char = text.charAt(at);
+			if (/\s/.test(char) || cut.held.length > LONGEST_REST) return this.#giveUp(cut) + text.slice(at);
+			if (char === ")" && cut.open === 0) {
 				this.#link(cut.link, cut.address);
 				this.#cut = null;
-				return [...text].slice(at + 1).join("");
+				return text.slice(at + 1);
 			}
+			cut.open += char === "(" ? 1 : char === ")" ? -1 : 0;
 			cut.address += char;
 			cut.held += char;
 		}

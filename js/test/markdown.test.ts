@@ -118,6 +118,13 @@ describe("links with brackets", () => {
 		}
 	});
 
+	test("an address without end is given up", () => {
+		const many = ")".repeat(3000);
+		const element = render(`[a](https://x.example/${"(".repeat(3001)}${many}) b`);
+		expect(element.querySelector("a")?.getAttribute("href")).toBe(`https://x.example/${"(".repeat(3001)}`);
+		expect(element.textContent).toBe(`a${many} b`);
+	});
+
 	test("what is held back comes with the end", () => {
 		expect(render("[a](https://x.example/b(c)d").textContent).toBe("ad");
 		expect(render("[a](https://x.example/b(c)**d**").textContent).toBe("ad");
