@@ -69,13 +69,26 @@ export class Host {
 		}
 		if (known) this.unmount(known);
 		const abort = new AbortController();
+		const app = this.#build(run, abort);
+		if (!app) return;
 		const session = run.state?.session ?? "";
 		this.#mounts.set(element, { run, session, surface, abort, thaw: takeFrames(element) });
 		run.hello();
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
-		root.replaceChildren(createApp(run, this.#choicesOf(run.key), abort.signal));
+		root.replaceChildren(app);
 		surface.setAttribute(KEEP_KEYS, "true");
+	}
+
+	/** The interface; null where this browser cannot draw it, so that the frozen form stays in sight. */
+	#build(run: RunEntry, abort: AbortController): HTMLElement | null {
+		try {
+			return createApp(run, this.#choicesOf(run.key), abort.signal);
+		} catch (error) {
+			abort.abort();
+			console.error("agent_nb could not draw a run:", error);
+			return null;
+		}
 	}
 
 	unmount(element: Element): void {

@@ -86,6 +86,27 @@ describe("mounting", () => {
 		expect(output().hasAttribute("data-lm-suppress-shortcuts")).toBe(true);
 	});
 
+	test("a view that throws leaves the frozen form", async () => {
+		await show();
+		const told = vi.spyOn(console, "error").mockImplementation(() => {});
+		vi.stubGlobal(
+			"ResizeObserver",
+			class {
+				constructor() {
+					throw new TypeError("not in this browser");
+				}
+			},
+		);
+		output().innerHTML = "<iframe></iframe>";
+		tell(kernel, 1, 4);
+		tell(kernel, 5, 9);
+		vi.unstubAllGlobals();
+		expect(output().shadowRoot).toBeNull();
+		expect(output().querySelector("iframe")).not.toBeNull();
+		expect(told).toHaveBeenCalledTimes(1);
+		told.mockRestore();
+	});
+
 	test("a replaced output mounts again at once", async () => {
 		await show();
 		tell(kernel, 1, 9);
