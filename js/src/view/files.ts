@@ -1,7 +1,7 @@
 // Every file of the run: its size, its versions, and the way to keep it.
 
 import { download, downloadAll } from "../actions.ts";
-import { h, icon } from "../dom.ts";
+import { h, icon, KeyedList, setText, type View } from "../dom.ts";
 import { bytes, plural } from "../format.ts";
 import { presentFiles } from "../shown.ts";
 import type { FileState } from "../state.ts";
@@ -18,55 +18,58 @@ export function createFiles(context: Context) {
 		h("div", { class: "anb-allfiles" }, all),
 		empty,
 	);
-	let drawn = "";
+	const rows = new KeyedList<FileState>(
+		list,
+		(file) => file.path,
+		(file) => createRow(context, file),
+	);
 	all.addEventListener("click", () => void downloadAll(context), { signal: context.signal });
-
-	function row(file: FileState): HTMLElement {
-		const size = file.versions.at(-1)?.size ?? file.draft?.text.length ?? 0;
-		const note = file.versions.length ? plural(file.versions.length, "version") : "being written";
-		const show = h(
-			"button",
-			{ class: "name", type: "button", onclick: () => open(file.path) },
-			icon("file"),
-			h("code", null, file.path),
-		);
-		const save = h(
-			"button",
-			{
-				class: "anb-ic",
-				type: "button",
-				"aria-label": `Save ${file.path}`,
-				title: "Save",
-				onclick: () => void download(context, file),
-			},
-			icon("save"),
-		);
-		return h(
-			"li",
-			null,
-			show,
-			h("span", { class: "num" }, bytes(size)),
-			h("span", { class: "num" }, note),
-			save,
-		);
-	}
-	function open(path: string): void {
-		Object.assign(context.choices, { file: path, version: null, tab: "code" });
-		context.redraw();
-	}
 
 	return {
 		element,
 		update({ state }: Moment) {
 			const files = presentFiles(state);
-			const now = files
-				.map((file) => `${file.path} ${file.versions.length} ${file.draft ? file.draft.text.length : ""}`)
-				.join("\n");
-			if (drawn === now) return;
-			drawn = now;
-			list.replaceChildren(...files.map(row));
+			rows.update(files);
 			all.hidden = files.length < 2;
 			empty.hidden = files.length > 0;
+		},
+	};
+}
+
+/** Lives as long as its file: a press or a focus outlasts what is written meanwhile. */
+function createRow(context: Context, first: FileState): View<FileState> {
+	const { path } = first;
+	let file = first;
+	function open(): void {
+		Object.assign(context.choices, { file: path, version: null, tab: "code" });
+		context.redraw();
+	}
+	const show = h(
+		"button",
+		{ class: "name", type: "button", onclick: open },
+		icon("file"),
+		h("code", null, path),
+	);
+	const size = h("span", { class: "num" });
+	const note = h("span", { class: "num" });
+	const save = h(
+		"button",
+		{
+			class: "anb-ic",
+			type: "button",
+			"aria-label": `Save ${path}`,
+			title: "Save",
+			onclick: () => void download(context, file),
+		},
+		icon("save"),
+	);
+	return {
+		element: h("li", null, show, size, note, save),
+		update(next) {
+			file = next;
+			const { versions, draft } = file;
+			setText(size, bytes(versions.at(-1)?.size ?? draft?.text.length ?? 0));
+			setText(note, versions.length ? plural(versions.length, "version") : "being written");
 		},
 	};
 }

@@ -1,15 +1,25 @@
 // The list of files beside the code, by folder.
 
-import { h, icon } from "../dom.ts";
+import { h, icon, KeyedList, setAttribute, type View } from "../dom.ts";
 import { presentFiles } from "../shown.ts";
 import type { VariantState } from "../state.ts";
 import type { Context } from "./context.ts";
 import { rove } from "./rove.ts";
 
+interface Line {
+	path: string;
+	folder: boolean;
+	on: boolean;
+}
+
 export function createTree(context: Context) {
 	const element = h("ul", { class: "anb-tree", role: "listbox", "aria-label": "Files" });
-	let drawn = "";
-	let paths: string[] = [];
+	const rows = new KeyedList<Line>(
+		element,
+		({ path, folder }) => (folder ? `${path}/` : path),
+		({ path, folder }) => (folder ? createFolder(path) : createFile(path)),
+	);
+	let lines: readonly Line[] = [];
 
 	function choose(path: string): void {
 		context.choices.file = path;
@@ -26,54 +36,63 @@ export function createTree(context: Context) {
 	);
 	element.addEventListener(
 		"keydown",
-		(event) =>
-			rove(event, paths, context.choices.file ?? paths[0] ?? "", (path) => {
-				choose(path);
+		(event) => {
+			const files = lines.filter((line) => !line.folder);
+			rove(event, files, files.find((line) => line.on) ?? files[0], (line) => {
+				if (!line) return;
+				choose(line.path);
 				requestAnimationFrame(() => element.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
-			}),
+			});
+		},
 		{ signal: context.signal },
 	);
 
 	return {
 		element,
 		update(state: VariantState, selected: string) {
-			paths = presentFiles(state).map((file) => file.path);
-			const now = `${paths.join("\n")}\n\n${selected}`;
-			if (drawn === now) return;
-			drawn = now;
-			element.replaceChildren(...rowsOf(paths, selected));
+			lines = toLines(
+				presentFiles(state).map((file) => file.path),
+				selected,
+			);
+			rows.update(lines);
 		},
 	};
 }
 
-function rowsOf(paths: readonly string[], selected: string): HTMLElement[] {
-	const rows: HTMLElement[] = [];
-	const folders = new Set<string>();
-	for (const path of [...paths].sort((one, other) => depth(one) - depth(other) || one.localeCompare(other))) {
-		const cut = path.lastIndexOf("/");
-		const folder = cut < 0 ? "" : path.slice(0, cut);
-		if (folder && !folders.has(folder)) {
-			folders.add(folder);
-			rows.push(h("li", { class: "dir", role: "presentation" }, h("span", null, icon("folder"), folder)));
-		}
-		const on = path === selected;
-		rows.push(
-			h(
-				"li",
-				{
-					role: "option",
-					"aria-selected": on ? "true" : "false",
-					"data-path": path,
-					tabindex: on ? 0 : -1,
-					class: folder ? "deep" : "",
-				},
-				h("span", null, icon("file"), path.slice(cut + 1)),
-			),
-		);
+/** The order on screen: files of no folder, then each folder and what is in it. */
+function toLines(paths: readonly string[], selected: string): Line[] {
+	const lines: Line[] = [];
+	let last = "";
+	for (const path of paths.toSorted((one, other) => folderOf(one).localeCompare(folderOf(other)))) {
+		const folder = folderOf(path);
+		if (folder !== last) lines.push({ path: folder, folder: true, on: false });
+		last = folder;
+		lines.push({ path, folder: false, on: path === selected });
 	}
-	return rows;
+	return lines;
 }
 
-function depth(path: string): number {
-	return path.includes("/") ? 1 : 0;
+function createFolder(path: string): View<Line> {
+	const label = h("span", null, icon("folder"), path);
+	return { element: h("li", { class: "dir", role: "presentation" }, label), update() {} };
+}
+
+function createFile(path: string): View<Line> {
+	const name = path.slice(path.lastIndexOf("/") + 1);
+	const element = h(
+		"li",
+		{ role: "option", "data-path": path, class: folderOf(path) ? "deep" : "" },
+		h("span", null, icon("file"), name),
+	);
+	return {
+		element,
+		update({ on }) {
+			setAttribute(element, "aria-selected", String(on));
+			setAttribute(element, "tabindex", on ? "0" : "-1");
+		},
+	};
+}
+
+function folderOf(path: string): string {
+	return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import widget from "../src/widget.ts";
+import { changed, done, piece, script, started, tool, turn } from "./events.ts";
+import { Kernel, shadow, soon } from "./kernel.ts";
+
+type Loose = Parameters<typeof script>[0];
+
+let kernel: Kernel;
+let stop: () => void;
+let last: number;
+
+beforeEach(async () => {
+	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"><p>frozen</p></div></div>';
+	kernel = new Kernel();
+	stop = widget.initialize({ model: kernel as never });
+	last = 0;
+	await soon();
+});
+
+afterEach(() => stop());
+
+async function tell(...events: Loose[]): Promise<void> {
+	kernel.batch(last + 1, script(...events));
+	last += events.length;
+	await soon();
+}
+
+const one = <T extends Element = HTMLElement>(query: string): T => shadow().querySelector<T>(query)!;
+const wrote = (path: string, text = "x"): Loose[] => [
+	tool(path),
+	piece(path, 0, text, path),
+	changed(path, 1, { call_id: path }),
+	done({ call_id: path }),
+];
+
+async function press(query: string): Promise<void> {
+	one(query).click();
+	await soon();
+}
+
+describe("lists of files", () => {
+	test("a row outlasts what is written meanwhile", async () => {
+		await tell(started, turn, ...wrote("b.css"), tool(), piece("index.html", 0, "<p>a</p>"));
+		await press("[data-tab=files]");
+		const [show, save] = [one(".anb-files .name"), one('[aria-label="Save b.css"]')];
+		await tell(piece("index.html", 8, "<p>b</p>"), ...wrote("a.css"), changed("b.css", 2));
+		expect(show.isConnected && save.isConnected).toBe(true);
+		const rows = [...shadow().querySelectorAll(".anb-files li")].map((row) => row.textContent);
+		expect(rows).toEqual(["a.css3 B1 version", "b.css3 B2 versions", "index.html16 Bbeing written"]);
+	});
+
+	test("a file in the tree outlasts a new one", async () => {
+		await tell(started, turn, ...wrote("b.css"), ...wrote("index.html"));
+		await press("[data-tab=code]");
+		const file = one('[data-path="b.css"]');
+		await tell(...wrote("a.css"), ...wrote("css/c.css"));
+		expect(file.isConnected).toBe(true);
+		const order = [...shadow().querySelectorAll(".anb-tree li")].map((row) => row.textContent);
+		expect(order).toEqual(["a.css", "b.css", "index.html", "css", "c.css"]);
+	});
+
+	test("arrows move from the shown file, as drawn", async () => {
+		await tell(
+			started,
+			turn,
+			...["about.html", "css/a.css", "index.html", "zoo.html"].flatMap((p) => wrote(p)),
+		);
+		await press("[data-tab=code]");
+		const walked: (string | undefined)[] = [];
+		for (const key of ["ArrowDown", "ArrowDown", "ArrowUp"]) {
+			one(".anb-tree").dispatchEvent(new KeyboardEvent("keydown", { key }));
+			await soon();
+			walked.push(one(".anb-tree [aria-selected=true]").dataset.path);
+		}
+		expect(walked).toEqual(["zoo.html", "css/a.css", "zoo.html"]);
+	});
+});
