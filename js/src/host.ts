@@ -35,6 +35,8 @@ export class Host {
 	readonly #mounts = new Map<Element, Mount>();
 	/** Outputs whose run has not been heard of. */
 	readonly #waiting = new Set<Element>();
+	/** Views that were asked for before there was a run. */
+	readonly #views = new Set<Element>();
 	/** Sessions that have, or had, a place on the page. */
 	readonly #placed = new Set<string>();
 	/** Outputs whose run was followed by another: they stay as they are. */
@@ -57,6 +59,13 @@ export class Host {
 			observer.disconnect();
 			for (const element of [...this.#mounts.keys()]) this.unmount(element);
 		});
+	}
+
+	/** Shows the newest run in a view, as soon as there is one. The view goes by `unmount` alone. */
+	show(view: Element): void {
+		const { latest } = this.#store;
+		if (latest) this.mount(view, latest);
+		else this.#views.add(view);
 	}
 
 	mount(element: Element, run: RunEntry): void {
@@ -92,6 +101,7 @@ export class Host {
 	}
 
 	unmount(element: Element): void {
+		this.#views.delete(element);
 		const mount = this.#mounts.get(element);
 		if (!mount) return;
 		mount.abort.abort();
@@ -133,7 +143,9 @@ export class Host {
 			}
 		}
 		if (!removed) return;
-		for (const element of [...this.#mounts.keys()]) if (!element.isConnected) this.unmount(element);
+		// A view may be filled before it is put on the page.
+		for (const element of [...this.#mounts.keys()])
+			if (!element.isConnected && element.hasAttribute(MARK)) this.unmount(element);
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}
 
@@ -148,6 +160,8 @@ export class Host {
 	#onRun(run: RunEntry): void {
 		this.gone = false;
 		this.#leave(run);
+		if (run.state) for (const view of this.#views) this.mount(view, run);
+		if (run.state) this.#views.clear();
 		for (const element of this.#waiting) {
 			if (element.getAttribute(MARK) === run.key && element.isConnected) this.#offer(element, run, false);
 		}

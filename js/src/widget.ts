@@ -53,9 +53,8 @@ function initialize({ model }: { model: Model }): () => void {
 
 function render({ model, el }: { model: Model; el: HTMLElement }): (() => void) | undefined {
 	const hub = hubs.get(model.get("kernel"));
-	const run = hub?.store.latest;
-	if (!hub || !run) return undefined;
-	hub.host.mount(el, run);
+	if (!hub) return undefined;
+	hub.host.show(el);
 	return () => hub.host.unmount(el);
 }
 

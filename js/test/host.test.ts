@@ -167,6 +167,30 @@ describe("mounting", () => {
 		expect(el.shadowRoot!.querySelector(".anb")).toBeNull();
 	});
 
+	test("a view that came first shows the first run", () => {
+		const [el, closed] = [document.createElement("div"), document.createElement("div")];
+		document.body.append(el, closed);
+		widget.render({ model: kernel as never, el });
+		widget.render({ model: kernel as never, el: closed })!();
+		tell(kernel, 1, 9);
+		expect(el.shadowRoot!.textContent).toContain("Hello.");
+		expect(closed.shadowRoot).toBeNull();
+		expect(kernel.commands("hello")).toHaveLength(1);
+	});
+
+	test("a view may be filled before it is placed", async () => {
+		tell(kernel, 1, 9);
+		const other = document.createElement("p");
+		document.body.append(other);
+		const el = document.createElement("div");
+		widget.render({ model: kernel as never, el });
+		other.remove();
+		await soon();
+		document.body.append(el);
+		await soon();
+		expect(el.shadowRoot!.querySelector(".anb-frame")).not.toBeNull();
+	});
+
 	test("unmounting leaves no listener and no timer", async () => {
 		const added = new Set<unknown>();
 		const real = window.addEventListener.bind(window);
