@@ -21,7 +21,9 @@ export function createCode(context: Context) {
 	let drawn = { path: "", text: "", epoch: -1, coloured: false };
 
 	function draw(path: string, text: string, epoch: number): void {
-		const grows = path === drawn.path && epoch === drawn.epoch && !drawn.coloured;
+		// A replay that goes back has less of the same stream.
+		const more = epoch === drawn.epoch && text.length >= drawn.text.length;
+		const grows = path === drawn.path && more && !drawn.coloured;
 		if (!grows) lines.clear();
 		lines.append(grows ? text.slice(drawn.text.length) : text);
 		drawn = { path, text, epoch, coloured: false };
