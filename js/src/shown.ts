@@ -28,7 +28,7 @@ export function canShow(file: FileState): boolean {
 /** The file of the Code, Diff and version views. */
 export function shownFile(state: VariantState, choices: Choices): ShownFile | null {
 	const chosen = choices.file === null ? undefined : state.files.get(choices.file);
-	const file = chosen ?? defaultFile(state);
+	const file = chosen && !chosen.deleted ? chosen : defaultFile(state);
 	return file ? atVersion(file, choices.version) : null;
 }
 

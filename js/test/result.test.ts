@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import widget from "../src/widget.ts";
-import { changed, done, piece, script, started, tool, turn } from "./events.ts";
+import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
 import { Kernel, shadow, soon } from "./kernel.ts";
 
 type Loose = Parameters<typeof script>[0];
@@ -73,5 +73,39 @@ describe("lists of files", () => {
 			walked.push(one(".anb-tree [aria-selected=true]").dataset.path);
 		}
 		expect(walked).toEqual(["zoo.html", "css/a.css", "zoo.html"]);
+	});
+});
+
+describe("versions and replay", () => {
+	test("a chosen version stays with its file", async () => {
+		await tell(started, turn, ...wrote("index.html"), changed("index.html", 2, { patch: [[0, 1, "y"]] }));
+		await press('[aria-label="Version before"]');
+		const words = (): string | null => one(".anb-ver").textContent;
+		expect(words()).toBe("index.htmlv1 of 2");
+		await tell(tool("c9"), piece("about.html", 0, "<p>", "c9"));
+		expect(words()).toBe("index.htmlv1 of 2");
+	});
+
+	test("a chosen file that is deleted makes room", async () => {
+		await tell(started, turn, ...wrote("index.html", "home"), ...wrote("b.css", "p{}"));
+		await press("[data-tab=code]");
+		await press('[data-path="b.css"]');
+		await tell(changed("b.css", 2, { action: "deleted" }));
+		expect(one(".anb-lines .src").textContent).toBe("home");
+	});
+
+	test("code goes back with the replay", async () => {
+		const pieces = ["aaa\n", "bbb\n", "ccc\n"].map((words, at) => piece("index.html", 4 * at, words));
+		await tell(started, turn, tool(), ...pieces, changed("index.html", 1), done(), finished());
+		await press("[data-tab=code]");
+		await press(".anb-replay");
+		const range = one<HTMLInputElement>(".anb-scrub .anb-range");
+		const seek = async (seconds: number): Promise<string | null> => {
+			range.value = String(seconds);
+			range.dispatchEvent(new Event("input"));
+			await soon();
+			return one(".anb-lines .src").textContent;
+		};
+		expect([await seek(3), await seek(5), await seek(4)]).toEqual(["aaa\n", "aaa\nbbb\nccc\n", "aaa\nbbb\n"]);
 	});
 });

@@ -32,9 +32,12 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 	);
 	let numbers: number[] = [];
 	let at = 0;
+	let path: string | null = null;
 
 	function choose(index: number): void {
 		const last = numbers.length - 1;
+		// The version is one of this file: another that is written meanwhile must not take its place.
+		context.choices.file = path;
 		context.choices.version = index >= last ? null : (numbers[Math.max(0, index)] ?? null);
 		context.redraw();
 	}
@@ -55,7 +58,8 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 			numbers = shown.file.versions.map((version) => version.number);
 			at = shown.live ? numbers.length : numbers.indexOf(shown.version?.number ?? 0);
 			const many = numbers.length > 1 && !shown.live;
-			setText(file, shown.file.path);
+			path = shown.file.path;
+			setText(file, path);
 			setText(scale, context.choices.tab === "preview" ? preview.scale() : "");
 			back.hidden = on.hidden = range.hidden = !many;
 			back.toggleAttribute("disabled", at <= 0);
