@@ -5,7 +5,10 @@ import type { Event, ToolFinished } from "./events.ts";
 import { ENDINGS } from "./phase.ts";
 import { EMPTY, reduce, type VariantState } from "./state.ts";
 
-/** Events between two kept states. States share what did not change, so one costs little more than its rows. */
+/**
+ * Events between two kept states. They are made when a replay first gets there: a state that was drawn while the run
+ * went on has a whole copy of the file that was being written.
+ */
 const KEPT_EVERY = 64;
 /** Seconds that a wait plays at most: nobody wants to sit through a question that lay open for minutes. */
 const LONGEST_WAIT = 2;
@@ -29,7 +32,7 @@ export class Tape {
 	readonly #events: Event[] = [];
 	/** The clock after each event; it never runs backwards. */
 	readonly #times: number[] = [];
-	/** The states after 0, 64, 128, … events. */
+	/** The states after 0, 64, 128, … events, as far as a replay has asked. */
 	readonly #kept: VariantState[] = [EMPTY];
 	#end = EMPTY;
 	/** The state that was asked for last: the next is usually a little further. */
@@ -41,7 +44,6 @@ export class Tape {
 		this.#end = reduce(this.#end, event);
 		this.#events.push(event);
 		this.#times.push(Math.max(this.#times.at(-1) ?? 0, this.#end.at));
-		if (this.#events.length % KEPT_EVERY === 0) this.#kept.push(this.#end);
 		this.#beats = null;
 		return this.#end;
 	}
@@ -80,11 +82,23 @@ export class Tape {
 		const kept = Math.floor(count / KEPT_EVERY);
 		let near = this.#near;
 		if (near.count > count || near.count < kept * KEPT_EVERY)
-			near = { count: kept * KEPT_EVERY, state: this.#kept[kept] ?? EMPTY };
-		let { state } = near;
-		for (const event of this.#events.slice(near.count, count)) state = reduce(state, event);
+			near = { count: kept * KEPT_EVERY, state: this.#keptAt(kept) };
+		const state = this.#play(near.state, near.count, count);
 		this.#near = { count, state };
 		return state;
+	}
+
+	#keptAt(index: number): VariantState {
+		let state = this.#kept.at(-1) ?? EMPTY;
+		for (let next = this.#kept.length; next <= index; next++) {
+			state = this.#play(state, (next - 1) * KEPT_EVERY, next * KEPT_EVERY);
+			this.#kept.push(state);
+		}
+		return this.#kept[index] ?? EMPTY;
+	}
+
+	#play(from: VariantState, start: number, end: number): VariantState {
+		return this.#events.slice(start, end).reduce(reduce, from);
 	}
 
 	/** Where the clock stands after playing on for so many seconds; long waits are shortened. */

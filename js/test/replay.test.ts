@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
 import { Tape } from "../src/replay.ts";
@@ -14,6 +16,7 @@ import {
 	tool,
 	turn,
 } from "./events.ts";
+import { soon } from "./kernel.ts";
 
 const USED = { type: "usage_updated" as const, usage: {}, cost: null, estimated: false };
 const ENDED = { type: "turn_finished" as const, stop: "tool_use", usage: {}, model: "m" };
@@ -55,6 +58,16 @@ function long(count: number): Event[] {
 }
 
 describe("the state at an event", () => {
+	test("is not kept for a replay nobody opens", async () => {
+		const tape = new Tape();
+		const passed = long(300).map((event) => new WeakRef(tape.push(event)));
+		await soon();
+		setFlagsFromString("--expose-gc");
+		runInNewContext("gc")();
+		expect(passed.filter((state) => state.deref()).length).toBe(1);
+		expect(tape.stateAt(200).files.get("a.html")?.draft?.text).toHaveLength(198 * 4);
+	});
+
 	test("is what the events before it add up to", () => {
 		const events = long(300);
 		const tape = record(events);
