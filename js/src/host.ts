@@ -8,7 +8,7 @@
 import { claim, release } from "./claims.ts";
 import type { RunEntry, Store } from "./store.ts";
 import { adoptStyles } from "./styles.ts";
-import { type Choices, newChoices } from "./ui.ts";
+import { type Choices, copyChoices, newChoices } from "./ui.ts";
 import { createApp } from "./view/app.ts";
 
 const MARK = "data-anb-run";
@@ -25,6 +25,7 @@ interface Mount {
 	session: string;
 	/** What carries the shadow root. */
 	surface: Element;
+	choices: Choices;
 	abort: AbortController;
 	/** Puts back the frames of the frozen form. */
 	thaw: () => void;
@@ -41,6 +42,7 @@ export class Host {
 	readonly #placed = new Set<string>();
 	/** Outputs whose run was followed by another: they stay as they are. */
 	readonly #past = new WeakSet<Element>();
+	/** What was chosen last in each run: an output that comes back goes on from it. */
 	readonly #choices = new Map<string, Choices>();
 	/** True once the kernel is gone: outputs that come now are another's. */
 	gone = false;
@@ -78,10 +80,11 @@ export class Host {
 		}
 		if (known) this.unmount(known);
 		const abort = new AbortController();
-		const app = this.#build(run, abort);
+		const choices = this.#choicesOf(run.key);
+		const app = this.#build(run, choices, abort);
 		if (!app) return;
 		const session = run.state?.session ?? "";
-		this.#mounts.set(element, { run, session, surface, abort, thaw: takeFrames(element) });
+		this.#mounts.set(element, { run, session, surface, choices, abort, thaw: takeFrames(element) });
 		run.hello();
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
@@ -90,9 +93,9 @@ export class Host {
 	}
 
 	/** The interface; null where this browser cannot draw it, so that the frozen form stays in sight. */
-	#build(run: RunEntry, abort: AbortController): HTMLElement | null {
+	#build(run: RunEntry, choices: Choices, abort: AbortController): HTMLElement | null {
 		try {
-			return createApp(run, this.#choicesOf(run.key), abort.signal);
+			return createApp(run, choices, abort.signal);
 		} catch (error) {
 			abort.abort();
 			console.error("agent_nb could not draw a run:", error);
@@ -106,6 +109,7 @@ export class Host {
 		if (!mount) return;
 		mount.abort.abort();
 		this.#mounts.delete(element);
+		this.#choices.set(mount.run.key, mount.choices);
 		release(element, this);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(KEEP_KEYS);
@@ -126,10 +130,15 @@ export class Host {
 		}
 	}
 
+	/** The choices made last; a copy of them where another view of the run goes on with them. */
 	#choicesOf(key: string): Choices {
-		const known = this.#choices.get(key) ?? newChoices();
-		this.#choices.set(key, known);
-		return known;
+		const mounts = [...this.#mounts].filter(([, { run }]) => run.key === key);
+		const leaving = mounts.find(([element]) => hasLeft(element))?.[1];
+		const last = leaving?.choices ?? this.#choices.get(key);
+		const taken = mounts.some(([, mount]) => mount !== leaving && mount.choices === last);
+		const choices = last && taken ? copyChoices(last) : (last ?? newChoices());
+		this.#choices.set(key, choices);
+		return choices;
 	}
 
 	#onMutations(records: readonly MutationRecord[]): void {
@@ -143,9 +152,7 @@ export class Host {
 			}
 		}
 		if (!removed) return;
-		// A view may be filled before it is put on the page.
-		for (const element of [...this.#mounts.keys()])
-			if (!element.isConnected && element.hasAttribute(MARK)) this.unmount(element);
+		for (const element of [...this.#mounts.keys()]) if (hasLeft(element)) this.unmount(element);
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}
 
@@ -218,6 +225,11 @@ export class Host {
 function surfaceOf(element: Element): Element {
 	const around = element.hasAttribute(MARK) ? element.closest("div.jp-RenderedHTML") : null;
 	return around?.querySelectorAll(`[${MARK}]`).length === 1 ? around : element;
+}
+
+/** Whether an output is no longer on the page. A view may be filled before it is put there, and goes by itself. */
+function hasLeft(element: Element): boolean {
+	return !element.isConnected && element.hasAttribute(MARK);
 }
 
 /** Whether an output is of that very run, as far as it says. */

@@ -1,4 +1,4 @@
-// What the person has chosen: per run while the page lives, and the layout for next time.
+// What the person has chosen: per view of a run while the page lives, and the layout for next time.
 
 import type { Tape } from "./replay.ts";
 
@@ -18,7 +18,7 @@ export interface Replay {
 	speed: number;
 }
 
-/** Choices within one run; they outlive the elements, which come and go as cells scroll. */
+/** Choices within one view of a run; they outlive the elements, which come and go as cells scroll. */
 export interface Choices {
 	tab: Tab;
 	/** Null follows the newest page. */
@@ -54,6 +54,12 @@ export function newChoices(): Choices {
 		replay: null,
 		request: null,
 	};
+}
+
+/** The same choices, for another view to change. */
+export function copyChoices(choices: Choices): Choices {
+	const { rows, replay } = choices;
+	return { ...choices, rows: new Map(rows), replay: replay && { ...replay }, note: "" };
 }
 
 export interface Layout {

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import widget from "../src/widget.ts";
+import { changed, done, finished, piece, script, started, text, tool, turn } from "./events.ts";
+import { Kernel, soon } from "./kernel.ts";
+
+const EVENTS = script(
+	started,
+	turn,
+	text("Hello."),
+	tool(),
+	piece("index.html", 0, "<h1>Hi</h1>"),
+	changed("index.html", 1),
+	done(),
+	finished(),
+);
+const BOTH = [0, 1].flatMap((variant) => EVENTS.map((event) => ({ ...event, variant })));
+
+let kernel: Kernel;
+let stop: () => void;
+
+beforeEach(async () => {
+	document.body.innerHTML = '<div id="one"><p data-anb-run="k"></p></div><div id="two"></div>';
+	kernel = new Kernel();
+	stop = widget.initialize({ model: kernel as never });
+	kernel.batch(1, BOTH);
+	await soon();
+	root("one").querySelector<HTMLElement>('[aria-label="One at a time"]')!.click();
+	await soon();
+});
+
+afterEach(() => stop());
+
+function root(id: string): ShadowRoot {
+	return document.querySelector(`#${id} [data-anb-run]`)!.shadowRoot!;
+}
+
+async function add(id: string): Promise<void> {
+	document.querySelector(`#${id}`)!.innerHTML = '<p data-anb-run="k"></p>';
+	await soon();
+}
+
+const selected = (id: string): (string | undefined)[] =>
+	[...root(id).querySelectorAll(".anb-vars [aria-selected=true]")].map((tab) => tab.textContent?.slice(0, 8));
+
+async function open(id: string, option: number): Promise<void> {
+	root(id).querySelectorAll<HTMLElement>(".anb-vars [role=tab]")[option]!.click();
+	await soon();
+}
+
+test("a second view has choices of its own", async () => {
+	await open("one", 1);
+	await add("two");
+	expect(selected("two")).toEqual(["Option 2"]);
+	await open("two", 0);
+	kernel.say({ kind: "ready", line: "ready", variant: 0 });
+	await soon();
+	expect([selected("one"), selected("two")]).toEqual([["Option 2"], ["Option 1"]]);
+});
+
+test("a second view leaves the replay of the first", async () => {
+	const play = (): HTMLElement => root("one").querySelector('[aria-label="Play"], [aria-label="Pause"]')!;
+	root("one").querySelector<HTMLElement>(".anb-replay")!.click();
+	await soon();
+	play().click();
+	await soon();
+	await add("two");
+	await soon();
+	expect(play().getAttribute("aria-label")).toBe("Pause");
+});
+
+test("an output that comes back goes on from its own choices", async () => {
+	await add("two");
+	await open("two", 0);
+	await open("one", 1);
+	await add("one");
+	expect([selected("one"), selected("two")]).toEqual([["Option 2"], ["Option 1"]]);
+});
