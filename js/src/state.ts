@@ -288,7 +288,7 @@ function withdraw(state: VariantState, attempt: number, wait: number, why: strin
 		const kept = file.draft && calls.has(file.draft.call_id) ? { ...file, draft: null } : file;
 		if (kept.draft || kept.versions.length) files.set(path, kept);
 	}
-	const rows: Row[] = [...state.rows.slice(0, state.turnRow)];
+	const rows: Row[] = [...close(state).rows.slice(0, state.turnRow)];
 	rows.push({ kind: "retry", key: `retry-${rows.length}`, attempt, wait, why, over: false });
 	return { ...state, rows, files, turnRow: rows.length };
 }

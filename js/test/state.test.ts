@@ -76,6 +76,14 @@ describe("rows", () => {
 		]);
 	});
 
+	test("a retry that fails at once leaves one open", () => {
+		const retry = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2, why: "busy" }) as const;
+		const waiting = play(script(started, turn, retry(1), retry(2), retry(3)));
+		expect(waiting.rows.map((row) => row.kind === "retry" && row.over)).toEqual([true, true, false]);
+		const ended = play(script(text("new"), finished()), waiting);
+		expect(ended.rows.every((row) => row.kind !== "retry" || row.over)).toBe(true);
+	});
+
 	test("an approval asks, then runs", () => {
 		const asking = play(
 			script(started, turn, tool(), {
