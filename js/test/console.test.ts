@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { RunEntry } from "../src/store.ts";
+import { newChoices } from "../src/ui.ts";
+import { createConsole } from "../src/view/console.ts";
+import type { Context } from "../src/view/context.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** What the views of a run use of it here, and what they have sent. */
+function createRun() {
+	const sent: unknown[][] = [];
+	const command = (_name: string, fields: { entries: unknown[] }) => {
+		sent.push(fields.entries);
+		return Promise.resolve({ ok: true });
+	};
+	return { sent, run: { reporter: null, state: { owner: true }, command } as unknown as RunEntry };
+}
+
+function view(run: RunEntry, life = new AbortController()) {
+	const context: Context = {
+		run,
+		choices: newChoices(),
+		signal: life.signal,
+		redraw: vi.fn(),
+		announce: () => {},
+	};
+	const errors: number[] = [];
+	return { console: createConsole(context, (count) => errors.push(count)), errors, life, context };
+}
+
+test("a report holds the newest hundred", () => {
+	const { run, sent } = createRun();
+	const { console } = view(run);
+	for (let index = 0; index < 150; index++) console.add({ level: "log", text: String(index) });
+	vi.runAllTimers();
+	expect(sent.map((entries) => entries.length)).toEqual([100]);
+	expect(sent[0]?.at(-1)).toEqual({ level: "log", text: "149" });
+});
+
+test("the next view reports when one is closed", () => {
+	const { run, sent } = createRun();
+	const [first, second] = [view(run), view(run)];
+	for (const { console } of [first, second]) console.add({ level: "log", text: "both" });
+	vi.runAllTimers();
+	expect(sent).toHaveLength(1);
+	first.life.abort();
+	second.console.add({ level: "log", text: "left" });
+	vi.runAllTimers();
+	expect(sent[1]).toEqual([{ level: "log", text: "left" }]);
+});
+
+test("a page that logs without end is left alone", () => {
+	const { run, sent } = createRun();
+	const { console, context, errors } = view(run);
+	for (let second = 0; second < 20; second++) {
+		for (let index = 0; index < 50; index++) console.add({ level: "log", text: "again" });
+		vi.runAllTimers();
+	}
+	console.add({ level: "error", text: "news" });
+	vi.runAllTimers();
+	expect(sent.map((entries) => entries.length)).toEqual([50, 50, 50, 50, 1]);
+	expect(errors).toEqual([1]);
+	expect(context.redraw).not.toHaveBeenCalled();
+	console.clear();
+	console.add({ level: "log", text: "the next load" });
+	vi.runAllTimers();
+	expect(sent.at(-1)).toEqual([{ level: "log", text: "the next load" }]);
+	expect(errors).toEqual([1, 0]);
+});
