@@ -116,13 +116,14 @@ function createFrame(context: Context): BodyView {
 	);
 	rememberHeight(element, context.signal);
 	let busy = context.run.busy;
+	let ready = context.run.state?.ready;
 
 	return {
 		element,
 		update(moment) {
-			// What was said about a command under way is over with the run.
-			if (busy && !context.run.busy) context.choices.note = "";
-			busy = context.run.busy;
+			// What was said about a command under way is over with the run, and with what came of it.
+			if ((busy && !context.run.busy) || moment.run.ready !== ready) context.choices.note = "";
+			[busy, ready] = [context.run.busy, moment.run.ready];
 			element.setAttribute("aria-label", `agent run ${moment.run.meta.name}`);
 			element.classList.toggle("fit", moment.options.length === 1 && isSolo(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);

@@ -2,7 +2,7 @@
 
 import { h, setText, withCode } from "../dom.ts";
 import type { ToolRow } from "../state.ts";
-import { type Context, outcome } from "./context.ts";
+import { type Context, follow } from "./context.ts";
 
 export function createApproval(context: Context, callId: string) {
 	const heading = h("h4");
@@ -41,31 +41,34 @@ export function createApproval(context: Context, callId: string) {
 	let sent = false;
 	const { variant } = context.choices;
 
-	async function answer(command: "approve" | "deny", extra: Record<string, unknown> = {}): Promise<void> {
+	function answer(command: "approve" | "deny", extra: Record<string, unknown> = {}): void {
 		if (sent || context.run.state?.owner === false || context.choices.replay) return;
-		sent = true;
-		acts.classList.add("sent");
+		mark(true);
 		const said = note.value.trim();
 		const words = command === "deny" || said ? { note: said } : {};
 		const reply = context.run.command(command, { variant, call_id: callId, ...words, ...extra });
-		const result = await outcome(reply, context.run.state?.meta.stop_hint ?? "");
-		if (result.done) return;
-		sent = false;
-		acts.classList.remove("sent");
-		setText(hint, result.why);
-		hint.hidden = false;
+		follow(context, reply, context.run.state?.meta.stop_hint ?? "", (result) => {
+			mark(result.done);
+			hint.hidden = result.done;
+			if (!result.done) setText(hint, result.why);
+		});
 	}
 
-	approve.addEventListener("click", () => void answer("approve"), { signal });
-	deny.addEventListener("click", () => void answer("deny"), { signal });
-	always.addEventListener("click", () => void answer("approve", { always: true }), { signal });
+	function mark(on: boolean): void {
+		sent = on;
+		acts.classList.toggle("sent", on);
+	}
+
+	approve.addEventListener("click", () => answer("approve"), { signal });
+	deny.addEventListener("click", () => answer("deny"), { signal });
+	always.addEventListener("click", () => answer("approve", { always: true }), { signal });
 	element.addEventListener(
 		"keydown",
 		(event) => {
 			if (event.target === note || event.ctrlKey || event.metaKey || event.altKey) return;
 			const pressed = event.key.toLowerCase();
-			if (pressed === "y") void answer("approve", event.shiftKey ? { always: true } : {});
-			else if (pressed === "n") void answer("deny");
+			if (pressed === "y") answer("approve", event.shiftKey ? { always: true } : {});
+			else if (pressed === "n") answer("deny");
 			else return;
 			event.preventDefault();
 			event.stopPropagation();

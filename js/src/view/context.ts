@@ -36,11 +36,13 @@ export interface BodyView {
 
 export const ANSWER_WITHIN = 1000;
 
+type Reply = { ok: boolean; error?: unknown };
+
 /** What came of a command: done, or why not: the kernel's sentence, or the hint when no answer came in time. */
 export type Outcome = { done: true } | { done: false; why: string };
 
 export async function outcome(
-	answer: Promise<{ ok: boolean; error?: unknown }>,
+	answer: Promise<Reply>,
 	hint: string,
 	within = ANSWER_WITHIN,
 ): Promise<Outcome> {
@@ -48,11 +50,41 @@ export async function outcome(
 	const late = new Promise<Outcome>((resolve) => {
 		timer = setTimeout(() => resolve({ done: false, why: hint }), within);
 	});
-	const told = answer.then(
-		(reply): Outcome =>
-			reply.ok ? { done: true } : { done: false, why: String(reply.error ?? "The kernel refused.") },
-	);
-	const first = await Promise.race([told, late]);
+	const first = await Promise.race([answer.then(toOutcome), late]);
 	clearTimeout(timer);
 	return first;
+}
+
+/** Tells what comes of a command as long as its view is there: the hint after a while, and the answer whenever it comes. */
+export function follow(
+	{ signal }: Context,
+	answer: Promise<Reply>,
+	hint: string,
+	tell: (result: Outcome) => void,
+): void {
+	const timer = setTimeout(() => signal.aborted || tell({ done: false, why: hint }), ANSWER_WITHIN);
+	void answer.then((reply) => {
+		clearTimeout(timer);
+		if (!signal.aborted) tell(toOutcome(reply));
+	});
+}
+
+/** The same in the last line: what went wrong, until it turns out well. */
+export function note(
+	context: Context,
+	answer: Promise<Reply>,
+	hint: string,
+	tell: (result: Outcome) => void,
+): void {
+	const { choices } = context;
+	follow(context, answer, hint, (result) => {
+		if (!result.done) choices.note = result.why;
+		else if (choices.note === hint) choices.note = "";
+		tell(result);
+		context.redraw();
+	});
+}
+
+function toOutcome(reply: Reply): Outcome {
+	return reply.ok ? { done: true } : { done: false, why: String(reply.error ?? "The kernel refused.") };
 }

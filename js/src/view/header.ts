@@ -4,7 +4,7 @@ import { h, icon, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
 import { type Facts, factsOfAll, phaseOfAll, shortModel, spokenOfAll } from "../options.ts";
 import type { VariantState } from "../state.ts";
-import { type Context, type Moment, outcome } from "./context.ts";
+import { type Context, type Moment, note } from "./context.ts";
 import { createMenu } from "./menu.ts";
 import { createReplayButton } from "./scrubber.ts";
 import { phaseNow, statusOf, statusOfAll } from "./status.ts";
@@ -152,21 +152,18 @@ function createStop(context: Context) {
 	const element = h("span", { class: "anb-stop" }, hint, button);
 	let asked = false;
 
-	async function press(): Promise<void> {
+	function press(): void {
 		const state = context.run.state;
 		if (!state || asked) return;
-		asked = true;
-		setText(label, "Stopping");
-		button.setAttribute("aria-disabled", "true");
-		const result = await outcome(context.run.command("stop"), state.meta.stop_hint);
-		if (result.done) return;
-		asked = false;
-		setText(label, "Stop");
-		button.removeAttribute("aria-disabled");
-		context.choices.note = result.why;
-		context.redraw();
+		mark(true);
+		note(context, context.run.command("stop"), state.meta.stop_hint, ({ done }) => mark(done));
 	}
-	button.addEventListener("click", () => void press(), { signal: context.signal });
+	function mark(on: boolean): void {
+		asked = on;
+		setText(label, on ? "Stopping" : "Stop");
+		setAttribute(button, "aria-disabled", on ? "true" : null);
+	}
+	button.addEventListener("click", press, { signal: context.signal });
 
 	return {
 		element,

@@ -5,7 +5,7 @@ import { h, icon, setAttribute, setText, withCode } from "../dom.ts";
 import { dollars, seconds } from "../format.ts";
 import type { Option } from "../options.ts";
 import { canShow, presentFiles } from "../shown.ts";
-import { type Context, type Moment, outcome } from "./context.ts";
+import { type Context, type Moment, note } from "./context.ts";
 import { phaseNow, statusOf } from "./status.ts";
 
 export interface OptionPart {
@@ -79,20 +79,19 @@ export function createPick(context: Context): OptionPart {
 	let option: Option | null = null;
 	let asked: number | null = null;
 
-	async function press(): Promise<void> {
+	function press(): void {
 		if (!option || asked !== null) return;
 		const { number, label: name } = option;
 		asked = number;
 		context.choices.note = "";
 		context.redraw();
 		const reply = context.run.command("pick", { variant: number });
-		const result = await outcome(reply, "The kernel did not answer. Pick again when it is idle.");
-		asked = null;
-		if (!result.done) context.choices.note = result.why;
-		context.announce(result.done ? `${name} picked` : result.why);
-		context.redraw();
+		note(context, reply, "The kernel did not answer. Pick again when it is idle.", (result) => {
+			asked = null;
+			context.announce(result.done ? `${name} picked` : result.why);
+		});
 	}
-	element.addEventListener("click", () => void press(), { signal: context.signal });
+	element.addEventListener("click", press, { signal: context.signal });
 
 	return {
 		element,
@@ -128,19 +127,17 @@ export function createStopOrOpen(context: Context, own: Context): OptionPart {
 	let option: Option | null = null;
 	let asked: number | null = null;
 
-	async function press(): Promise<void> {
+	function press(): void {
 		if (!option || asked === option.number) return;
 		const { number } = option;
 		asked = number;
 		context.redraw();
 		const reply = context.run.command("stop", { variant: number });
-		const result = await outcome(reply, context.run.state?.meta.stop_hint ?? "");
-		if (result.done) return;
-		asked = null;
-		context.choices.note = result.why;
-		context.redraw();
+		note(context, reply, context.run.state?.meta.stop_hint ?? "", ({ done }) => {
+			asked = done ? number : null;
+		});
 	}
-	stop.addEventListener("click", () => void press(), { signal: context.signal });
+	stop.addEventListener("click", press, { signal: context.signal });
 	open.addEventListener("click", () => openInTab(own), { signal: context.signal });
 
 	return {

@@ -1,0 +1,72 @@
+// What a person is told when the kernel answers late, or asks.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import widget from "../src/widget.ts";
+import { finished, script, started, tool, turn } from "./events.ts";
+import { Kernel, META, shadow, soon } from "./kernel.ts";
+
+let kernel: Kernel;
+let stop: () => void;
+
+beforeEach(async () => {
+	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"></div></div>';
+	kernel = new Kernel();
+	stop = widget.initialize({ model: kernel as never });
+});
+
+afterEach(() => {
+	stop();
+});
+
+const foot = (): string => shadow().querySelector(".anb-foot .ready")!.textContent!;
+const find = (selector: string): HTMLElement => shadow().querySelector<HTMLElement>(selector)!;
+
+/** Long enough for the page to give up on an answer, and to draw that. */
+const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
+
+test("a late answer takes the hint to Stop back", async () => {
+	kernel.batch(1, script(started, turn));
+	await soon();
+	find(".anb-stop button").click();
+	await late();
+	expect(foot()).toBe(META.stop_hint);
+	expect(find(".anb-stop button").textContent).toBe("Stop");
+	kernel.answer(kernel.commands("stop")[0], { ok: true });
+	await soon();
+	expect(foot()).toBe("");
+	expect(find(".anb-stop button").textContent).toBe("Stopping");
+});
+
+test("a late pick shows what was picked", async () => {
+	const both = [0, 1].flatMap((variant) =>
+		script(started, turn, finished()).map((one) => ({ ...one, variant })),
+	);
+	kernel.batch(1, both);
+	await soon();
+	find('.anb-grid [aria-label="Pick Option 2"]').click();
+	await late();
+	expect(foot()).toContain("Pick again");
+	kernel.say({ kind: "ready", line: "`hero` is option 2", variant: 1, picked: true });
+	await soon();
+	expect(foot()).toBe("hero is option 2");
+});
+
+const asks = (call_id: string, args: Record<string, unknown> = { command: "ls" }) => [
+	tool(call_id, "run shell"),
+	{ type: "approval_requested", call_id, name: "sh", title: "run shell", args } as const,
+];
+
+test("a late refusal takes the place of the hint", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	find(".anb-acts .primary").click();
+	await late();
+	expect(find(".anb-acts .warn").textContent).toBe(META.stop_hint);
+	kernel.answer(kernel.commands("approve")[0], { ok: false, error: "That question is no longer open." });
+	await soon();
+	expect(find(".anb-acts .warn").textContent).toBe("That question is no longer open.");
+	find(".anb-acts .primary").click();
+	kernel.answer(kernel.commands("approve")[1], { ok: true });
+	await soon();
+	expect(find(".anb-acts .warn").hidden).toBe(true);
+});
