@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from agent_nb.agent import Agent
     from agent_nb.cassette import replay
     from agent_nb.comparison import Comparison, assert_same, compare
-    from agent_nb.engine import RunHandle
+    from agent_nb.engine.race import Race
+    from agent_nb.engine.running import RunHandle
+    from agent_nb.engine.setup import Limits
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
-    from agent_nb.many import Runs, RunsHandle
+    from agent_nb.many.runs import Runs, RunsHandle
     from agent_nb.messages import Image, Message
     from agent_nb.providers import model
-    from agent_nb.race import Race
     from agent_nb.run import Run, load
-    from agent_nb.setup import Limits
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 
 __version__ = "0.1.0"
@@ -32,13 +32,13 @@ _HOMES = {
     "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files",
     "Image": "agent_nb.messages",
-    "Limits": "agent_nb.setup",
+    "Limits": "agent_nb.engine.setup",
     "Message": "agent_nb.messages",
-    "Race": "agent_nb.race",
+    "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
-    "RunHandle": "agent_nb.engine",
-    "Runs": "agent_nb.many",
-    "RunsHandle": "agent_nb.many",
+    "RunHandle": "agent_nb.engine.running",
+    "Runs": "agent_nb.many.runs",
+    "RunsHandle": "agent_nb.many.runs",
     "Tool": "agent_nb.tools",
     "ToolContext": "agent_nb.tools",
     "ToolError": "agent_nb.errors",

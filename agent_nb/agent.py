@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from agent_nb.bridge import run_blocking
-from agent_nb.calls import AfterTool, BeforeTool, Hooks, Policy
 from agent_nb.cassette import (
     Recorder,
     Recording,
@@ -21,22 +20,23 @@ from agent_nb.cassette import (
     ours_of,
     yours_of,
 )
-from agent_nb.engine import RunHandle
+from agent_nb.engine.calls import AfterTool, BeforeTool, Hooks, Policy
+from agent_nb.engine.opening import Opening, open_run, with_pictures_read
+from agent_nb.engine.race import Race, count_variants
+from agent_nb.engine.running import RunHandle
+from agent_nb.engine.setup import Lane, Limits, Setup
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
 from agent_nb.imaging import local_studio, studio_for
-from agent_nb.jobs import Models, Prompts, plan_jobs
-from agent_nb.many import RunsHandle
+from agent_nb.many.jobs import Models, Prompts, plan_jobs
+from agent_nb.many.runs import RunsHandle
+from agent_nb.many.shelf import Shelf
 from agent_nb.messages import Message, ToolSpec
-from agent_nb.opening import Opening, open_run, with_pictures_read
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_price, price_of
-from agent_nb.race import Race, count_variants
 from agent_nb.run import Run
-from agent_nb.setup import Lane, Limits, Setup
-from agent_nb.shelf import Shelf
 from agent_nb.studio import INPUTS, Studio
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.variants import OPTIONS

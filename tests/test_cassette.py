@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agent_nb import Agent, Image, Limits, ToolError, assert_same, replay, tool
-from agent_nb.calls import Answer
+from agent_nb.engine.calls import Answer
 from agent_nb.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.events import ApprovalResolved, FileChanged, ToolProgress, TurnRetrying
 from agent_nb.messages import Text, Usage, assistant

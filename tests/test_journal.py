@@ -2,8 +2,8 @@
 
 import asyncio
 
+from agent_nb.engine.journal import Journal
 from agent_nb.events import TextDelta
-from agent_nb.journal import Journal
 from agent_nb.providers.base import VirtualClock
 
 

@@ -11,7 +11,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent
-from agent_nb.conversation import pictures_in
+from agent_nb.engine.conversation import pictures_in
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
     FileChanged,

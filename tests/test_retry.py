@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from agent_nb.engine.retry import RETRIES, wait_before
 from agent_nb.errors import ProviderError
-from agent_nb.retry import RETRIES, wait_before
 
 
 def test_waits_grow_and_end():

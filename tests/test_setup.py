@@ -5,9 +5,9 @@ import math
 import pytest
 
 from agent_nb import Agent, Limits
+from agent_nb.engine.setup import Ended, Lane
 from agent_nb.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, text
-from agent_nb.setup import Ended, Lane
 
 
 @pytest.mark.parametrize(

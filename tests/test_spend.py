@@ -2,9 +2,9 @@
 
 import pytest
 
+from agent_nb.engine.spend import TOKENS_PER_IMAGE, Purse, Spend, estimate_tokens
 from agent_nb.errors import ToolError
 from agent_nb.messages import Image, ToolCall, Usage, assistant, user
-from agent_nb.spend import TOKENS_PER_IMAGE, Purse, Spend, estimate_tokens
 
 
 def test_a_withdrawn_turn_is_still_paid_for():

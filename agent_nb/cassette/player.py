@@ -11,17 +11,17 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agent_nb.calls import ToolRunner, result_of, title_of
 from agent_nb.cassette.fingerprint import ours_of
 from agent_nb.cassette.reading import read_cassette
 from agent_nb.cassette.tape import Cassette, Mark, Take, TapedTurn
+from agent_nb.engine.calls import ToolRunner, result_of, title_of
+from agent_nb.engine.setup import Ended, Limits, Setup
 from agent_nb.errors import CassetteError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.settings import check_pace
-from agent_nb.setup import Ended, Limits, Setup
 from agent_nb.tools import Tool, Toolbox, ToolOutput
 from agent_nb.wire import Json, from_wire
 

@@ -7,9 +7,11 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, Protocol
 
-from agent_nb.calls import one_line
 from agent_nb.cassette.recording import Recording
 from agent_nb.cassette.tape import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
+from agent_nb.engine.calls import one_line
+from agent_nb.engine.setup import NOT_RUN, Setup
+from agent_nb.engine.spend import Spend, estimate_tokens
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -29,8 +31,6 @@ from agent_nb.events import (
 from agent_nb.files import Content, Files
 from agent_nb.messages import Message, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
-from agent_nb.setup import NOT_RUN, Setup
-from agent_nb.spend import Spend, estimate_tokens
 from agent_nb.wire import Json, to_wire
 
 _ALWAYS = ("text", "seconds", "cost")

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from agent_nb.comparison import scope_of
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError
-from agent_nb.handle import Handle
 from agent_nb.notebook.binding import bind, hold
 from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
 from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
 from agent_nb.notebook.views import View, view_for
-from agent_nb.race import Race
 from agent_nb.run import Run
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb.conversation import fenced
+from agent_nb.engine.conversation import fenced
 from agent_nb.messages import Image
 from agent_nb.notebook.masking import Masks, is_of, is_secret
 from agent_nb.pictures import to_image

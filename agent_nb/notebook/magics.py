@@ -16,8 +16,8 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, Unicode, observe
 
+from agent_nb.many.progress import watch_with
 from agent_nb.notebook.loop import CellRewriter
-from agent_nb.progress import watch_with
 from agent_nb.prompts import STACKS
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -219,8 +219,8 @@ def _run_formatter(shell: Any, function: Any) -> None:
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name in (
         ("agent_nb.run", "Run"),
-        ("agent_nb.engine", "RunHandle"),
-        ("agent_nb.race", "Race"),
+        ("agent_nb.engine.running", "RunHandle"),
+        ("agent_nb.engine.race", "Race"),
     ):
         if function is not None:
             formatter.for_type_by_name(module, name, function)

@@ -13,7 +13,9 @@ from IPython.core.error import UsageError
 
 from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
-from agent_nb.handle import Handle
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.race import count_variants
+from agent_nb.engine.setup import Limits
 from agent_nb.messages import Image
 from agent_nb.notebook.context import describe, expand, lookup, recent_cells
 from agent_nb.notebook.material import find_system, load_pictures
@@ -21,9 +23,7 @@ from agent_nb.notebook.playing import DEMO, Playing, choose_playing
 from agent_nb.notebook.store import RunStore
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
-from agent_nb.race import count_variants
 from agent_nb.run import Run, request_key
-from agent_nb.setup import Limits
 from agent_nb.tools import Tool, Toolbox
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 
+from agent_nb.engine.handle import Handle
 from agent_nb.events import (
     Event,
     RunFinished,
@@ -14,7 +15,6 @@ from agent_nb.events import (
     TurnRetrying,
     UsageUpdated,
 )
-from agent_nb.handle import Handle
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
 from agent_nb.run import Run

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from agent_nb.handle import Handle
+from agent_nb.engine.handle import Handle
 from agent_nb.notebook.terminal import TerminalView, printable
 from agent_nb.render import bundle, first_frame, to_text
 from agent_nb.run import Run

@@ -17,10 +17,10 @@ from typing import Any
 import anywidget
 import traitlets
 
-from agent_nb.calls import Answer, nobody_to_ask
+from agent_nb.engine.calls import Answer, nobody_to_ask
+from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
-from agent_nb.handle import Handle
 from agent_nb.notebook.outlet import Outlet, Pace
 from agent_nb.render import outcome_mark, ready_line
 from agent_nb.requests import request_for_page

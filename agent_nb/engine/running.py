@@ -13,9 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 from agent_nb.bridge import from_any_thread
-from agent_nb.calls import Ask, ToolRunner, title_of
-from agent_nb.cassette import Recording
-from agent_nb.conversation import ENTRY, drafts, files_in, page_in
+from agent_nb.engine.calls import Ask, ToolRunner, title_of
+from agent_nb.engine.conversation import ENTRY, drafts, files_in, page_in
+from agent_nb.engine.handle import Handle, Recorded
+from agent_nb.engine.journal import Journal
+from agent_nb.engine.opening import Opening
+from agent_nb.engine.retry import wait_before
+from agent_nb.engine.setup import NOT_RUN, Ended, Lane, Setup
+from agent_nb.engine.spend import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
     FileChanged,
@@ -34,12 +39,9 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
-from agent_nb.handle import Handle
-from agent_nb.journal import Journal
 from agent_nb.ledger import SESSION
 from agent_nb.log import log
 from agent_nb.messages import Message, ToolCall, user
-from agent_nb.opening import Opening
 from agent_nb.pictures import thumbnails
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
@@ -52,11 +54,8 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
-from agent_nb.retry import wait_before
 from agent_nb.run import Run, unique_call_id
 from agent_nb.scrub import scrub
-from agent_nb.setup import NOT_RUN, Ended, Lane, Setup
-from agent_nb.spend import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.studio import Bill
 from agent_nb.tools import ToolContext
 
@@ -75,7 +74,7 @@ class RunHandle(Handle):
         self._ask: Ask | None = None
         self.on_done: Callable[[], None] | None = None
         """Called once the result is there."""
-        self.recording: Recording | None = None
+        self.recording: Recorded | None = None
         self._setup, self._opening = setup, opening
         self._on_loop = from_any_thread()
         self._messages: list[Message] = [*opening.history, opening.question]

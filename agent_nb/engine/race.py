@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from agent_nb.calls import Ask
-from agent_nb.engine import RunHandle
+from agent_nb.engine.calls import Ask
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.journal import Book
+from agent_nb.engine.running import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
-from agent_nb.handle import Handle
-from agent_nb.journal import Book
 from agent_nb.run import Run, together
 
 MOST_VARIANTS = 8

@@ -3,13 +3,23 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator
-from typing import Any
+from typing import Any, Protocol
 
-from agent_nb.calls import Ask
+from agent_nb.engine.calls import Ask
+from agent_nb.engine.journal import Book
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
-from agent_nb.journal import Book
 from agent_nb.run import Run
+
+
+class Recorded(Protocol):
+    """Who records a run, as far as the run knows."""
+
+    outcome: str
+    """Where the cassette is, or why there is none."""
+
+    async def settled(self) -> None:
+        """Waits until the cassette is written."""
 
 
 class Handle(ABC):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_nb.conversation import describe_edits, describe_files, page_in, pictures_in, to_message
+from agent_nb.engine.conversation import describe_edits, describe_files, page_in, pictures_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.messages import Image, Message, Part, Text
