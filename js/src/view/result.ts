@@ -23,7 +23,7 @@ const TABS: readonly [Tab, string][] = [
 ];
 
 export function createResult(context: Context) {
-	const console = createConsole(context);
+	const console = createConsole(context, (errors) => bar.count(errors));
 	const preview = createPreview(context, console);
 	const panels: Record<Tab, { element: HTMLElement; update(moment: Moment): void }> = {
 		preview,
@@ -51,7 +51,7 @@ export function createResult(context: Context) {
 		element,
 		update(moment: Moment) {
 			const { tab } = context.choices;
-			bar.update(moment, console.errors());
+			bar.update(moment);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
 			// The preview lives on behind the other tabs; they draw only when they are seen.
 			preview.update(moment);
@@ -112,7 +112,10 @@ function createBar(context: Context, preview: { reload(): void }) {
 
 	return {
 		element,
-		update({ state }: Moment, errors: number) {
+		count(errors: number) {
+			setCount(counts.get("console")!, errors, "err");
+		},
+		update({ state }: Moment) {
 			const chosen = context.choices.tab;
 			const files = presentFiles(state);
 			const shown = shownFile(state, context.choices);
@@ -123,7 +126,6 @@ function createBar(context: Context, preview: { reload(): void }) {
 			}
 			setCount(counts.get("diff")!, edits);
 			setCount(counts.get("files")!, files.length > 1 ? files.length : 0);
-			setCount(counts.get("console")!, errors, "err");
 			const nothing = shownPage(state, context.choices) === null;
 			devices.element.hidden = rule.hidden = reload.hidden = chosen !== "preview";
 			copyFile.hidden = chosen !== "code" && chosen !== "diff";
