@@ -59,8 +59,12 @@ export class Kernel {
 	}
 }
 
-/** Long enough for a frame to be drawn. */
-export const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 40));
+/** Once what was asked for is drawn, and what that asked for in turn: frames are counted, as they may be slow. */
+export async function soon(): Promise<void> {
+	const later = new Promise((resolve) => setTimeout(resolve, 40));
+	for (let frame = 0; frame < 4; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
+	await later;
+}
 
 /** The first output on the page, and what is mounted over it. */
 export const output = (): HTMLElement => document.querySelector<HTMLElement>("[data-anb-run]")!;
