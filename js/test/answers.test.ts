@@ -70,3 +70,24 @@ test("a late refusal takes the place of the hint", async () => {
 	await soon();
 	expect(find(".anb-acts .warn").hidden).toBe(true);
 });
+
+test("marks that turn the writing are written out", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a", { "na\u202eme": "rm \u2066x", list: ["\u200f"] })));
+	await soon();
+	const shown = shadow().querySelectorAll(".anb-card .in > *");
+	expect([...shown].map((one) => one.textContent)).toEqual([
+		"na\\u202eme",
+		"rm \\u2066x",
+		"list",
+		'[\n  "\\u200f"\n]',
+	]);
+});
+
+test("the buttons go when another page holds them", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	expect(find(".anb-acts").hidden).toBe(false);
+	kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: false });
+	await soon();
+	expect(find(".anb-acts").hidden).toBe(true);
+});

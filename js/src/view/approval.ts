@@ -76,8 +76,14 @@ export function createApproval(context: Context, callId: string) {
 		{ signal },
 	);
 
+	/** Another page may turn out to hold the buttons while the question stands. */
+	function offer(): void {
+		acts.hidden = context.run.state?.owner === false || context.choices.replay !== null;
+	}
+
 	return {
 		element,
+		offer,
 		update(row: ToolRow) {
 			const asking = row.status === "asking";
 			element.hidden = !asking;
@@ -86,12 +92,13 @@ export function createApproval(context: Context, callId: string) {
 				return;
 			}
 			shown = true;
-			heading.replaceChildren(...withCode(`Allow “${row.title}”?`));
-			sub.replaceChildren(h("code", null, row.name), " asks before it runs.");
+			const title = visible(row.title);
+			heading.replaceChildren(...withCode(`Allow “${title}”?`));
+			sub.replaceChildren(h("code", null, visible(row.name)), " asks before it runs.");
 			fields.replaceChildren(...fieldsOf(row));
-			acts.hidden = context.run.state?.owner === false || context.choices.replay !== null;
-			element.setAttribute("aria-label", `Allow ${row.title}?`);
-			if (!context.choices.replay) context.announce(`Approval needed: ${row.title}`);
+			offer();
+			element.setAttribute("aria-label", `Allow ${title}?`);
+			if (!context.choices.replay) context.announce(`Approval needed: ${title}`);
 			// Into view, but never the focus: the person may be typing elsewhere.
 			requestAnimationFrame(() => {
 				if (!element.isConnected) return;
@@ -106,13 +113,21 @@ export function createApproval(context: Context, callId: string) {
 /** Arguments wrap and never scroll sideways: nothing to approve is out of sight. */
 function fieldsOf(row: ToolRow): Node[] {
 	return Object.entries(row.args ?? {}).flatMap(([name, value]) => [
-		h("div", { class: "field" }, name),
+		h("div", { class: "field" }, visible(name)),
 		h(
 			"pre",
 			{ class: "anb-ask", tabindex: 0 },
-			typeof value === "string" ? value : JSON.stringify(value, null, 2),
+			visible(typeof value === "string" ? value : JSON.stringify(value, null, 2)),
 		),
 	]);
+}
+
+/** Marks that turn the direction of writing are written out: what is approved reads in the order in which it runs. */
+function visible(text: string): string {
+	return text.replace(
+		/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+		(mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+	);
 }
 
 function key(label: string): HTMLElement {

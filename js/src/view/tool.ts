@@ -48,6 +48,8 @@ export function createToolRow(
 		setText(time, timeOf(row));
 		if (live) ticking.add(move);
 		else ticking.delete(move);
+		if (asking) ticking.add(approval.offer);
+		else ticking.delete(approval.offer);
 	}
 
 	return {
