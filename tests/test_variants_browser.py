@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.widget_stage import ROOT, RUNS, SECONDS, Stage, event, findings, focused, needs_axe, needs_browser
 
@@ -155,7 +156,7 @@ def test_question_of_another_option_is_seen(stage: Stage):
     tab = stage.widget.get_by_role("tab", name="Option 2")
     tab.get_by_text("asks").wait_for()
     said = stage.widget.locator("[aria-live=assertive]")
-    assert said.text_content() == "Option 2 · gpt-5.2 asks: run `df.head()`"
+    expect(said).to_have_text("Option 2 · gpt-5.2 asks: run `df.head()`")
     shoot(stage, "asks")
     tab.click()
     stage.widget.get_by_role("button", name="Approve").click()

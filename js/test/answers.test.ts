@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import widget from "../src/widget.ts";
-import { finished, script, started, tool, turn } from "./events.ts";
+import { done, finished, script, started, tool, turn } from "./events.ts";
 import { Kernel, META, shadow, soon } from "./kernel.ts";
 
 let kernel: Kernel;
@@ -90,4 +90,17 @@ test("the buttons go when another page holds them", async () => {
 	kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: false });
 	await soon();
 	expect(find(".anb-acts").hidden).toBe(true);
+});
+
+test("a second question of the same title is announced", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	const said: string[] = [];
+	const region = find("[aria-live=assertive]");
+	new MutationObserver(() => said.push(region.textContent!)).observe(region, { childList: true });
+	const resolved = { type: "approval_resolved", call_id: "a", approved: true, note: "" } as const;
+	kernel.batch(5, script(resolved, done({ call_id: "a" }), ...asks("b")));
+	await soon();
+	await soon();
+	expect(said).toEqual(["", "Approval needed: run shell"]);
 });

@@ -25,9 +25,10 @@ const BODIES: Record<Arrangement, (context: Context) => BodyView> = {
 
 /** Builds the interface of a run. It follows the run until `signal` is aborted. */
 export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal): HTMLElement {
-	const alerts = h("span", { class: "anb-sr", role: "status", "aria-live": "assertive" });
+	const alerts = h("span", { class: "anb-sr", "aria-live": "assertive" });
 	const element = h("div", { class: "anb" });
 	const redraw = oncePerFrame(update, signal);
+	const announce = createAnnouncer(alerts);
 	const clock = createClock();
 	let session = "";
 	let frame: BodyView | null = null;
@@ -64,7 +65,6 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 		session = next;
 		life.abort();
 		life = new AbortController();
-		const announce = (text: string): void => setText(alerts, text);
 		const built = createFrame({ run, choices, signal: life.signal, redraw, announce });
 		element.replaceChildren(built.element, alerts);
 		return built;
@@ -88,6 +88,16 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	});
 	update();
 	return element;
+}
+
+/** Says a thing again, too: a reader hears a region only when it changes. */
+function createAnnouncer(region: HTMLElement): (text: string) => void {
+	let frame = 0;
+	return (text) => {
+		cancelAnimationFrame(frame);
+		setText(region, "");
+		frame = requestAnimationFrame(() => setText(region, text));
+	};
 }
 
 /** Choices that are about one variant's rows and files. */
