@@ -48,6 +48,15 @@ export function setAttribute(element: Element, name: string, value: string | nul
 	else element.setAttribute(name, value);
 }
 
+/** Whether the focus is in an element: who hides it then moves the focus on, or the keyboard starts again at the top. */
+export function hasFocus(element: Element): boolean {
+	return element.contains((element.getRootNode() as Document | ShadowRoot).activeElement ?? null);
+}
+
+export function moveFocus(element: HTMLElement | null | undefined): void {
+	element?.focus({ preventScroll: true });
+}
+
 /** Text whose `code spans` become <code>; nothing else in it is markup. */
 export function withCode(text: string): Node[] {
 	return text

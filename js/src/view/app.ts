@@ -1,7 +1,7 @@
 // One run on screen: builds the views once per session, then draws the newest state at most once per frame.
 
 import { choicesFor, currentState } from "../actions.ts";
-import { h, icon, oncePerFrame, setText } from "../dom.ts";
+import { h, hasFocus, icon, moveFocus, oncePerFrame, setText } from "../dom.ts";
 import { type Option, toOptions } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import type { RunEntry } from "../store.ts";
@@ -166,7 +166,10 @@ function createPlace(context: Context): BodyView {
 		life = new AbortController();
 		if (shown) Object.assign(choices, untouched());
 		const built = BODIES[arrangement]({ ...context, signal: life.signal });
+		const held = hasFocus(element);
 		element.replaceChildren(built.element);
+		const tab = '.anb-vars [role="tab"][tabindex="0"]';
+		if (held) moveFocus(element.parentElement?.querySelector<HTMLElement>(tab));
 		return built;
 	}
 

@@ -1,6 +1,6 @@
 // A question to the person: may this tool run? Its keys act only while the focus is in the card.
 
-import { h, setText, withCode } from "../dom.ts";
+import { h, hasFocus, moveFocus, setText, withCode } from "../dom.ts";
 import type { ToolRow } from "../state.ts";
 import { type Context, follow } from "./context.ts";
 
@@ -86,7 +86,9 @@ export function createApproval(context: Context, callId: string) {
 		offer,
 		update(row: ToolRow) {
 			const asking = row.status === "asking";
+			const held = !asking && hasFocus(element);
 			element.hidden = !asking;
+			if (held) moveFocus(element.parentElement?.querySelector("summary"));
 			if (!asking || shown) {
 				shown = asking;
 				return;

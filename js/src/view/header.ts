@@ -1,6 +1,6 @@
 // The top line: where the run stands, what it has used, and the way to stop it.
 
-import { h, icon, setAttribute, setText } from "../dom.ts";
+import { h, hasFocus, icon, moveFocus, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
 import { type Facts, factsOfAll, phaseOfAll, shortModel, spokenOfAll } from "../options.ts";
 import type { VariantState } from "../state.ts";
@@ -35,6 +35,15 @@ export function createHeader(context: Context): HeaderView {
 	);
 	let shown = "";
 
+	/** Actions take the place of Stop; a run that left nothing has its transcript alone. */
+	function afterStop(): HTMLElement | null | undefined {
+		const places = [menu.element.querySelector("button"), replay.element];
+		return (
+			places.find((place) => place && !place.closest("[hidden]")) ??
+			element.parentElement?.querySelector<HTMLElement>(".anb-scroll")
+		);
+	}
+
 	return {
 		element,
 		update(moment) {
@@ -53,9 +62,11 @@ export function createHeader(context: Context): HeaderView {
 			const heard = many ? spokenOfAll(options) : words.replace(/ in \d+ s$/, "");
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${heard}`);
 			meta.update(moment);
+			const held = hasFocus(stop.element);
 			stop.update(moment);
 			replay.update(moment);
 			menu.update(moment);
+			if (held && stop.element.hidden) moveFocus(afterStop());
 		},
 	};
 }

@@ -1,7 +1,7 @@
 // What every arrangement shows of a variant: how it stands, whether the names hold it, and what can be done with it.
 
 import { openInTab } from "../actions.ts";
-import { h, icon, setAttribute, setText, withCode } from "../dom.ts";
+import { h, hasFocus, icon, moveFocus, setAttribute, setText, withCode } from "../dom.ts";
 import { dollars, seconds } from "../format.ts";
 import type { Option } from "../options.ts";
 import { canShow, presentFiles } from "../shown.ts";
@@ -144,6 +144,7 @@ export function createStopOrOpen(context: Context, own: Context): OptionPart {
 		element,
 		update(next, { run }) {
 			option = next;
+			const held = hasFocus(stop);
 			stop.hidden = !next.state.busy || !run.owner;
 			open.hidden = next.state.busy;
 			const words = `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`;
@@ -153,6 +154,7 @@ export function createStopOrOpen(context: Context, own: Context): OptionPart {
 			setAttribute(open, "aria-label", `Open ${next.label} in new tab`);
 			setAttribute(open, "title", "Open in new tab");
 			open.toggleAttribute("disabled", !presentFiles(next.state).some(canShow));
+			if (held && stop.hidden) moveFocus(open);
 		},
 	};
 }

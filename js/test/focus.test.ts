@@ -1,0 +1,84 @@
+// The keyboard goes on where it was: what has the focus and goes hands it to what takes its place.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Event } from "../src/events.ts";
+import widget from "../src/widget.ts";
+import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
+import { Kernel, shadow, soon } from "./kernel.ts";
+
+const asks = [
+	tool(),
+	{ type: "approval_requested", call_id: "c1", name: "sh", title: "run it", args: {} },
+] as const;
+const wrote = [tool(), piece("index.html", 0, "<p>"), changed("index.html", 1), done()];
+
+let kernel: Kernel;
+let stop: () => void;
+let last: number;
+
+beforeEach(() => {
+	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"></div></div><input />';
+	kernel = new Kernel();
+	stop = widget.initialize({ model: kernel as never });
+	last = 0;
+});
+
+afterEach(() => stop());
+
+async function tell(events: readonly Event[]): Promise<void> {
+	kernel.batch(last + 1, events);
+	last += events.length;
+	await soon();
+}
+
+const both = (...events: Parameters<typeof script>): Event[] =>
+	[0, 1].flatMap((variant) => script(...events).map((event) => ({ ...event, variant })));
+const find = (selector: string): HTMLElement => shadow().querySelector<HTMLElement>(selector)!;
+const active = (): HTMLElement => shadow().activeElement as HTMLElement;
+const resolved = { type: "approval_resolved", call_id: "c1", approved: true, note: "" } as const;
+
+test("an answered question hands the focus to its row", async () => {
+	await tell(script(started, turn, ...asks));
+	find(".anb-acts .primary").focus();
+	await tell(script(resolved));
+	expect(active().localName).toBe("summary");
+	expect(active().textContent).toContain("run it");
+});
+
+test("an answered question takes no focus from elsewhere", async () => {
+	await tell(script(started, turn, ...asks));
+	const elsewhere = document.querySelector("input")!;
+	elsewhere.focus();
+	await tell(script(resolved));
+	expect(document.activeElement).toBe(elsewhere);
+});
+
+test("Stop hands the focus to Actions", async () => {
+	await tell(script(started, turn, ...wrote));
+	find(".anb-stop button").focus();
+	await tell(script(finished("stopped")));
+	expect(active().textContent).toBe("Actions");
+});
+
+test("Stop of a run without files hands it to Replay", async () => {
+	await tell(script(started, turn));
+	find(".anb-stop button").focus();
+	await tell(script(finished("stopped")));
+	expect(active().getAttribute("aria-label")).toBe("Replay");
+});
+
+test("an opened option hands the focus to its tab", async () => {
+	await tell(both(started, turn, ...wrote));
+	find('.anb-grid [aria-label="Open Option 2"]').focus();
+	active().click();
+	await soon();
+	expect(active().getAttribute("role")).toBe("tab");
+	expect(active().textContent).toContain("Option 2");
+});
+
+test("Stop of an option hands the focus to Open", async () => {
+	await tell(both(started, turn, ...wrote));
+	find('.anb-grid [aria-label="Stop Option 1"]').focus();
+	await tell(script(finished("stopped")));
+	expect(active().getAttribute("aria-label")).toBe("Open Option 1 in new tab");
+});
