@@ -176,3 +176,72 @@ def test_flood_of_messages_is_cut(stage: Stage):
     stage.wait_for_report("more messages than can be shown")
     assert stage.reports().count("line ") < 5000
     assert stage.widget.get_by_role("tab", name="Console").is_visible()
+
+
+def test_port_to_the_widget_is_out_of_reach(stage: Stage):
+    stage.play(
+        page_that("""
+  const caught = [];
+  const spy = (self, args = []) => { for (const one of [self, self?.target, ...args, args[0]?.target])
+    if (one instanceof MessagePort) caught.push(one); };
+  const spyOn = (owner, name, kind = 'value') => {
+    const whole = Object.getOwnPropertyDescriptor(owner, name), real = whole[kind];
+    const spied = function (...args) { spy(this, args); return Reflect.apply(real, this, args); };
+    Object.defineProperty(owner, name, { ...whole, [kind]: spied });
+  };
+  for (const name of ['data', 'ports']) spyOn(MessageEvent.prototype, name, 'get');
+  for (const name of ['target', 'currentTarget']) spyOn(Event.prototype, name, 'get');
+  for (const name of ['call', 'apply', 'bind']) spyOn(Function.prototype, name);
+  spyOn(MessagePort.prototype, 'postMessage');
+  spyOn(EventTarget.prototype, 'addEventListener');
+  console.log('something to post');
+  await new Promise((done) => setTimeout(done, 1500));
+  await attempt('ports', () => caught.length);""")
+    )
+    assert "ports: 0" in stage.wait_for_report("verdict")
+
+
+def test_flood_beside_the_port_is_stopped(stage: Stage):
+    stage.play(
+        page_that("setInterval(() => { for (let i = 0; i < 2000; i++) parent.postMessage(i, '*'); }, 50);")
+    )
+    stage.widget.get_by_text("more messages than can be taken").wait_for(timeout=20 * SECONDS)
+    assert stage.widget.locator(".anb-page iframe").count() == 0
+
+
+TYPED = "password"
+GRABS = """<!doctype html><input id=i><script>
+  {prelude} setInterval(() => document.querySelector('#i').focus(), 100);
+</script>"""
+
+
+@pytest.mark.parametrize("prelude", ["", "document.hasFocus = () => true;"], ids=["careless", "hostile"])
+def test_page_cannot_take_the_keyboard(stage: Stage, prelude: str):
+    stage.play([event("turn_started", step=1), *wrote("index.html", GRABS.format(prelude=prelude))])
+    stage.preview.locator("#i").wait_for(timeout=10 * SECONDS)
+    stage.page.evaluate("document.body.prepend(document.createElement('textarea'))")
+    cell = stage.page.locator("textarea")
+    cell.focus()
+    for letter in TYPED:
+        stage.page.keyboard.type(letter)
+        stage.page.wait_for_timeout(80)
+    assert cell.input_value() == TYPED
+    assert stage.preview.locator("#i").input_value() == ""
+
+
+def test_click_and_tab_lead_into_the_page(stage: Stage):
+    stage.play(page_that("document.body.insertAdjacentHTML('beforeend', '<input id=a><input id=b>');"))
+    stage.wait_for_report("verdict")
+    stage.preview.locator("#b").click()
+    stage.page.keyboard.type("clicked")
+    assert stage.preview.locator("#b").input_value() == "clicked"
+    stage.page.mouse.move(1, 1)
+    stage.widget.get_by_role("button", name="Open in new tab").first.focus()
+    for _ in range(8):
+        stage.page.keyboard.press("Tab")
+        stage.page.wait_for_timeout(50)
+        if stage.preview.locator("#a").evaluate("node => document.activeElement === node"):
+            break
+    stage.page.wait_for_timeout(200)
+    stage.page.keyboard.type("tabbed")
+    assert stage.preview.locator("#a").input_value() == "tabbed"

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { scripts } from "../src/preview/feed.ts";
 import { Resolver, resolvePath, type Source, writable } from "../src/preview/resolve.ts";
 
 const FILES: Record<string, string> = {
@@ -164,4 +165,11 @@ test("style sheets that import each other many times end", () => {
 	expect(resolver.html("<link href=1.css>").length).toBeLessThan(100_000_000);
 	expect(reads).toBeLessThan(1_000_000);
 	expect(resolver.missing.size).toBeGreaterThan(0);
+});
+
+test("scripts are found once, ended or not", () => {
+	expect(scripts("<p><script>a()</script><p><SCRIPT src=b></SCRIPT><p>")).toBe(
+		"<script>a()</script>\n<SCRIPT src=b></SCRIPT>",
+	);
+	expect(scripts("<p><script <script <script ")).toBe("<script <script <script ");
 });

@@ -1,7 +1,7 @@
 // Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, loads it anew
 // when its scripts changed.
 
-import { Frame } from "./frame.ts";
+import { Frame, type Loss } from "./frame.ts";
 import type { ConsoleEntry } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
@@ -31,7 +31,7 @@ export interface FeedEvents {
 	/** There is something to see. */
 	onShown(): void;
 	onLink(href: string): void;
-	onLost(why: "hung" | "left"): void;
+	onLost(why: Loss): void;
 }
 
 export class Feed {
@@ -118,7 +118,7 @@ export class Feed {
 		this.#ready = false;
 	}
 
-	#lose(frame: Frame, why: "hung" | "left"): void {
+	#lose(frame: Frame, why: Loss): void {
 		if (frame !== this.#frame) return;
 		this.dispose();
 		if (why === "hung") this.#buried = performance.now() + BURIAL;
@@ -203,6 +203,7 @@ function located(entry: ConsoleEntry, script: string | undefined, page: string):
 	return { ...rest, line: page.slice(0, start).split("\n").length + line - 1 };
 }
 
-function scripts(html: string): string {
-	return (html.match(/<script\b[\s\S]*?<\/script>/gi) ?? []).join("\n");
+export function scripts(html: string): string {
+	// One that never ends is found too, so that the search does not begin again inside it.
+	return (html.match(/<script\b[\s\S]*?(?:<\/script>|$)/gi) ?? []).join("\n");
 }

@@ -1,12 +1,18 @@
 // One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
 
-import type { ConsoleEntry, FromFrame, Hello, ToFrame } from "./messages.ts";
+import { guardFocus } from "./focus.ts";
+import { type ConsoleEntry, type Hello, heard, MOST_PER_SECOND, type ToFrame } from "./messages.ts";
 import { SANDBOX, shellDocument } from "./shell.ts";
 
 const PIECE = 128 * 1024;
 const BEAT = 1000;
 /** Beats without an answer after which the page counts as hung. */
 const PATIENCE = 4;
+/** Messages in a second after which the frame is stopped: our script in it sends far fewer. */
+const FLOOD = 1000;
+
+/** Why a page is no longer shown. */
+export type Loss = "hung" | "left" | "flooded";
 
 export interface FrameEvents {
 	/** The frame is empty and wants its page: at first, and whenever the browser has loaded it again. */
@@ -17,18 +23,24 @@ export interface FrameEvents {
 	onConsole(entry: ConsoleEntry, script?: string): void;
 	onLink(href: string): void;
 	onUnmorphable(): void;
-	onLost(why: "hung" | "left"): void;
+	onLost(why: Loss): void;
 }
 
 export class Frame {
 	readonly element: HTMLIFrameElement;
 	readonly #events: FrameEvents;
-	readonly #secret = crypto.randomUUID();
+	// `crypto.randomUUID` is for https and localhost alone; many notebooks are read over plain http.
+	readonly #secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
 	readonly #abort = new AbortController();
+	readonly #onPressed: () => void;
 	#port: MessagePort | null = null;
 	#queue: ToFrame[] = [];
 	#writing = false;
 	#unanswered = 0;
+	/** What came in this second, and how much of it was for the person. */
+	#taken = { second: 0, all: 0, shown: 0 };
+	/** A morph was asked for, and not yet refused. */
+	#morphing = false;
 	scroll = { x: 0, y: 0 };
 
 	constructor(events: FrameEvents) {
@@ -40,6 +52,7 @@ export class Frame {
 		this.element.srcdoc = shellDocument(this.#secret);
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
+		this.#onPressed = guardFocus(this.element, signal);
 		const beat = setInterval(() => this.#beat(), BEAT);
 		signal.addEventListener("abort", () => clearInterval(beat));
 	}
@@ -70,6 +83,7 @@ export class Frame {
 	}
 
 	morph(from: string, to: string): void {
+		this.#morphing = true;
 		this.#send({ do: "morph", from, to });
 	}
 
@@ -78,20 +92,22 @@ export class Frame {
 	}
 
 	#greet(event: MessageEvent): void {
+		if (event.source !== this.element.contentWindow || !this.#take()) return;
 		const port = event.ports[0];
-		if (!port || event.source !== this.element.contentWindow) return;
+		if (!port) return;
 		if ((event.data as Partial<Hello> | null)?.agent_nb_preview !== this.#secret) return;
 		this.#port?.close();
 		this.#port = port;
 		this.#queue = [];
 		this.#writing = false;
 		this.#unanswered = 0;
-		port.onmessage = (message: MessageEvent<FromFrame>) => this.#hear(message.data);
+		port.onmessage = (message: MessageEvent<unknown>) => this.#hear(message.data);
 		this.#events.onReady();
 	}
 
-	#hear(message: FromFrame): void {
-		switch (message.is) {
+	#hear(data: unknown): void {
+		const message = this.#port && this.#take() ? heard(data) : null;
+		switch (message?.is) {
 			case "wrote":
 				this.#writing = false;
 				if (message.body) this.#events.onShown();
@@ -102,18 +118,38 @@ export class Frame {
 				this.scroll = { x: message.x, y: message.y };
 				break;
 			case "console":
-				this.#events.onConsole(message.entry, message.script);
+				if (this.#shows()) this.#events.onConsole(message.entry, message.script);
 				break;
 			case "link":
-				this.#events.onLink(message.href);
+				if (this.#shows()) this.#events.onLink(message.href);
 				break;
 			case "unmorphable":
-				this.#events.onUnmorphable();
+				if (this.#morphing) this.#events.onUnmorphable();
+				this.#morphing = false;
+				break;
+			case "pressed":
+				this.#onPressed();
 				break;
 			case "leaving":
 				this.#lose("left");
 				break;
 		}
+	}
+
+	/** Counts a message; false, and the end of the frame, when they are too many. */
+	#take(): boolean {
+		const second = Math.floor(performance.now() / 1000);
+		if (second !== this.#taken.second) this.#taken = { second, all: 0, shown: 0 };
+		if (++this.#taken.all <= FLOOD) return true;
+		this.#port?.close();
+		this.#port = null;
+		this.#lose("flooded");
+		return false;
+	}
+
+	/** Twice what the frame's script lets through: its seconds begin at other times. */
+	#shows(): boolean {
+		return ++this.#taken.shown <= 2 * MOST_PER_SECOND;
 	}
 
 	#beat(): void {
@@ -126,7 +162,7 @@ export class Frame {
 		this.#port?.postMessage({ do: "ping" } satisfies ToFrame);
 	}
 
-	#lose(why: "hung" | "left"): void {
+	#lose(why: Loss): void {
 		// A frame that the browser takes off the page says that it leaves, too.
 		if (this.element.isConnected) this.#events.onLost(why);
 	}

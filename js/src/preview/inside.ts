@@ -2,16 +2,29 @@
 // and throws, and keeps it in its place. The frame has an opaque origin; this is convenience, not the sandbox.
 
 import { Idiomorph } from "idiomorph";
-import type { ConsoleLevel, FromFrame, Hello, ToFrame } from "./messages.ts";
+import {
+	type ConsoleLevel,
+	type FromFrame,
+	type Hello,
+	LEVELS,
+	LONGEST,
+	MOST_PER_SECOND,
+	type ToFrame,
+} from "./messages.ts";
 
 /** The shell sets it in front of this script. */
 declare const agentNbSecret: string;
 
 const channel = new MessageChannel();
 const port = channel.port1;
-const say = (message: FromFrame): void => port.postMessage(message);
-const LONGEST = 2000;
-const MOST_PER_SECOND = 100;
+
+// What the page could put itself in the place of, to get at the port or at what listens here, is taken before it runs.
+const { apply } = Reflect;
+const post: (message: FromFrame) => void = port.postMessage.bind(port);
+const say = (message: FromFrame): void => post(message);
+const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
+const onWindow = window.addEventListener.bind(window);
+const onDocument = document.addEventListener.bind(document);
 
 function describe(value: unknown): string {
 	if (typeof value === "string") return value;
@@ -39,7 +52,7 @@ function tell(level: ConsoleLevel, text: string, where: { line?: number; script?
 }
 
 function hookConsole(): void {
-	for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+	for (const level of LEVELS) {
 		const original = console[level].bind(console);
 		console[level] = (...values: unknown[]) => {
 			tell(level, values.map(describe).join(" "));
@@ -83,6 +96,16 @@ function memoryStorage(): Storage {
 	};
 }
 
+/** A page that is not looked at leaves the keyboard where it is. */
+function leaveTheFocus(): void {
+	for (const { prototype } of [HTMLElement, SVGElement, MathMLElement]) {
+		const { focus } = prototype;
+		prototype.focus = function (options) {
+			if (document.hasFocus()) focus.call(this, options);
+		};
+	}
+}
+
 const onError = (event: ErrorEvent): void => {
 	// In a written document a script's lines count from its own tag: the widget knows where that is.
 	const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.text : "";
@@ -93,6 +116,9 @@ const onRejection = (event: PromiseRejectionEvent): void =>
 const onViolation = (event: SecurityPolicyViolationEvent): void =>
 	tell("warn", `Blocked by the sandbox: ${event.blockedURI} (${event.effectiveDirective})`);
 const onLeave = (): void => say({ is: "leaving" });
+const onPress = (event: PointerEvent): void => {
+	if (event.isTrusted) say({ is: "pressed" });
+};
 
 /** Links stay in the frame: anchors scroll, other pages are the widget's business. */
 function onClick(event: MouseEvent): void {
@@ -101,7 +127,7 @@ function onClick(event: MouseEvent): void {
 	if (href === null || href === undefined || href.startsWith("javascript:")) return;
 	event.preventDefault();
 	if (!href.startsWith("#")) {
-		say({ is: "link", href });
+		say({ is: "link", href: href.slice(0, LONGEST) });
 		return;
 	}
 	const target =
@@ -111,11 +137,12 @@ function onClick(event: MouseEvent): void {
 
 /** `document.open` forgets every listener; adding one that is there changes nothing. */
 function listen(): void {
-	window.addEventListener("error", onError);
-	window.addEventListener("unhandledrejection", onRejection);
-	window.addEventListener("pagehide", onLeave);
-	document.addEventListener("securitypolicyviolation", onViolation);
-	document.addEventListener("click", onClick);
+	onWindow("error", onError);
+	onWindow("unhandledrejection", onRejection);
+	onWindow("pagehide", onLeave);
+	onWindow("pointerdown", onPress, true);
+	onDocument("securitypolicyviolation", onViolation);
+	onDocument("click", onClick);
 }
 
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
@@ -161,6 +188,7 @@ function obey(message: ToFrame): void {
 
 hookConsole();
 softenRefusals();
+leaveTheFocus();
 listen();
-port.onmessage = (event: MessageEvent<ToFrame>) => obey(event.data);
+port.onmessage = (event) => obey(apply(readData, event, []));
 window.parent.postMessage({ agent_nb_preview: agentNbSecret } satisfies Hello, "*", [channel.port2]);

@@ -28,7 +28,7 @@ const POLICY_META = `<meta http-equiv="Content-Security-Policy" content="${POLIC
 /** `secret` lets the widget tell the shell from the page that runs in the same frame later. */
 export function shellDocument(secret: string): string {
 	const script = inside.replaceAll("</script", "<\\/script");
-	return `<!doctype html><meta charset="utf-8">${POLICY_META}<script>{const agentNbSecret="${secret}";${script}}</script>`;
+	return `<!doctype html><meta charset="utf-8">${POLICY_META}<script>"use strict";{const agentNbSecret="${secret}";${script}}</script>`;
 }
 
 /**

@@ -3,6 +3,7 @@
 import { currentState, pageOf, prefetch } from "../actions.ts";
 import { h, icon, setText } from "../dom.ts";
 import { Feed } from "../preview/feed.ts";
+import type { Loss } from "../preview/frame.ts";
 import { resolvePath } from "../preview/resolve.ts";
 import { isPage, type ShownFile, shownPage } from "../shown.ts";
 import type { Device } from "../ui.ts";
@@ -163,10 +164,11 @@ function createStopped(reload: () => void) {
 	);
 	return {
 		element,
-		show(why: "hung" | "left") {
-			const reasons = {
+		show(why: Loss) {
+			const reasons: Record<Loss, string> = {
 				hung: "The page did not answer for some seconds.",
 				left: "The page tried to leave for another address.",
+				flooded: "The page sent more messages than can be taken.",
 			};
 			setText(text, reasons[why]);
 			element.hidden = false;

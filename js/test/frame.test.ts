@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Frame, type FrameEvents } from "../src/preview/frame.ts";
+import { soon } from "./kernel.ts";
+
+let told: unknown[][];
+let frame: Frame;
+let page: MessagePort;
+
+/** A frame whose page has the port, as one that patched `MessagePort.prototype` has. */
+beforeEach(() => {
+	told = [];
+	const hear =
+		(name: string) =>
+		(...what: unknown[]) =>
+			void told.push([name, ...what]);
+	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onLost"];
+	frame = new Frame(Object.fromEntries(names.map((name) => [name, hear(name)])) as unknown as FrameEvents);
+	document.body.append(frame.element);
+	const secret = /agentNbSecret="([^"]+)"/.exec(frame.element.srcdoc)?.[1];
+	const channel = new MessageChannel();
+	page = channel.port1;
+	greet({ agent_nb_preview: secret }, [channel.port2]);
+});
+
+afterEach(() => {
+	frame.dispose();
+	page.close();
+});
+
+function greet(data: unknown, ports: MessagePort[] = []): void {
+	const source = frame.element.contentWindow;
+	window.dispatchEvent(new MessageEvent("message", { data, ports, source } as never));
+}
+
+const log = (text: string, level = "log"): unknown => ({ is: "console", entry: { level, text } });
+const heard = (name: string): unknown[][] => told.filter(([what]) => what === name);
+
+test("plain http is no hindrance", () => {
+	vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
+	const secret = (made: Frame): string | undefined =>
+		/agentNbSecret="([^"]+)"/.exec(made.element.srcdoc)?.[1];
+	const others = [1, 2].map(() => new Frame({} as FrameEvents));
+	expect(new Set([frame, ...others].map(secret)).size).toBe(3);
+	for (const other of others) other.dispose();
+	vi.unstubAllGlobals();
+});
+
+describe("what a page says in the frame's name", () => {
+	test("a forged message of another shape is ignored", async () => {
+		for (const forged of [
+			null,
+			7,
+			{ is: "console" },
+			log("a", "zz"),
+			{ is: "link" },
+			{ is: "alive", x: "1" },
+		])
+			page.postMessage(forged);
+		page.postMessage(log("x".repeat(2001)));
+		page.postMessage(log("fine"));
+		await soon();
+		expect(told).toEqual([["onReady"], ["onConsole", { level: "log", text: "fine" }, undefined]]);
+		expect(frame.scroll).toEqual({ x: 0, y: 0 });
+	});
+
+	test("only so much is shown in a second", async () => {
+		for (let index = 0; index < 900; index++) page.postMessage(log("again"));
+		await vi.waitFor(() => expect(heard("onConsole").length).toBeGreaterThanOrEqual(100));
+		await soon();
+		expect(heard("onConsole").length).toBeLessThanOrEqual(400);
+		expect(heard("onLost")).toEqual([]);
+	});
+
+	test("a flood over the port ends the frame", async () => {
+		for (let index = 0; index < 5000; index++) page.postMessage(log("again"));
+		await vi.waitFor(() => expect(heard("onLost")).toEqual([["onLost", "flooded"]]));
+	});
+
+	test("a flood beside the port ends it too", () => {
+		for (let index = 0; index < 5000; index++) greet("noise");
+		expect(heard("onLost")[0]).toEqual(["onLost", "flooded"]);
+	});
+
+	test("a morph is refused once, and when asked for", async () => {
+		page.postMessage({ is: "unmorphable" });
+		await soon();
+		expect(heard("onUnmorphable")).toEqual([]);
+		frame.morph("<p>a", "<p>b");
+		page.postMessage({ is: "unmorphable" });
+		page.postMessage({ is: "unmorphable" });
+		await soon();
+		expect(heard("onUnmorphable").length).toBe(1);
+	});
+});
