@@ -11,6 +11,8 @@ import { zip } from "./zip.ts";
 
 const KEEP_URL = 60_000;
 const MOST_PREFETCHED = 4_000_000;
+const ALONE =
+	"<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style>";
 
 /** What is shown of the variant that is looked at: as it stands, or as it was at a moment of its replay. */
 export function currentState(context: Pick<Context, "run" | "choices">): VariantState {
@@ -37,13 +39,11 @@ export function copyText(context: Context, text: string): void {
 	);
 }
 
-/** A page in a tab of its own, in a sandbox of its own. */
+/** A page, or a picture, in a tab of its own, in a sandbox of its own. */
 export function openInTab(context: Context): void {
 	const shown = shownPage(currentState(context), context.choices);
-	if (!shown || shown.text === null) return;
-	const html = isPage(shown.file.path)
-		? resolved({ ...pageOf(context, shown), live: false })
-		: `<pre>${shown.text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</pre>`;
+	if (!shown || (shown.text === null && isPage(shown.file.path))) return;
+	const html = resolved({ ...pageOf(context, shown), live: false });
 	const url = URL.createObjectURL(new Blob([tabDocument(shown.file.path, html)], { type: "text/html" }));
 	window.open(url, "_blank", "noopener");
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
@@ -91,9 +91,9 @@ function save(name: string, data: Uint8Array): void {
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
 }
 
-/** What the preview needs of a shown file. */
+/** What the preview needs of a shown file. A picture is shown by a page that holds nothing else. */
 export function pageOf(context: Context, shown: ShownFile): Page {
-	return {
+	const page = {
 		key: `${context.choices.variant} ${shown.file.path}`,
 		path: shown.file.path,
 		text: shown.text ?? "",
@@ -102,6 +102,9 @@ export function pageOf(context: Context, shown: ShownFile): Page {
 		source: sourceOf(context),
 		stamp: stampOf(context, shown),
 	};
+	if (isPage(shown.file.path)) return page;
+	const name = encodeURIComponent(shown.file.path.split("/").at(-1) ?? "");
+	return { ...page, text: `${ALONE}<img src="${name}" alt="">`, live: false, epoch: null };
 }
 
 function stampOf(context: Context, shown: ShownFile): string {

@@ -26,12 +26,13 @@ export function createMenu(context: Context) {
 	function toggle(open: boolean): void {
 		menu.hidden = !open;
 		button.setAttribute("aria-expanded", String(open));
-		if (open) items[0].focus();
+		if (open) items.find((item) => !item.hidden)?.focus();
 	}
 	function move(step: number): void {
 		const root = element.getRootNode() as ShadowRoot;
-		const at = items.indexOf(root.activeElement as (typeof items)[number]);
-		items[(at + step + items.length) % items.length]?.focus();
+		const there = items.filter((item) => !item.hidden);
+		const at = there.indexOf(root.activeElement as (typeof items)[number]);
+		there[(at + step + there.length) % there.length]?.focus();
 	}
 	const actions = [() => copy(context), () => void downloadAll(context), () => openInTab(context)];
 
@@ -76,6 +77,8 @@ export function createMenu(context: Context) {
 			const { busy } = context.run;
 			const file = shownFile(state, context.choices);
 			element.hidden = busy || state.files.size === 0;
+			// Bytes are saved, not copied.
+			items[0].hidden = typeof file?.text !== "string";
 			setText(size, file ? bytes(file.version?.size ?? 0) : "");
 		},
 	};

@@ -5,7 +5,7 @@ import { h, icon, setText } from "../dom.ts";
 import { Feed } from "../preview/feed.ts";
 import type { Loss } from "../preview/frame.ts";
 import { resolvePath } from "../preview/resolve.ts";
-import { isPage, type ShownFile, shownPage } from "../shown.ts";
+import { shownPage } from "../shown.ts";
 import type { Device } from "../ui.ts";
 import type { ConsoleView } from "./console.ts";
 import type { Context, Moment } from "./context.ts";
@@ -115,7 +115,7 @@ export function createPreview(
 			// A finished page that is only being loaded needs no word.
 			empty.update(state.busy, shown !== null && (seen || !state.busy));
 			stream.hidden = !shown?.live || !state.busy;
-			if (shown) feed.show(toPage(context, shown));
+			if (shown) feed.show(pageOf(context, shown));
 			else {
 				seen = false;
 				feed.clear();
@@ -127,15 +127,6 @@ export function createPreview(
 		reload,
 		scale: () => scaled,
 	};
-}
-
-/** A picture is shown by a page that holds nothing else. */
-function toPage(context: Context, shown: ShownFile) {
-	const page = pageOf(context, shown);
-	if (isPage(shown.file.path)) return page;
-	const name = shown.file.path.split("/").at(-1) ?? "";
-	const text = `<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style><img src="${encodeURIComponent(name)}" alt="">`;
-	return { ...page, text, live: false, epoch: null };
 }
 
 function createEmpty() {

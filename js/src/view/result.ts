@@ -129,7 +129,8 @@ function createBar(context: Context, preview: { reload(): void }) {
 			const nothing = shownPage(state, context.choices) === null;
 			devices.element.hidden = rule.hidden = reload.hidden = chosen !== "preview";
 			copyFile.hidden = chosen !== "code" && chosen !== "diff";
-			for (const button of [reload, copyFile, open]) button.toggleAttribute("disabled", nothing);
+			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
+			copyFile.toggleAttribute("disabled", typeof shown?.text !== "string");
 			devices.update(nothing);
 		},
 	};

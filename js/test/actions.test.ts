@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import widget from "../src/widget.ts";
+import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
+import { Kernel, shadow, soon } from "./kernel.ts";
+
+let kernel: Kernel;
+let stop: () => void;
+let opened: Blob[];
+
+beforeEach(() => {
+	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"></div></div>';
+	kernel = new Kernel();
+	stop = widget.initialize({ model: kernel as never });
+	opened = [];
+	vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => {
+		opened.push(blob as Blob);
+		return "blob:one";
+	});
+	vi.spyOn(window, "open").mockReturnValue(null);
+});
+
+afterEach(() => {
+	stop();
+	vi.restoreAllMocks();
+	vi.unstubAllGlobals();
+});
+
+const find = (selector: string): HTMLButtonElement => shadow().querySelector<HTMLButtonElement>(selector)!;
+
+test("a picture opens in a tab", async () => {
+	const picture = changed("art/a b.png", 1, { media_type: "image/png" });
+	kernel.batch(1, script(started, turn, tool(), picture, done(), finished()));
+	await soon();
+	kernel.answer(kernel.commands("file")[0], { ok: true, base64: "AAEC", media_type: "image/png" });
+	await soon();
+	find('.anb-bar [aria-label="Open in new tab"]').click();
+	expect(window.open).toHaveBeenCalled();
+	expect(await opened[0]!.text()).toContain("data:image/png;base64,AAEC");
+	find('[data-tab="code"]').click();
+	await soon();
+	expect(find('[aria-label="Copy file"]').disabled).toBe(true);
+	expect(find('[role="menuitem"]').hidden).toBe(true);
+});
+
+test("a drawing opens as a picture", async () => {
+	const svg = "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>";
+	const drawn = [tool(), piece("a.svg", 0, svg), changed("a.svg", 1, { media_type: "image/svg+xml" })];
+	kernel.batch(1, script(started, turn, ...drawn, done(), finished()));
+	await soon();
+	find('.anb-bar [aria-label="Open in new tab"]').click();
+	const text = await opened[0]!.text();
+	expect(text).toContain("data:image/svg+xml");
+	expect(text).not.toContain("&lt;svg");
+});
