@@ -94,6 +94,17 @@ describe("versions and replay", () => {
 		expect(one(".anb-lines .src").textContent).toBe("home");
 	});
 
+	test("what the request covers is out of reach", async () => {
+		await tell(started, turn, ...wrote("index.html"), finished());
+		await press(".anb-replay");
+		const covered = (): boolean => one(".anb-place").hasAttribute("inert");
+		expect(covered()).toBe(false);
+		await press(".anb-scrub .anb-btn");
+		expect(covered()).toBe(true);
+		await press('.anb-request [aria-label="Close"]');
+		expect(covered()).toBe(false);
+	});
+
 	test("code goes back with the replay", async () => {
 		const pieces = ["aaa\n", "bbb\n", "ccc\n"].map((words, at) => piece("index.html", 4 * at, words));
 		await tell(started, turn, tool(), ...pieces, changed("index.html", 1), done(), finished());

@@ -84,6 +84,8 @@ export function createRequest(context: Context) {
 			if (opened) opener = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null;
 			shown = key;
 			element.hidden = step === null;
+			// It lies over them: what cannot be seen must not be reached.
+			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", step !== null);
 			if (step === null) return;
 			setText(title, `Turn ${step}: what the model was sent`);
 			void show(key, variant, step);
