@@ -32,7 +32,7 @@ class Kernel {
 		queueMicrotask(() => this.answer(message));
 	}
 
-	answer({ id, command, path, variant, after = 0 }) {
+	answer({ id, command, path, variant }) {
 		const reply = (fields) => this.receive({ kind: "answer", id, ok: true, ...fields });
 		if (command === "hello") {
 			reply({
@@ -44,7 +44,7 @@ class Kernel {
 			if (this.sent) this.batch(1, this.sent);
 		} else if (command === "resync") {
 			reply({});
-			this.batch(after + 1, this.sent);
+			this.batch(1, this.sent);
 		} else if (command === "file") {
 			const file = this.record.binary?.[path];
 			if (file) reply(file);

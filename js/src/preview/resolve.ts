@@ -26,8 +26,6 @@ export class Resolver {
 	#left = MOST_TEXT;
 	/** Paths the page asked for and nobody has written. */
 	readonly missing = new Set<string>();
-	/** Paths the page uses: when one of them changes, the page does. */
-	readonly used = new Set<string>();
 
 	constructor(source: Source, path: string) {
 		this.#source = source;
@@ -69,7 +67,6 @@ export class Resolver {
 	#address(address: string, base: string): string | null {
 		const path = resolvePath(address, base);
 		if (path === null) return null;
-		this.used.add(path);
 		const file = this.#left < 0 || this.#stack.includes(path) ? null : this.#source.read(path);
 		if (!file) {
 			this.missing.add(path);
