@@ -33,10 +33,26 @@ export function copy(context: Context): void {
 }
 
 export function copyText(context: Context, text: string): void {
-	navigator.clipboard?.writeText(text).then(
-		() => context.announce("copied"),
-		() => context.announce("the browser did not allow copying"),
-	);
+	const refused = (): void => context.tell("The browser did not allow copying");
+	const copied = (): void => context.tell("Copied");
+	// Over plain http there is no clipboard but that of the old command.
+	if (navigator.clipboard) navigator.clipboard.writeText(text).then(copied, refused);
+	else if (copyByCommand(text)) copied();
+	else refused();
+}
+
+function copyByCommand(text: string): boolean {
+	let taken = false;
+	const give = (event: ClipboardEvent): void => {
+		event.clipboardData?.setData("text/plain", text);
+		event.preventDefault();
+		event.stopImmediatePropagation();
+		taken = event.clipboardData !== null;
+	};
+	document.addEventListener("copy", give, { capture: true });
+	document.execCommand("copy");
+	document.removeEventListener("copy", give, { capture: true });
+	return taken;
 }
 
 /** A page, or a picture, in a tab of its own, in a sandbox of its own. */

@@ -52,3 +52,40 @@ test("a drawing opens as a picture", async () => {
 	expect(text).toContain("data:image/svg+xml");
 	expect(text).not.toContain("&lt;svg");
 });
+
+async function copyName(): Promise<string> {
+	kernel.batch(1, script(started, turn, finished()));
+	kernel.say({ kind: "ready", line: "`hero` is ready" });
+	await soon();
+	find('[aria-label="Copy the name"]').click();
+	await soon();
+	const word = find(".anb-toast");
+	expect(word.hidden).toBe(false);
+	expect(find("[aria-live=assertive]").textContent).toBe(word.textContent);
+	return word.textContent!;
+}
+
+function clipboard(value: unknown): void {
+	Object.defineProperty(navigator, "clipboard", { value, configurable: true });
+}
+
+test("copying says so to eye and ear", async () => {
+	const writeText = vi.fn(() => Promise.resolve());
+	clipboard({ writeText });
+	expect(await copyName()).toBe("Copied");
+	expect(writeText).toHaveBeenCalledWith("hero");
+});
+
+test("over plain http the old command copies", async () => {
+	clipboard(undefined);
+	const setData = vi.fn();
+	document.execCommand = () => {
+		const event = Object.assign(new Event("copy", { cancelable: true }), { clipboardData: { setData } });
+		return document.dispatchEvent(event);
+	};
+	expect(await copyName()).toBe("Copied");
+	expect(setData).toHaveBeenCalledWith("text/plain", "hero");
+	document.execCommand = () => false;
+	find('[aria-label="Copy the name"]').click();
+	expect(find(".anb-toast").textContent).toBe("The browser did not allow copying");
+});

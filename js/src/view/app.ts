@@ -17,6 +17,7 @@ import { createSingle, isSolo } from "./single.ts";
 import { createVariants } from "./variants.ts";
 
 const TICK = 100;
+const WORD_STAYS = 1600;
 const BODIES: Record<Arrangement, (context: Context) => BodyView> = {
 	one: createSingle,
 	grid: createGrid,
@@ -29,6 +30,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	const element = h("div", { class: "anb" });
 	const redraw = oncePerFrame(update, signal);
 	const announce = createAnnouncer(alerts);
+	const word = createWord(signal);
 	const clock = createClock();
 	let session = "";
 	let frame: BodyView | null = null;
@@ -65,9 +67,15 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 		session = next;
 		life.abort();
 		life = new AbortController();
-		const built = createFrame({ run, choices, signal: life.signal, redraw, announce });
+		const built = createFrame({ run, choices, signal: life.signal, redraw, announce, tell });
+		built.element.append(word.element);
 		element.replaceChildren(built.element, alerts);
 		return built;
+	}
+
+	function tell(text: string): void {
+		announce(text);
+		word.show(text);
 	}
 
 	function update(): void {
@@ -97,6 +105,24 @@ function createAnnouncer(region: HTMLElement): (text: string) => void {
 		cancelAnimationFrame(frame);
 		setText(region, "");
 		frame = requestAnimationFrame(() => setText(region, text));
+	};
+}
+
+/** A word over the frame that goes by itself. */
+function createWord(signal: AbortSignal) {
+	const element = h("span", { class: "anb-toast", "aria-hidden": "true", hidden: true });
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	signal.addEventListener("abort", () => clearTimeout(timer));
+	return {
+		element,
+		show(text: string) {
+			setText(element, text);
+			element.hidden = false;
+			clearTimeout(timer);
+			timer = setTimeout(() => {
+				element.hidden = true;
+			}, WORD_STAYS);
+		},
 	};
 }
 

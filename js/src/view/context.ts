@@ -13,6 +13,8 @@ export interface Context {
 	redraw(): void;
 	/** Says something to a screen reader, once and at once. */
 	announce(text: string): void;
+	/** The same, and for a moment to the eye. */
+	tell(text: string): void;
 }
 
 /** What a draw draws. */
