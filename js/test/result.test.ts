@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import widget from "../src/widget.ts";
-import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
+import { changed, done, finished, piece, script, started, text, tool, turn } from "./events.ts";
 import { Kernel, shadow, soon } from "./kernel.ts";
 
 type Loose = Parameters<typeof script>[0];
@@ -74,6 +74,22 @@ describe("lists of files", () => {
 		}
 		expect(walked).toEqual(["zoo.html", "css/a.css", "zoo.html"]);
 	});
+});
+
+test("folded edits stand still while the model speaks", async () => {
+	const edit = (version: number): Loose[] => [
+		tool(`e${version}`),
+		changed("index.html", version, { call_id: `e${version}`, patch: [[0, 1, "y"]] }),
+		done({ call_id: `e${version}` }),
+	];
+	await tell(started, turn, ...wrote("index.html"), ...edit(2), ...edit(3));
+	await tell(...edit(4));
+	const label = one(".anb-item:has(.anb-edits) .lab");
+	expect(label.textContent).toBe("3 edits of index.html");
+	const path = label.lastChild;
+	await tell(text("And "));
+	await tell(text("more."));
+	expect(label.lastChild).toBe(path);
 });
 
 describe("versions and replay", () => {

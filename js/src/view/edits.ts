@@ -54,9 +54,14 @@ export function createEdits(context: Context, ticking: Set<(moment: Moment) => v
 		(row) => row.key,
 		(row) => createToolRow(context, row, ticking),
 	);
+	let drawn: readonly ToolRow[] = [];
 	return {
 		element: h("li", { class: "anb-item" }, h("span", { class: "anb-node" }, icon("edit")), fold.element),
 		update({ key, path, rows }) {
+			fold.set(key, false);
+			// They are folded anew for each draw.
+			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
+			drawn = rows;
 			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));
 			const sum = (side: "added" | "removed"): number =>
 				rows.reduce((total, row) => total + (row.change?.[side] ?? 0), 0);
@@ -65,7 +70,6 @@ export function createEdits(context: Context, ticking: Set<(moment: Moment) => v
 				h("span", { class: "del" }, `−${sum("removed")}`),
 			);
 			list.update(rows);
-			fold.set(key, false);
 		},
 	};
 }
