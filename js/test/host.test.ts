@@ -29,7 +29,10 @@ beforeEach(() => {
 	stop = widget.initialize({ model: kernel as never });
 });
 
-afterEach(() => stop());
+afterEach(() => {
+	stop();
+	vi.unstubAllGlobals();
+});
 
 async function show(): Promise<void> {
 	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"><p>frozen</p></div></div>';
@@ -100,7 +103,6 @@ describe("mounting", () => {
 		output().innerHTML = "<iframe></iframe>";
 		tell(kernel, 1, 4);
 		tell(kernel, 5, 9);
-		vi.unstubAllGlobals();
 		expect(output().shadowRoot).toBeNull();
 		expect(output().querySelector("iframe")).not.toBeNull();
 		expect(told).toHaveBeenCalledTimes(1);
