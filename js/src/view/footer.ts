@@ -30,7 +30,7 @@ export function createFooter(context: Context) {
 		update({ run, options }: Moment) {
 			const note = context.choices.note || (context.run.busy ? "" : (run.ready?.error ?? ""));
 			// Its place is kept for the line that follows, so that no preview changes its size at the end.
-			const pending = options.length > 1 && !run.meta.finished;
+			const pending = options.length > 1 && (context.run.busy || !run.meta.finished);
 			const waiting = pending ? `\`${run.meta.name}\` is set when all options have ended` : "";
 			const text = note || (run.ready?.line ?? waiting);
 			if (shown === text) return;
