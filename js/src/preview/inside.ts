@@ -120,18 +120,31 @@ const onPress = (event: PointerEvent): void => {
 	if (event.isTrusted) say({ is: "pressed" });
 };
 
+/** By name: a link in a drawing is another class. */
+const LINKS: ReadonlySet<string> = new Set(["a", "area"]);
+
+function decoded(fragment: string): string {
+	try {
+		return decodeURIComponent(fragment);
+	} catch {
+		return fragment;
+	}
+}
+
 /** Links stay in the frame: anchors scroll, other pages are the widget's business. */
 function onClick(event: MouseEvent): void {
-	const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
-	const href = link?.getAttribute("href");
+	// What the page has dealt with itself is done.
+	if (event.defaultPrevented) return;
+	const path = event.composedPath().filter((node) => node instanceof Element);
+	const link = path.find((element) => LINKS.has(element.localName));
+	const href = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
 	if (href === null || href === undefined || href.startsWith("javascript:")) return;
 	event.preventDefault();
 	if (!href.startsWith("#")) {
 		say({ is: "link", href: href.slice(0, LONGEST) });
 		return;
 	}
-	const target =
-		href === "#" ? document.documentElement : document.getElementById(decodeURIComponent(href.slice(1)));
+	const target = href === "#" ? document.documentElement : document.getElementById(decoded(href.slice(1)));
 	target?.scrollIntoView({ behavior: "smooth" });
 }
 
