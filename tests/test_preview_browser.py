@@ -36,7 +36,8 @@ def test_page_streams_as_it_is_written(stage: Stage):
 def test_edit_keeps_scroll_and_typed_text(stage: Stage):
     html = "<!doctype html>\n<h1>Old</h1>\n<input id=name>\n<div style='height:3000px'></div>\n<p>end</p>"
     stage.play(wrote("index.html", html))
-    stage.preview.locator("#name").fill("Ada")
+    stage.preview.locator("#name").click()
+    stage.page.keyboard.type("Ada")
     stage.preview.locator("body").evaluate("() => { window.kept = true; scrollTo(0, 900) }")
     stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
     stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS, state="attached")
@@ -128,6 +129,22 @@ def test_link_to_another_page_shows_it(stage: Stage):
     assert "was not followed" in stage.wait_for_report("example.org")
     stage.preview.get_by_text("About").click()
     stage.preview.get_by_role("heading", name="About us").wait_for(timeout=10 * SECONDS)
+
+
+def test_links_of_every_kind_stay_in_the_page(stage: Stage):
+    html = """<!doctype html>
+<p><a href="about.html" onclick="event.preventDefault(); this.textContent = 'Routed'">Route</a>
+<p><a href="#%">Odd</a><p><svg width=200 height=30><a href="#end"><text y=20>Drawn</text></a>
+<a xlink:href="#end"><text x=80 y=20>Old</text></a></svg>
+<p id=end>End</p><script>document.querySelector('svg').onclick = () => console.log('drawing pressed')</script>"""
+    stage.play([*wrote("index.html", html), *wrote("about.html", "<h1>Elsewhere</h1>")])
+    for name in ("Route", "Odd", "Old", "Drawn"):
+        stage.preview.get_by_text(name).click()
+    said = stage.wait_for_report("drawing pressed")
+    stage.page.wait_for_timeout(300)
+    assert stage.preview.get_by_text("Routed").is_visible()
+    assert "malformed" not in said
+    assert not stage.widget.get_by_text("Preview stopped").is_visible()
 
 
 def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):

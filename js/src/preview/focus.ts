@@ -2,14 +2,19 @@
 
 /** How long a press or Tab may be ahead of the focus it leads to: the frame is in another process. */
 const LASTS = 500;
+/** A page that takes the focus so often within so many milliseconds means to: keys would be lost on the way back. */
+const GRABS = 3;
+const WITHIN = 2000;
 
 /**
  * A frame takes the focus rightly when the pointer is on it, when Tab led there, or when it was pressed. The result is
- * to be called for a press, which only the frame sees.
+ * to be called for a press, which only the frame sees; `onGrabs` is called when it has taken it again and again.
  */
-export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal): () => void {
+export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () => void): () => void {
 	let last = deepest();
-	let [tabbed, pressed, returned] = [-LASTS, -LASTS, -LASTS];
+	let [pressed, returned] = [-LASTS, -LASTS];
+	let grabs: number[] = [];
+	let tab: KeyboardEvent | null = null;
 	const recently = (time: number): boolean => performance.now() - time < LASTS;
 
 	function remember(): void {
@@ -17,10 +22,12 @@ export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal): () =>
 		if (now !== frame) last = now;
 	}
 	function onKey(event: KeyboardEvent): void {
-		if (event.key === "Tab") tabbed = performance.now();
+		if (event.key === "Tab") tab = event;
 	}
 	function onBlur(): void {
-		if (deepest() !== frame || frame.matches(":hover") || recently(tabbed)) return;
+		// An editor that indents with Tab has used it up.
+		const tabbed = tab !== null && !tab.defaultPrevented && recently(tab.timeStamp);
+		if (deepest() !== frame || frame.matches(":hover") || tabbed) return;
 		// Within the event itself the browser would not listen.
 		setTimeout(giveBack);
 	}
@@ -30,6 +37,8 @@ export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal): () =>
 		frame.blur();
 		window.focus();
 		if (last instanceof HTMLElement) last.focus({ preventScroll: true });
+		grabs = [...grabs.filter((time) => returned - time < WITHIN), returned];
+		if (grabs.length >= GRABS) onGrabs();
 	}
 	// Moves within one shadow root, and clicks beside everything, show in the keys and the pointer alone.
 	for (const name of ["focusin", "keyup", "pointerup"])

@@ -12,7 +12,7 @@ const PATIENCE = 4;
 const FLOOD = 1000;
 
 /** Why a page is no longer shown. */
-export type Loss = "hung" | "left" | "flooded";
+export type Loss = "hung" | "left" | "flooded" | "grabbed";
 
 export interface FrameEvents {
 	/** The frame is empty and wants its page: at first, and whenever the browser has loaded it again. */
@@ -52,7 +52,7 @@ export class Frame {
 		this.element.srcdoc = shellDocument(this.#secret);
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
-		this.#onPressed = guardFocus(this.element, signal);
+		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
 		const beat = setInterval(() => this.#beat(), BEAT);
 		signal.addEventListener("abort", () => clearInterval(beat));
 	}

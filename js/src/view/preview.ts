@@ -159,6 +159,7 @@ function createStopped(reload: () => void) {
 			const reasons: Record<Loss, string> = {
 				hung: "The page did not answer for some seconds.",
 				left: "The page tried to leave for another address.",
+				grabbed: "The page took the keyboard again and again.",
 				flooded: "The page sent more messages than can be taken.",
 			};
 			setText(text, reasons[why]);
