@@ -1,0 +1,130 @@
+import { describe, expect, test, vi } from "vitest";
+import { done, finished, script, started, tool, turn } from "./events.ts";
+import { META, output, shadow, soon } from "./kernel.ts";
+import { kernel, show, stop, tell } from "./stage.ts";
+
+describe("buttons", () => {
+	const stopButton = (): HTMLButtonElement => shadow().querySelector<HTMLButtonElement>(".anb-stop button")!;
+
+	test("stop is sent once and waits", async () => {
+		await show();
+		tell(kernel, 1, 4);
+		stopButton().click();
+		stopButton().click();
+		expect(kernel.commands("stop")).toHaveLength(1);
+		expect(stopButton().textContent).toBe("Stopping");
+	});
+
+	test("stop unanswered says what to press", async () => {
+		await show();
+		tell(kernel, 1, 4);
+		vi.useFakeTimers();
+		stopButton().click();
+		await vi.advanceTimersByTimeAsync(1100);
+		vi.useRealTimers();
+		expect(shadow().querySelector(".anb-foot")?.textContent).toBe("press stop");
+		expect(stopButton().textContent).toBe("Stop");
+	});
+
+	test("a second page has no buttons", async () => {
+		await show();
+		kernel.answer(kernel.sent[0], { ok: true, meta: META, owner: false, last: 4 });
+		await Promise.resolve();
+		tell(kernel, 1, 4);
+		await soon();
+		expect(stopButton().hidden).toBe(true);
+		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("open in another window");
+	});
+
+	test("y approves, n denies with a word", async () => {
+		await show();
+		tell(kernel, 1, 4);
+		const ask = script({
+			type: "approval_requested",
+			call_id: "c1",
+			name: "run",
+			title: "run it",
+			args: { code: "print(1)" },
+		});
+		kernel.batch(5, ask);
+		await soon();
+		const card = shadow().querySelector<HTMLElement>(".anb-card.ask")!;
+		expect(card.hidden).toBe(false);
+		expect(card.textContent).toContain("print(1)");
+		card.querySelector<HTMLInputElement>("input")!.value = "not now";
+		card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
+		expect(kernel.sent.at(-1)).toMatchObject({ command: "deny", call_id: "c1", note: "not now" });
+	});
+
+	test("a denied call is a decision, not a failure", async () => {
+		await show();
+		tell(kernel, 1, 4);
+		const events = script(
+			tool("c1", "run ls"),
+			{ type: "approval_requested", call_id: "c1", name: "run", title: "run ls", args: { command: "ls" } },
+			{ type: "approval_resolved", call_id: "c1", approved: false, note: "use Python" },
+			done({ ok: false, code: "DENIED", summary: "The person said no.", hint: "use Python" }),
+		);
+		kernel.batch(5, events);
+		await soon();
+		const item = [...shadow().querySelectorAll(".anb-item")].at(-1)!;
+		expect(item.querySelector(".mark")?.textContent).toBe("denied");
+		expect(item.querySelector("details")?.open).toBe(true);
+		expect(item.querySelector(".anb-detail")?.textContent).toMatch(
+			/^The person said no\.Told the model: use Python/,
+		);
+		expect(item.matches(".bad")).toBe(false);
+		expect(item.querySelector(".bad, .err")).toBeNull();
+	});
+
+	test("keys typed into the note are words", async () => {
+		await show();
+		tell(kernel, 1, 4);
+		const ask = script({ type: "approval_requested", call_id: "c1", name: "run", title: "run it", args: {} });
+		kernel.batch(5, ask);
+		await soon();
+		const before = kernel.sent.length;
+		shadow()
+			.querySelector(".anb-word")!
+			.dispatchEvent(new KeyboardEvent("keydown", { key: "y", bubbles: true }));
+		expect(kernel.sent.length).toBe(before);
+	});
+});
+
+test("only what the model was asked can be replayed", async () => {
+	const replay = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-replay")!;
+	await show();
+	kernel.batch(1, script(started, finished("failed", "No key.")));
+	expect(replay().hidden).toBe(true);
+	kernel.batch(1, script(started, turn, finished("failed", "No key.")), { session: "s2" });
+	await soon();
+	expect(replay().hidden).toBe(false);
+});
+
+test("header and card count a retry alike", async () => {
+	await show();
+	const retry = { type: "turn_retrying", attempt: 1, wait: 7.4, why: "Overloaded." } as const;
+	kernel.batch(1, script(started, turn, retry));
+	expect(shadow().querySelector(".phase")?.textContent).toBe("retrying in 7 s");
+	expect(shadow().querySelector(".anb-ring")?.textContent).toBe("7");
+});
+
+test("a re-run cell starts fresh", async () => {
+	await show();
+	tell(kernel, 1, 9);
+	await soon();
+	tell(kernel, 1, 3, "s2");
+	await soon();
+	expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
+	expect(shadow().textContent).not.toContain("Hello.");
+});
+
+test("the frozen form's frames are off the page while covered", async () => {
+	await show();
+	output().innerHTML = "<p>frozen <iframe srcdoc='<h1>Hi</h1>'></iframe> form</p>";
+	tell(kernel, 1, 9);
+	await soon();
+	expect(output().querySelector("iframe")).toBeNull();
+	stop();
+	expect(output().querySelector("p iframe")?.getAttribute("srcdoc")).toBe("<h1>Hi</h1>");
+});
