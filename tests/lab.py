@@ -156,9 +156,13 @@ def keep_screenshot(page: Page, name: str) -> None:
 
 
 def save(page: Page) -> None:
-    """Saves the notebook in front and waits until it is."""
-    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    """Saves the notebook in front until it is saved: an output that comes meanwhile makes it dirty again."""
+    for _ in range(20):
+        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        page.wait_for_timeout(250)
+        if not page.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty"):
+            return
+    raise AssertionError("the notebook stayed dirty")
 
 
 def write_notebook(path: Path, *cells: tuple[str, list[dict[str, Any]]] | str) -> None:

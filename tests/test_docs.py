@@ -32,10 +32,18 @@ def test_every_command_is_a_target(page):
     assert set(_MADE.findall(page.read_text(encoding="utf-8"))) <= set(targets)
 
 
+_AT_ONCE = """
+from agent_nb.providers.demo.provider import DemoProvider
+DemoProvider.__init__.__kwdefaults__["pace"] = 0
+"""
+"""The demo model without its waits."""
+
+
 def test_the_readme_runs_as_written(tmp_path):
     shown = blocks(ROOT / "README.md")
     assert sum(block.startswith("%%agent") for block in shown) == 2
     with start_kernel(tmp_path) as kernel:
+        kernel.run(_AT_ONCE)
         for block in shown:
             cell = kernel.run(block)
             assert cell.status == "ok", (block, cell.errors)

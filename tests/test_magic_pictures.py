@@ -90,7 +90,7 @@ def test_a_dry_run_shows_all_of_it(kernel):
         ("-i castle", "There is no variable and no file 'castle'."),
         ("-i house.png", "No picture at 'house.png'."),
         ("-i .", "'.' is a folder, not a picture."),
-        ('-i ""', "-i needs a picture"),
+        ('-i ""', "-i needs a value. A picture to send"),
     ],
 )
 def test_what_is_wrong_is_one_line(kernel, options, says):

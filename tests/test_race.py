@@ -121,7 +121,9 @@ async def test_variants_are_counted_in_whole_numbers():
 
 
 async def test_one_model_may_be_named_alone():
-    run = await demo().race(PROMPT, models="demo:shop", variants=2)
+    race = demo().race(PROMPT, models="demo:shop", variants=2)
+    race.stop()
+    run = await race
     assert [variant.model for variant in run.variants] == ["demo:shop", "demo:shop"]
 
 

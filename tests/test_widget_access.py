@@ -36,7 +36,7 @@ def show(stage: Stage, theme: str, events: list[dict[str, Any]]) -> None:
     stage.widget.locator(".anb-frame").wait_for()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.wide)])
 @pytest.mark.parametrize(("name", "until"), STATES)
 def test_axe_finds_nothing_serious(stage: Stage, name: str, until: str | None, theme: str):
     show(stage, theme, recorded(name, until))

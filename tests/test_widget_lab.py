@@ -104,6 +104,7 @@ def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
     keep_screenshot(page, f"lab-approval-{button.lower()}-done")
 
 
+@pytest.mark.wide
 def test_a_cell_run_again_asks_again(page, lab, vendor):
     commands = ["ls", "pwd"]
     for command in commands:
@@ -133,6 +134,7 @@ def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
     phase(page, "stopped")
 
 
+@pytest.mark.wide
 def test_a_reload_after_the_end_shows_it_again(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "again", f"%%agent hero {MODEL}\nA page")
@@ -222,6 +224,7 @@ def open_beside(page: Page, name: str) -> Locator:
     return page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
 
 
+@pytest.mark.wide
 def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
     for name in ("east", "west"):
         made = Call("create_file", {"path": "index.html", "content": f"<h1>{name}</h1>"})
