@@ -41,8 +41,13 @@ chromium: ## make sure there is a Chromium for the browser tests
 	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
 
 test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	cd js && npm test --silent
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-page test-lessons
 	$(PY) -m pytest tests -m "not wide" -n 2 --dist loadfile --no-loadscope-reorder
+
+test-page: build ## the page's own tests
+	cd js && npm test --silent
+
+test-lessons: env build ## every notebook, with the outputs it was saved with
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
 
 test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form
@@ -93,4 +98,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-wide notebooks test-binder test-kernels picture fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels picture fuzz bench check format clean

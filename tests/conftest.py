@@ -20,6 +20,7 @@ settings.load_profile("quick")
 
 WIDE = {
     "test_demo_pages_browser",
+    "test_image_lab",
     "test_render_access",
     "test_scrubber_browser",
     "test_stacks_browser",

@@ -1,6 +1,5 @@
 """Pictures that a run makes and is given, in a real JupyterLab: on the card, in the page, in the saved notebook."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.drawings import screenshot
@@ -41,7 +40,6 @@ def assert_pictures_show(page: Page, frame: str) -> None:
     assert inside.locator("#wide").evaluate("node => node.currentSrc").startswith("data:image/png;base64,")
 
 
-@pytest.mark.wide
 def test_made_pictures_show_live_and_saved(page, lab, vendor):
     vendor.plan(
         reply(Call("generate_images", {"images": IMAGES})),
@@ -74,7 +72,6 @@ def test_made_pictures_show_live_and_saved(page, lab, vendor):
     assert_pictures_show(page, ".jp-OutputArea iframe")
 
 
-@pytest.mark.wide
 def test_pictures_made_after_the_page_show(page, lab, vendor):
     vendor.plan(
         reply(Call("create_file", {"path": "index.html", "content": PAGE})),

@@ -69,3 +69,16 @@ export async function soon(): Promise<void> {
 /** The first output on the page, and what is mounted over it. */
 export const output = (): HTMLElement => document.querySelector<HTMLElement>("[data-anb-run]")!;
 export const shadow = (): ShadowRoot => output().shadowRoot!;
+
+// happy-dom looks for the focus beyond the document when it is in another shadow root, and throws; browsers say null.
+const { get } = Object.getOwnPropertyDescriptor(ShadowRoot.prototype, "activeElement")!;
+Object.defineProperty(ShadowRoot.prototype, "activeElement", {
+	configurable: true,
+	get(this: ShadowRoot) {
+		try {
+			return get!.call(this);
+		} catch {
+			return null;
+		}
+	},
+});
