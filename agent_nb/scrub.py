@@ -14,7 +14,11 @@ from typing import Any
 MASK = "•••"
 
 _SHORTEST = 8
-"""A shorter value is no secret, and masking it would eat ordinary words."""
+"""Shorter values are never masked: they occur inside ordinary words."""
+_LONGEST_WORDS = 20
+_WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
+_FEWEST_CHARACTERS = 5
+"""Distinct characters of a secret; `xxxxxxxx` and `00000000` have fewer."""
 
 # In JSON that is written inside a text, a new line before the key ends in a letter.
 _BEGINS = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
@@ -66,9 +70,20 @@ def _showable(text: str) -> str:
     return whole_text(text.replace("\0", "\ufffd"))
 
 
+def can_be_secret(value: str) -> bool:
+    """Whether masking a value protects something.
+
+    Local servers are given keys such as `placeholder`, `lm-studio` or `not-needed`. These are ordinary words, and
+    masking them would corrupt pages that use them.
+    """
+    if len(value) < _SHORTEST or len(set(value)) < _FEWEST_CHARACTERS:
+        return False
+    return len(value) >= _LONGEST_WORDS or _WORDS.fullmatch(value) is None
+
+
 def register(secret: str) -> None:
-    """Remembers a value that must never be shown, and how it is written in HTML and in JSON."""
-    if len(secret) >= _SHORTEST:
+    """Masks this value from now on, also where it is escaped for HTML or JSON."""
+    if can_be_secret(secret):
         _known.update((secret, html.escape(secret), html.escape(secret, quote=False)))
         _known.update((json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]))
 

@@ -64,6 +64,24 @@ def test_a_short_value_is_not_a_secret():
     assert scrub("There is none.") == "There is none."
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["placeholder", "lm-studio", "not-needed", "your-api-key", "Placeholder", "NOT_NEEDED", "xxxxxxxxxx"],
+)
+def test_ordinary_words_given_as_a_key_are_not_masked(value: str):
+    register(value)
+    assert scrub(f'<input {value}="Your name">') == f'<input {value}="Your name">'
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["hunter2-x", "AbCdEfGhIj", "correct-horse-battery-staple", "qwertyuiopasdfghjklzxcv", "pass word!"],
+)
+def test_what_can_be_a_secret_is_masked(value: str):
+    register(value)
+    assert scrub(f"It is {value}.") == f"It is {MASK}."
+
+
 def test_every_string_of_a_value_is_scrubbed():
     register("hunter2-the-third")
     value = {"a": ["hunter2-the-third", 1, None, {"hunter2-the-third": True}]}

@@ -35,14 +35,16 @@ class Settings:
     """Further fields of the request body, sent as they are."""
 
     def __post_init__(self) -> None:
-        user, colon, password = _user_info(self.base_url or "").partition(":")
-        words = [self.api_key, password if colon else user]
+        user_info = _user_info(self.base_url or "")
+        user, colon, password = user_info.partition(":")
+        # With its `@` a password is masked in addresses even where it is a plain word.
+        secrets = [self.api_key, password if colon else user, f":{password}@" if colon else f"//{user}@"]
         for name, value in self.headers.items():
             if _SECRET_HEADER.search(name):
-                words += [str(value), str(value).partition(" ")[2]]
-        for word in words:
-            register(word)
-            register(unquote(word))
+                secrets += [str(value), str(value).partition(" ")[2]]
+        for secret in secrets:
+            register(secret)
+            register(unquote(secret))
 
     @property
     def name(self) -> str:
