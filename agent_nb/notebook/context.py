@@ -15,7 +15,8 @@ from IPython.core.error import UsageError
 
 from agent_nb.engine.conversation import fenced
 from agent_nb.messages import Image
-from agent_nb.notebook.masking import Masks, is_of, is_secret
+from agent_nb.notebook.masking import Masks, is_secret
+from agent_nb.notebook.table_masking import is_of
 from agent_nb.pictures import to_image
 from agent_nb.scrub import MASK, scrub
 

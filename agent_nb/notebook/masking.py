@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from agent_nb.notebook.table_masking import holds_text, is_table, mask_table
 from agent_nb.scrub import MASK
 
 _KEYS = (
@@ -16,27 +17,20 @@ _KEYS = (
 )
 """Of these a key is a secret; a `sort_key` or a `primary_key` is none."""
 _SECRET_NAME = re.compile(
-    rf"(?:^|_)(?:(?:{_KEYS})_?key|secret|token|password|passwd|passphrase|credentials?)$", re.IGNORECASE
+    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|passphrase|credentials?)$", re.IGNORECASE
 )
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 DEPTH = 8
 
 
 def is_secret(name: str, value: Any) -> bool:
-    """Whether a text is called like a secret: `api_key`, `config["client-secret"]`, `user.accessToken`."""
-    return isinstance(value, str | bytes) and _is_called_secret(name)
+    """Whether a value has the name of a secret: `api_key`, `config["client-secret"]`, `user.accessToken`."""
+    return is_secret_name(name) and holds_text(value)
 
 
-def _is_called_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     words = [word for word in re.findall(r"[^\W_]+", _HUMP.sub("_", name)) if not word.isdigit()]
     return _SECRET_NAME.search("_".join(words)) is not None
-
-
-def is_of(value: Any, module: str, name: str) -> bool:
-    """Whether a value's class is this one, told without importing the library."""
-    return any(
-        kind.__name__ == name and kind.__module__.partition(".")[0] == module for kind in type(value).__mro__
-    )
 
 
 class Masks:
@@ -59,10 +53,11 @@ class Masks:
                 return type(value)(*(self._item(name, item, depth) for name, item in items))
             case tuple():
                 return tuple(self.over(item, depth - 1) for item in value)
-            case _ if is_of(value, "pandas", "DataFrame"):
-                return self._frame(value)
-            case _ if is_of(value, "pandas", "Series"):
-                return self._series(value)
+            case _ if is_table(value):
+                masked, names = mask_table(value, is_secret_name, lambda cell: self.over(cell, depth - 1))
+                for name in names:
+                    self._remember(name)
+                return masked
             case _:
                 return self._object(value, depth)
 
@@ -91,22 +86,6 @@ class Masks:
         for name, item in shown.items():
             object.__setattr__(copied, name, item)  # also where it is frozen
         return copied
-
-    def _frame(self, value: Any) -> Any:
-        if any(_is_called_secret(str(name)) for name in value.index.names):
-            value = value.reset_index()
-        masked = value.copy(deep=False)
-        for place, (name, kind) in enumerate(value.dtypes.items()):
-            if _is_called_secret(str(name)) and kind.kind == "O":
-                self._remember(str(name))
-                masked.isetitem(place, [MASK] * len(value))
-        return masked
-
-    def _series(self, value: Any) -> Any:
-        if not _is_called_secret(str(value.name)) or value.dtype.kind != "O":
-            return value
-        self._remember(str(value.name))
-        return type(value)([MASK] * len(value), index=value.index, name=value.name)
 
 
 def _fields(value: Any) -> list[str]:
