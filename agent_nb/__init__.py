@@ -30,7 +30,7 @@ _HOMES = {
     "AgentError": "agent_nb.errors",
     "Comparison": "agent_nb.comparison",
     "ConfigError": "agent_nb.errors",
-    "Files": "agent_nb.files",
+    "Files": "agent_nb.files.files",
     "Image": "agent_nb.messages",
     "Limits": "agent_nb.engine.setup",
     "Message": "agent_nb.messages",

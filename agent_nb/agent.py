@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from agent_nb.bridge import run_blocking
+from agent_nb._base.bridge import run_blocking
 from agent_nb.cassette import (
     Recorder,
     Recording,
@@ -27,6 +27,7 @@ from agent_nb.engine.running import RunHandle
 from agent_nb.engine.setup import Lane, Limits, Setup
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
+from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.imaging import local_studio, studio_for
 from agent_nb.many.jobs import Models, Prompts, plan_jobs
 from agent_nb.many.runs import RunsHandle
@@ -37,7 +38,6 @@ from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_price, price_of
 from agent_nb.run import Run
-from agent_nb.studio import INPUTS, Studio
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.variants import OPTIONS
 from agent_nb.vocabulary import translator

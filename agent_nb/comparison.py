@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent_nb.diffs import unified_diff
+from agent_nb._base.secrets import clean
+from agent_nb._base.table import Table
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.events import TurnStarted
 from agent_nb.files import human_size
+from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import ToolUse
 from agent_nb.phase import ENDINGS
 from agent_nb.render.words import count, dollars, duration, plural
 from agent_nb.run import Run
-from agent_nb.scrub import clean
-from agent_nb.table import Table
-from agent_nb.wire import Json
 
 Check = str | Callable[[Run], object]
 """An expression of `run`, `files`, `html` and `text`, or a function of the run."""

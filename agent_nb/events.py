@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from agent_nb._base.fast_init import quick
+from agent_nb._base.wire import Json, from_wire
 from agent_nb.errors import ToolErrorCode
 from agent_nb.messages import Message, Tagged, Usage
-from agent_nb.quick import quick
-from agent_nb.wire import Json, from_wire
 
 Reason = Literal[
     "end_turn",

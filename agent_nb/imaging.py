@@ -5,12 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from agent_nb.errors import AgentError
+from agent_nb.images.cutout import AskingCutter, BorderCutter, local_cutter
+from agent_nb.images.maker import Studio
+from agent_nb.images.placeholder import Placeholder
 from agent_nb.providers import model as make_model
 from agent_nb.providers.image_prices import has_picture_price
 from agent_nb.providers.images import image_makers
-from agent_nb.studio import Studio
-from agent_nb.studio.cutout import AskingCutter, BorderCutter, local_cutter
-from agent_nb.studio.placeholder import Placeholder
 
 MODE = "AGENT_NB_MODE"
 CHOICE = "AGENT_NB_IMAGES"

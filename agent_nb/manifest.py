@@ -6,9 +6,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.messages import Message
 from agent_nb.run import Run, model_returned
-from agent_nb.wire import Json, to_wire
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
 

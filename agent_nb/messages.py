@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
-from agent_nb.wire import Json
 
 Role = Literal["system", "user", "assistant", "tool"]
 

@@ -6,12 +6,12 @@ note of its length. Each vendor's file says how the same request looks on that v
 
 from typing import Any
 
+from agent_nb._base.secrets import scrub_json
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import MessageAdded, TurnStarted
 from agent_nb.messages import Image, Message
 from agent_nb.run import Run
-from agent_nb.scrub import scrub_json
-from agent_nb.wire import Json, to_wire
 
 LONG = 20_000
 """Characters of one text that a page is sent; the whole is in the kernel."""

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.secrets import dump_scrubbed, scrub_pieces
+from agent_nb._base.wire import Json, from_wire, to_wire
 from agent_nb.errors import AgentError, ConfigError, RunFailedError, SavedRunError
 from agent_nb.events import (
     Event,
@@ -30,8 +32,6 @@ from agent_nb.events import (
 )
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
-from agent_nb.scrub import dump_scrubbed, scrub_pieces
-from agent_nb.wire import Json, from_wire, to_wire
 
 if TYPE_CHECKING:
     from agent_nb.comparison import Checks, Comparison

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_nb._base.wire import to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
     Event,
@@ -23,9 +24,8 @@ from agent_nb.events import (
     TurnRetrying,
 )
 from agent_nb.files import apply_patch
+from agent_nb.files.paths import entry_of
 from agent_nb.messages import ToolResult
-from agent_nb.paths import entry_of
-from agent_nb.wire import to_wire
 
 Pair = tuple[str, str]
 Translate = Callable[[Event], Iterator[Pair]]

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.studio import Bill
+from agent_nb.images.charge import Bill
 
 
 def budget(usd: float, **known) -> Bill:

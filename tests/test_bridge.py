@@ -3,7 +3,7 @@
 import asyncio
 import threading
 
-from agent_nb.bridge import from_any_thread, run_blocking
+from agent_nb._base.bridge import from_any_thread, run_blocking
 
 
 async def answer() -> int:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agent_nb import Agent, Image, Limits, ToolError, assert_same, replay, tool
+from agent_nb._base.secrets import MASK
 from agent_nb.engine.calls import Answer
 from agent_nb.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.events import ApprovalResolved, FileChanged, ToolProgress, TurnRetrying
@@ -25,7 +26,6 @@ from agent_nb.providers.scripted import (
     usage,
     wait,
 )
-from agent_nb.scrub import MASK
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.scripts import PAGE, of, write
 from tests.tapes import PROMPT, facts, play, record

@@ -8,9 +8,9 @@ import PIL.ImageDraw
 import pytest
 
 from agent_nb.errors import ToolError
+from agent_nb.images.charge import Bill
+from agent_nb.images.cutout import LIMITS, BorderCutter, RembgCutter, local_cutter, without_border
 from agent_nb.messages import Image
-from agent_nb.studio import Bill
-from agent_nb.studio.cutout import LIMITS, BorderCutter, RembgCutter, local_cutter, without_border
 from tests.drawings import as_image, encoded, on_ground, opened, overlap, png
 
 SIZE = (240, 180)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.diffs import MAX_COMPARED_LINES, apply_patch, compare, line_patch, unified_diff
+from agent_nb.files.diffs import MAX_COMPARED_LINES, apply_patch, compare, line_patch, unified_diff
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "<p>", "x\r", "\u2028", "é"]), max_size=30)
 TEXTS = LINES.map("\n".join) | st.text(max_size=60)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_nb import events
+from agent_nb._base.wire import to_wire
 from agent_nb.events import LAYERS, BaseEvent, Event, event_from_wire
 from agent_nb.messages import Image, Message, Source, Text, Thinking, ToolCall, ToolResult, snake_case
-from agent_nb.wire import to_wire
 
 CLASSES = typing.get_args(Event)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.fetch import fetch_https, is_public
-from agent_nb.pictures import to_image
+from agent_nb.images.convert import to_image
+from agent_nb.images.fetch import fetch_https, is_public
 from tests.tls import self_signed
 
 PNG = b"\x89PNG and the rest"

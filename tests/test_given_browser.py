@@ -3,8 +3,8 @@
 import PIL.Image
 import pytest
 
-from agent_nb.pictures import thumbnails, to_image
-from agent_nb.wire import to_wire
+from agent_nb._base.wire import to_wire
+from agent_nb.images.convert import thumbnails, to_image
 from tests.widget_stage import Stage, event, needs_browser, wrote
 
 pytest_plugins = ["tests.widget_stage"]

@@ -101,7 +101,7 @@ async def test_a_cassette_plays_pictures_again(tmp_path, monkeypatch):
     material = {"images": [SHOT]}
     run = await record(tape, *SCRIPT, material=material)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("agent_nb.studio.placeholder.draw", None)  # nothing is drawn again
+    monkeypatch.setattr("agent_nb.images.placeholder.draw", None)  # nothing is drawn again
     again = await play(tape, material=material)
     assert facts(again) == facts(run)
     assert again.messages == run.messages

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_nb.kept import OVERHEAD, Kept
+from agent_nb.images.cache import OVERHEAD, Kept
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import logging
 import pytest
 
 from agent_nb import Agent
-from agent_nb.log import log
+from agent_nb._base.log import log
+from agent_nb._base.secrets import MASK
 from agent_nb.providers.scripted import ScriptedProvider, fail, text
-from agent_nb.scrub import MASK
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent
+from agent_nb._base.wire import to_wire
 from agent_nb.events import FileDelta, RunFinished, ToolArgsDelta, ToolStarted, event_from_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.wire import to_wire
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
 anything = st.recursive(

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
+from agent_nb._base.secrets import MASK
 from agent_nb.notebook.context import describe
 from agent_nb.notebook.masking import Masks, is_secret
-from agent_nb.scrub import MASK
 
 
 class Login(NamedTuple):

@@ -16,8 +16,7 @@ import PIL.Image
 import pytest
 
 from agent_nb.errors import ConfigError
-from agent_nb.messages import Image
-from agent_nb.pictures import (
+from agent_nb.images.convert import (
     MAX_EDGE,
     MOST_THUMBNAILS,
     THUMBNAIL_BYTES,
@@ -26,6 +25,7 @@ from agent_nb.pictures import (
     thumbnails,
     to_image,
 )
+from agent_nb.messages import Image
 
 mpl.use("agg")
 
@@ -261,7 +261,7 @@ def test_what_is_no_picture_says_why(source, words):
 
 def test_libraries_are_recognised_not_imported():
     code = (
-        "import sys; from agent_nb.pictures import to_image\n"
+        "import sys; from agent_nb.images.convert import to_image\n"
         "try: to_image(object())\n"
         "except Exception as exc: print(type(exc).__name__)\n"
         "print([name for name in ('numpy', 'matplotlib', 'PIL', 'httpx2') if name in sys.modules])"

@@ -4,8 +4,9 @@ import colorsys
 
 import pytest
 
-from agent_nb.studio import ASPECTS, Bill, Order
-from agent_nb.studio.placeholder import LABEL, Placeholder, draw, palette
+from agent_nb.images.charge import Bill
+from agent_nb.images.maker import ASPECTS, Order
+from agent_nb.images.placeholder import LABEL, Placeholder, draw, palette
 from tests.drawings import opened
 
 

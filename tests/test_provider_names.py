@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from agent_nb import Agent, Limits
+from agent_nb._base.secrets import MASK, scrub
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
 from agent_nb.providers.settings import EFFORTS
 from agent_nb.providers.vendors import VENDORS
-from agent_nb.scrub import MASK, scrub
 
 
 def made(name: str, **settings):

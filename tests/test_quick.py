@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError, dataclass, fields, replace
 
 import pytest
 
+from agent_nb._base.fast_init import quick
 from agent_nb.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 from agent_nb.providers.base import CallPiece, TextPiece, ThinkingPiece
-from agent_nb.quick import quick
 
 BASE = {"run_id": "r", "seq": 1, "at": 0.5}
 

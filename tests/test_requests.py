@@ -6,11 +6,11 @@ import pytest
 from PIL.Image import new as picture
 
 from agent_nb import Agent, Limits, load
+from agent_nb._base.secrets import MASK, register
 from agent_nb.errors import ConfigError
 from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.requests import shortened
-from agent_nb.scrub import MASK, register
 
 PAGE = {"path": "index.html", "content": "<h1>Hi</h1>"}
 

@@ -10,8 +10,8 @@ import pytest
 from agent_nb import Agent, load, replay
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import RunStarted
+from agent_nb.images.convert import MAX_PIXELS, to_image
 from agent_nb.messages import Image
-from agent_nb.pictures import MAX_PIXELS, to_image
 from agent_nb.prompts import picture_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle, to_text

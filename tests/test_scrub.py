@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.scrub import MASK, Scrubber, clean, dump_scrubbed, register, scrub, scrub_json, scrub_pieces
+from agent_nb._base.secrets import (
+    MASK,
+    Scrubber,
+    clean,
+    dump_scrubbed,
+    register,
+    scrub,
+    scrub_json,
+    scrub_pieces,
+)
 
 
 def test_a_known_value_is_masked_anywhere():

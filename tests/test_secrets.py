@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, tool
+from agent_nb._base.secrets import MASK, register
 from agent_nb.notebook.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import bundle, to_html_page, to_markdown, to_text
 from agent_nb.render.cards import MAX_ARGUMENT
 from agent_nb.run import Run
-from agent_nb.scrub import MASK, register
 from agent_nb.tools import Toolbox
 from tests.scripts import write
 

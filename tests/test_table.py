@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from agent_nb.table import Table
+from agent_nb._base.table import Table
 
 TABLE = Table(
     ("name", "cost"), [("hero", "$0.12"), ("a & <b>", "$12.00")], "None.", "Two runs.", numbers=("cost",)

@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from agent_nb._base.secrets import MASK
 from agent_nb.notebook.context import describe
-from agent_nb.scrub import MASK
 
 
 def tables() -> dict[str, Any]:

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.files import Change, Files, Workspace
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 from agent_nb.tools.toolbox import MAX_TEXT
-from agent_nb.wire import Json
 
 
 class Bench:

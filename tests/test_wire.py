@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.messages import Image, Message, Text, ToolCall, Usage
-from agent_nb.wire import from_wire, to_wire
 
 
 def test_bytes_travel_as_base64():

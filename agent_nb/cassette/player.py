@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import ours_of
 from agent_nb.cassette.reading import read_cassette
 from agent_nb.cassette.tape import Cassette, Mark, Take, TapedTurn
@@ -23,7 +24,6 @@ from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.settings import check_pace
 from agent_nb.tools import Tool, Toolbox, ToolOutput
-from agent_nb.wire import Json, from_wire
 
 log = logging.getLogger("agent_nb")
 

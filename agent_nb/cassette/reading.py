@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+from agent_nb._base.wire import Json
 from agent_nb.cassette.pace import read_pace
 from agent_nb.cassette.tape import (
     FORMAT,
@@ -26,7 +27,6 @@ from agent_nb.errors import CassetteError
 from agent_nb.events import Reason
 from agent_nb.messages import Message, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
-from agent_nb.wire import Json
 
 _MOMENTS = ("ready", "running", "asking", "answered", "progress", "changed", "finished")
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, Protocol
 
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.recording import Recording
 from agent_nb.cassette.tape import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
 from agent_nb.engine.calls import one_line
@@ -31,7 +32,6 @@ from agent_nb.events import (
 from agent_nb.files import Content, Files
 from agent_nb.messages import Message, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
-from agent_nb.wire import Json, to_wire
 
 _ALWAYS = ("text", "seconds", "cost")
 """What is written of a call that cannot be run again, even where it is empty."""

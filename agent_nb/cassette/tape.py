@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent_nb._base.wire import Json
 from agent_nb.events import Reason
 from agent_nb.messages import ToolCall
 from agent_nb.providers.base import Piece, Turn
-from agent_nb.wire import Json
 
 FORMAT = "agent_nb.cassette"
 VERSION = 1

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.messages import Message, Part, Text, Thinking, ToolCall
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece
-from agent_nb.wire import from_wire, to_wire
 
 _SHORTEST = 24
 """A shorter text is written out: a reference would be no shorter."""

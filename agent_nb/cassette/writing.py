@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.cassette.pace import write_pace
 from agent_nb.cassette.tape import FORMAT, VERSION, Attempt, Cassette, Gap, Mark, Take
 from agent_nb.cassette.texts import natural_parts, packed_parts, packed_vendor
 from agent_nb.messages import Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
-from agent_nb.wire import Json
 
 _BREAK = re.compile(r"\n|\\n")
 """A new line, also as it stands in a call's JSON."""

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.events import (
     ApprovalRequested,
@@ -19,11 +20,10 @@ from agent_nb.events import (
     ToolReady,
     ToolRunning,
 )
+from agent_nb.images.charge import Bill
 from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.providers.base import Clock
-from agent_nb.studio import Bill
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
-from agent_nb.wire import Json
 
 Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], bool | Awaitable[bool]]
 Emit = Callable[..., Any]

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from agent_nb._base.log import log
 from agent_nb.events import BaseEvent, Event, FileDelta
-from agent_nb.log import log
 from agent_nb.providers.base import Clock
 
 MOMENT = 0.002

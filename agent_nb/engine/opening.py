@@ -9,8 +9,8 @@ from typing import Any
 from agent_nb.engine.conversation import describe_edits, describe_files, page_in, pictures_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
+from agent_nb.images.convert import to_image
 from agent_nb.messages import Image, Message, Part, Text
-from agent_nb.pictures import to_image
 from agent_nb.prompts import picture_numbers, picture_text
 from agent_nb.run import Run
 

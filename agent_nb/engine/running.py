@@ -12,7 +12,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from agent_nb.bridge import from_any_thread
+from agent_nb._base.bridge import from_any_thread
+from agent_nb._base.log import log
+from agent_nb._base.secrets import scrub
 from agent_nb.engine.calls import Ask, ToolRunner, title_of
 from agent_nb.engine.conversation import ENTRY, drafts, files_in, page_in
 from agent_nb.engine.handle import Handle, Recorded
@@ -39,10 +41,10 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
+from agent_nb.images.charge import Bill
+from agent_nb.images.convert import thumbnails
 from agent_nb.ledger import SESSION
-from agent_nb.log import log
 from agent_nb.messages import Message, ToolCall, user
-from agent_nb.pictures import thumbnails
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     CallPiece,
@@ -55,8 +57,6 @@ from agent_nb.providers.base import (
     UsagePiece,
 )
 from agent_nb.run import Run, unique_call_id
-from agent_nb.scrub import scrub
-from agent_nb.studio import Bill
 from agent_nb.tools import ToolContext
 
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")

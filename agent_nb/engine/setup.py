@@ -9,9 +9,9 @@ from agent_nb.engine.calls import Hooks, Policy, ToolRunner
 from agent_nb.engine.spend import Purse
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
+from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
-from agent_nb.studio import Studio
 from agent_nb.tools import Toolbox
 
 

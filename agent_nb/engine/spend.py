@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from agent_nb.images.charge import Bill
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage
-from agent_nb.studio import Bill
 
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200

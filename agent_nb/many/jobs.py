@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.wire import Json
 from agent_nb.engine.opening import several
 from agent_nb.engine.running import RunHandle
 from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
+from agent_nb.images.convert import to_image
 from agent_nb.many.shelf import mark_of
-from agent_nb.pictures import to_image
 from agent_nb.providers import full_name
 from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     from agent_nb.agent import Agent

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
-from agent_nb.table import Table
 
 if TYPE_CHECKING:
+    from agent_nb.images.maker import Studio
     from agent_nb.ledger import Account
     from agent_nb.notebook.magics import AgentMagics
     from agent_nb.run import Run
-    from agent_nb.studio import Studio
     from agent_nb.tools import Tool
 
 
@@ -89,7 +89,7 @@ def _tools(magics: "AgentMagics", rest: str) -> None:
 
 
 def _when_offered(tool: "Tool", studio: "Studio") -> str:
-    from agent_nb.studio import EDITS, INPUTS
+    from agent_nb.images.maker import EDITS, INPUTS
     from agent_nb.tools.variants import OPTIONS
 
     told = {

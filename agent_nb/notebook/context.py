@@ -13,12 +13,12 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.secrets import MASK, scrub
 from agent_nb.engine.conversation import fenced
+from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.masking import Masks, is_secret
 from agent_nb.notebook.table_masking import is_of
-from agent_nb.pictures import to_image
-from agent_nb.scrub import MASK, scrub
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent_nb._base.secrets import Scrubber, change_texts, clean, scrub
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import (
     Event,
     FileChanged,
@@ -21,8 +23,6 @@ from agent_nb.events import (
     TurnRetrying,
     UsageUpdated,
 )
-from agent_nb.scrub import Scrubber, change_texts, clean, scrub
-from agent_nb.wire import Json, to_wire
 
 SHORT = 500
 """Characters of a string argument that a card may show; the whole was streamed, or is in the kernel."""

@@ -150,7 +150,7 @@ class AgentMagics(Magics):
 
             run_command(self, line)
             return
-        from agent_nb.bridge import run_blocking
+        from agent_nb._base.bridge import run_blocking
 
         run_blocking(self.run_cell(line, cell))
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from agent_nb._base.secrets import MASK
 from agent_nb.notebook.table_masking import holds_text, is_table, mask_table
-from agent_nb.scrub import MASK
 
 _KEYS = (
     "access|account|anthropic|api|auth|aws|azure|client|deepseek|encryption|gemini|github|google|groq|hf|license"

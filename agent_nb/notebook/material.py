@@ -8,10 +8,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.context import lookup
 from agent_nb.notebook.playing import Playing
-from agent_nb.pictures import to_image
 
 DESIGNS = "design"
 """The folder of own design systems."""

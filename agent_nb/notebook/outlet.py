@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.events import (
     Event,
     FileDelta,
@@ -20,7 +21,6 @@ from agent_nb.events import (
 )
 from agent_nb.notebook.feed import Feed
 from agent_nb.notebook.packing import Packer
-from agent_nb.wire import Json
 
 INTERVAL = 0.05
 """Seconds between two messages to the page: it cannot draw faster, and each message costs."""

@@ -8,7 +8,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from agent_nb.wire import Json
+from agent_nb._base.wire import Json
 
 Item = Json | str | float | list[Any]
 """An event; the text of a delta that goes on; the time of what follows; `[variant, text]` for a delta of another

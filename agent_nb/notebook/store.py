@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agent_nb._base.secrets import scrub
+from agent_nb._base.wire import Json
 from agent_nb.run import Run, saved_form, write_atomically
-from agent_nb.scrub import scrub
-from agent_nb.wire import Json
 
 MOST_RUNS = 200
 MOST_BYTES = 200_000_000

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from agent_nb.scrub import MASK
+from agent_nb._base.secrets import MASK
 
 _PLAIN_KINDS = frozenset("biufcmM")
 """NumPy's codes for booleans, numbers and dates: a column of these holds no text, whatever it is called."""

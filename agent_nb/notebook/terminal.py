@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 
+from agent_nb._base.secrets import Scrubber, clean
 from agent_nb.engine.handle import Handle
 from agent_nb.events import (
     Event,
@@ -18,7 +19,6 @@ from agent_nb.events import (
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
 from agent_nb.run import Run
-from agent_nb.scrub import Scrubber, clean
 
 CLEAR_LINE = "\r\x1b[2K"
 ENDS = {"DENIED": ("⊘", "denied: "), "STOPPED": ("■", "")}

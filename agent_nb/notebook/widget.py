@@ -17,6 +17,8 @@ from typing import Any
 import anywidget
 import traitlets
 
+from agent_nb._base.secrets import clean
+from agent_nb._base.wire import Json
 from agent_nb.engine.calls import Answer, nobody_to_ask
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
@@ -25,8 +27,6 @@ from agent_nb.notebook.outlet import Outlet, Pace
 from agent_nb.render import outcome_mark, ready_line
 from agent_nb.requests import request_for_page
 from agent_nb.run import Run, all_events
-from agent_nb.scrub import clean
-from agent_nb.wire import Json
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
 PATIENCE = 5.0

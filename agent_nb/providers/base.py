@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from agent_nb._base.fast_init import quick
 from agent_nb.events import Stop
 from agent_nb.messages import Message, ToolSpec, Usage
-from agent_nb.quick import quick
 
 
 class Clock(Protocol):

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
 from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, Part, Source, Text, ToolResult, ToolSpec, Usage
@@ -18,7 +19,6 @@ from agent_nb.providers.openai import _error
 from agent_nb.providers.parts import data_url, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2

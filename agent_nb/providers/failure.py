@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from agent_nb._base.secrets import scrub
 from agent_nb.errors import ProviderError
 from agent_nb.providers.settings import Settings
-from agent_nb.scrub import scrub
 
 _TOO_LONG = re.compile(
     r"context.{0,3}(length|window)|prompt is too long|too many (input )?tokens|input token count"

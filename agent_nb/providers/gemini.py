@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
 from agent_nb.events import Stop
+from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
-from agent_nb.pictures import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
@@ -20,7 +21,6 @@ from agent_nb.providers.http import HEADER_SECONDS
 from agent_nb.providers.parts import arguments_object, base64_of, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2

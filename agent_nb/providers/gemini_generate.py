@@ -10,10 +10,11 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ProviderError
 from agent_nb.events import Stop
+from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
-from agent_nb.pictures import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
@@ -22,7 +23,6 @@ from agent_nb.providers.http import responses_opened
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import VendorProvider
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2

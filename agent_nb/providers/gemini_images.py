@@ -3,17 +3,18 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ProviderError
+from agent_nb.images.charge import Bill
+from agent_nb.images.convert import fit_image
+from agent_nb.images.maker import Order
 from agent_nb.messages import Image
-from agent_nb.pictures import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
 from agent_nb.providers.gemini_generate import _REFUSALS, ANSWER_SECONDS, _error
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.image_prices import PictureTokens, count, likely_price, price_of_picture
 from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
-from agent_nb.studio import Bill, Order
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from agent_nb.errors import ConfigError, MissingKeyError
+from agent_nb.images.maker import ImageMaker
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.settings import Settings, check_base_url
 from agent_nb.providers.vendors import VENDORS, Vendor
-from agent_nb.studio import ImageMaker
 
 
 def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
 from agent_nb.events import Stop
 from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
@@ -14,7 +15,6 @@ from agent_nb.providers.parts import data_url, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
 from agent_nb.providers.strict import strict_schema
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2

@@ -3,9 +3,9 @@
 import base64
 import json
 
+from agent_nb._base.wire import Json
+from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Source
-from agent_nb.pictures import fit_image
-from agent_nb.wire import Json
 
 
 def base64_of(image: Image) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import unquote
 
+from agent_nb._base.secrets import register
 from agent_nb.errors import ConfigError
 from agent_nb.providers.vendors import Vendor
-from agent_nb.scrub import register
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 EFFORTS: tuple[str, ...] = get_args(Effort)

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult
 from agent_nb.providers import failure
@@ -20,7 +21,6 @@ from agent_nb.providers.base import Clock, Piece, RealClock, Request, Turn
 from agent_nb.providers.http import limit_silence, release, shared_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
-from agent_nb.wire import Json
 
 if TYPE_CHECKING:
     import httpx2

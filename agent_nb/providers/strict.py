@@ -6,7 +6,7 @@ the arguments that the tool's own schema refuses, so such a schema is left alone
 
 from typing import Any
 
-from agent_nb.wire import Json
+from agent_nb._base.wire import Json
 
 _KEYWORDS = frozenset(
     {

@@ -3,12 +3,12 @@
 It knows a run by what it shows (`Finished`), not by its class; nothing here waits, writes or looks at a clock.
 """
 
+from agent_nb._base.secrets import clean
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
 from agent_nb.render.outcome import outcome_mark
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.transcript import transcript
 from agent_nb.render.words import Finished, model_words, ready_line
-from agent_nb.scrub import clean
 
 __all__ = [
     "Finished",

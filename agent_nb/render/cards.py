@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from agent_nb._base.secrets import scrub
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.prose import link, to_html, with_code
 from agent_nb.render.transcript import Cited, End, Entry, Given, Retry, Step, Thought, Words
 from agent_nb.render.words import duration, picture_words
-from agent_nb.scrub import scrub
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from agent_nb._base.secrets import scrub
 from agent_nb.files import human_size
 from agent_nb.render.cards import entry_html, rows_html
 from agent_nb.render.outcome import outcome_mark
@@ -29,7 +30,6 @@ from agent_nb.render.words import (
     result_words,
     subscript,
 )
-from agent_nb.scrub import scrub
 
 MAX_PAGE = 1_000_000
 """Characters of the pages in one output; what is over it is left out, with a line that says so."""

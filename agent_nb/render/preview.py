@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
+from agent_nb._base.secrets import scrub
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
-from agent_nb.scrub import scrub
 
 SANDBOX = "allow-scripts allow-forms"
 """Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
@@ -197,7 +197,7 @@ class _Resolver:
 
 def _small_copy(kind: str, content: bytes) -> tuple[str, bytes]:
     """The picture with fewer pixels; as it is when it is small, or no picture after all."""
-    from agent_nb.pictures import SMALL_COPY, fit_image
+    from agent_nb.images.convert import SMALL_COPY, fit_image
 
     try:
         fitted = fit_image(Image(content, kind), *SMALL_COPY)

@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
+from agent_nb._base.secrets import clean
+from agent_nb._base.wire import Json
 from agent_nb.events import Event, Reason, Thumbnail, TurnStarted
 from agent_nb.files import Files, human_size
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
-from agent_nb.scrub import clean
-from agent_nb.wire import Json
 
 
 class Finished(Protocol):

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, Literal
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.tools.schema import compile_schema
-from agent_nb.wire import Json
 
 _LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
 _DICTS = (dict, collections.abc.Mapping)

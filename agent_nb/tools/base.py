@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.events import MimeBundle
 from agent_nb.files import Files, Workspace
+from agent_nb.images.charge import Bill
+from agent_nb.images.maker import Studio
 from agent_nb.messages import Image, ToolSpec
-from agent_nb.studio import Bill, Studio
-from agent_nb.wire import Json
 
 Approval = Literal["never", "ask"]
 

@@ -14,10 +14,10 @@ from concurrent.futures import Future as ThreadFuture
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.files import Change, Content, Files, Workspace
 from agent_nb.tools.base import Tool, ToolContext
-from agent_nb.wire import Json
 
 T = TypeVar("T")
 

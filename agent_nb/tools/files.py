@@ -5,6 +5,7 @@ import difflib
 from dataclasses import replace
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.files import (
     Change,
@@ -20,7 +21,6 @@ from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import in_thread
 from agent_nb.tools.nearest import nearest_lines
 from agent_nb.tools.partial import FileArguments
-from agent_nb.wire import Json
 
 MAX_DIFF_CHARACTERS = 8_000
 
@@ -200,7 +200,7 @@ async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
     """Those that a model can look at; a file may be no picture whatever its name says."""
     if not images:
         return ()
-    from agent_nb.pictures import to_image
+    from agent_nb.images.convert import to_image
 
     def checked() -> tuple[Image, ...]:
         pictures: list[Image] = []

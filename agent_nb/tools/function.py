@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, overload
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.annotations import Reader, reader
@@ -14,7 +15,6 @@ from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import in_thread
 from agent_nb.tools.docstrings import parse_docstring
 from agent_nb.tools.output import to_output
-from agent_nb.wire import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ def _input(number: int, images: tuple[Image, ...]) -> Image:
 
 def checked(image: Image) -> Image:
     """The picture, upright, in grey, RGB or RGBA, one frame, or a ToolError. Blocking."""
-    from agent_nb.pictures import picture_size, to_image
+    from agent_nb.images.convert import picture_size, to_image
 
     try:
         width, height = picture_size(image.data, image.name)
@@ -110,7 +110,7 @@ def checked(image: Image) -> Image:
 
 def saved(image: Image, path: str, caption: str = "") -> Saved:
     """The picture as the file `path` will hold it. Blocking."""
-    from agent_nb.pictures import SMALL_COPY, fit_image, picture_size
+    from agent_nb.images.convert import SMALL_COPY, fit_image, picture_size
 
     image = checked(image)
     image = Image(_encoded(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))

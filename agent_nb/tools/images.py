@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
+from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.messages import Image, ToolSpec
-from agent_nb.studio import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import in_thread
 from agent_nb.tools.image_batch import CALL_SECONDS, asked, do_all, do_one
 from agent_nb.tools.image_files import Saved, checked, find_picture, paths_of, picture_path, saved
-from agent_nb.wire import Json
 
 MOST = 8
 """Pictures in one call."""
@@ -112,8 +112,8 @@ def _check_distinct(by_path: Mapping[str, Any], wanted: Sequence[Any]) -> None:
 
 def _from_anywhere(source: str, context: ToolContext) -> Image:
     """A file, an input picture, a data: or an https: address; never the person's own disk. Blocking."""
-    from agent_nb.fetch import fetch_https
-    from agent_nb.pictures import data_of_url
+    from agent_nb.images.convert import data_of_url
+    from agent_nb.images.fetch import fetch_https
 
     scheme = source.partition(":")[0].lower()
     try:

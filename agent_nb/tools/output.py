@@ -81,7 +81,7 @@ def _is_picture(value: Any) -> bool:
 
 
 def _picture(value: Any) -> ToolOutput:
-    from agent_nb.pictures import to_image
+    from agent_nb.images.convert import to_image
 
     try:
         image = to_image(value)

@@ -8,8 +8,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from agent_nb._base.secrets import whole_text
 from agent_nb.errors import FileError
-from agent_nb.files import MAX_TEXT_BYTES, safe_path, whole_text
+from agent_nb.files import MAX_TEXT_BYTES, safe_path
 
 _HEX = "[0-9a-fA-F]"
 # Whole characters of a JSON string. The escape of a high surrogate is whole once it is known what follows it.

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
-from agent_nb.wire import Json
 
 _JSON_NAMES = {
     str: "a string",

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from agent_nb._base.log import log
+from agent_nb._base.secrets import whole_text
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
-from agent_nb.files import whole_text
-from agent_nb.log import log
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.calls import call as run_call
@@ -19,7 +20,6 @@ from agent_nb.tools.images import IMAGE_TOOLS
 from agent_nb.tools.output import checked
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variants import VARIANT_TOOLS
-from agent_nb.wire import Json
 
 MAX_TEXT = 50_000
 """Characters of a result that the model is told."""

@@ -1,10 +1,10 @@
 """The tool for looking at the other variants of the run that a conversation goes on from."""
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.files import Files, human_size
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.wire import Json
 
 OPTIONS = "options"
 """What the tool needs: a run before that had variants."""

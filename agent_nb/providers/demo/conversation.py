@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent_nb._base.wire import Json
 from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
-from agent_nb.wire import Json
 
 ENTRY = "index.html"
 LAST_STEP = "This is your last step"

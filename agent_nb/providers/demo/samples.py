@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from agent_nb._base.wire import Json
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.demo.brief import Brief
-from agent_nb.wire import Json
 
 _FORMATS = {
     "date": "2025-06-21",

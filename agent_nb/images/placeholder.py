@@ -9,9 +9,9 @@ import re
 import unicodedata
 from typing import Any
 
+from agent_nb.images.charge import Bill
+from agent_nb.images.maker import Order
 from agent_nb.messages import Image
-from agent_nb.studio.base import Order
-from agent_nb.studio.bill import Bill
 
 LONG_EDGE = 960
 LABEL = "placeholder"

@@ -22,8 +22,8 @@ from typing import Any
 
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
-from agent_nb.fetch import VIDEO, fetch_https
-from agent_nb.kept import Kept
+from agent_nb.images.cache import Kept
+from agent_nb.images.fetch import VIDEO, fetch_https
 from agent_nb.messages import Image
 
 MAX_EDGE = 4096

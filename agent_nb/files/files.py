@@ -14,32 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_nb.diffs import LineChange, apply_patch, compare, line_patch, unified_diff
+from agent_nb._base.secrets import whole_text
+from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
-from agent_nb.paths import entry_of, media_type, safe_path
-from agent_nb.scrub import whole_text
-from agent_nb.versions import Content, Versions, version_from_wire, version_to_wire
-from agent_nb.wire import Json
-
-__all__ = [
-    "MAX_BINARY_BYTES",
-    "MAX_FILES",
-    "MAX_TEXT_BYTES",
-    "MAX_TOTAL_BYTES",
-    "Change",
-    "Content",
-    "Files",
-    "Workspace",
-    "apply_patch",
-    "count_lines",
-    "human_size",
-    "line_patch",
-    "media_type",
-    "safe_path",
-    "unified_diff",
-    "whole_text",
-]
+from agent_nb.files.diffs import LineChange, compare, unified_diff
+from agent_nb.files.paths import entry_of, media_type, safe_path
+from agent_nb.files.versions import Content, Versions, version_from_wire, version_to_wire
 
 MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000

@@ -2,7 +2,7 @@
 
 import logging
 
-from agent_nb.scrub import scrub
+from agent_nb._base.secrets import scrub
 
 _FORMAT = logging.Formatter()
 

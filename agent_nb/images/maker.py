@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent_nb.images.charge import Bill
 from agent_nb.messages import Image
-from agent_nb.studio.bill import Bill
 
 EDITS = "image edits"
 INPUTS = "input pictures"

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 
-from agent_nb.wire import Json
+from agent_nb._base.wire import Json
 
 MAX_OLD_BYTES = 64_000_000
 """Of the versions that are not the newest of their file, all files together."""

@@ -12,10 +12,10 @@ import re
 from typing import Any
 
 from agent_nb.errors import ToolError
+from agent_nb.images.charge import Bill
+from agent_nb.images.convert import to_image
+from agent_nb.images.maker import Cutting, ImageMaker, Order
 from agent_nb.messages import Image
-from agent_nb.pictures import to_image
-from agent_nb.studio.base import Cutting, ImageMaker, Order
-from agent_nb.studio.bill import Bill
 
 LIMITS = (
     "Cut out locally, by filling in from the border: good on a plain background, not on scenes,"

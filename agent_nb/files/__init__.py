@@ -1,0 +1,36 @@
+"""The virtual file system of a run: `Files`, a value with versions, and `Workspace`, which a run writes to."""
+
+from agent_nb.files.diffs import apply_patch, line_patch, unified_diff
+from agent_nb.files.files import (
+    MAX_BINARY_BYTES,
+    MAX_FILES,
+    MAX_TEXT_BYTES,
+    MAX_TOTAL_BYTES,
+    Change,
+    Files,
+    Workspace,
+    count_lines,
+    human_size,
+    starting_change,
+)
+from agent_nb.files.paths import media_type, safe_path
+from agent_nb.files.versions import Content
+
+__all__ = [
+    "MAX_BINARY_BYTES",
+    "MAX_FILES",
+    "MAX_TEXT_BYTES",
+    "MAX_TOTAL_BYTES",
+    "Change",
+    "Content",
+    "Files",
+    "Workspace",
+    "apply_patch",
+    "count_lines",
+    "human_size",
+    "line_patch",
+    "media_type",
+    "safe_path",
+    "starting_change",
+    "unified_diff",
+]
