@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
     from agent_nb.cassette import replay
-    from agent_nb.comparison import Comparison, assert_same, compare
+    from agent_nb.engine.loop import RunHandle
     from agent_nb.engine.race import Race
-    from agent_nb.engine.running import RunHandle
     from agent_nb.engine.setup import Limits
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from agent_nb.messages import Image, Message
     from agent_nb.providers import model
     from agent_nb.run import Run, load
+    from agent_nb.run.compare import Comparison, assert_same, compare
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 
 __version__ = "0.1.0"
@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Agent": "agent_nb.agent",
     "AgentError": "agent_nb.errors",
-    "Comparison": "agent_nb.comparison",
+    "Comparison": "agent_nb.run.compare",
     "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files.files",
     "Image": "agent_nb.messages",
@@ -36,7 +36,7 @@ _HOMES = {
     "Message": "agent_nb.messages",
     "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
-    "RunHandle": "agent_nb.engine.running",
+    "RunHandle": "agent_nb.engine.loop",
     "Runs": "agent_nb.many.runs",
     "RunsHandle": "agent_nb.many.runs",
     "Tool": "agent_nb.tools",
@@ -44,8 +44,8 @@ _HOMES = {
     "ToolError": "agent_nb.errors",
     "ToolOutput": "agent_nb.tools",
     "Toolbox": "agent_nb.tools",
-    "assert_same": "agent_nb.comparison",
-    "compare": "agent_nb.comparison",
+    "assert_same": "agent_nb.run.compare",
+    "compare": "agent_nb.run.compare",
     "load": "agent_nb.run",
     "model": "agent_nb.providers",
     "replay": "agent_nb.cassette",

@@ -20,15 +20,14 @@ from agent_nb.cassette import (
     ours_of,
     yours_of,
 )
-from agent_nb.engine.calls import AfterTool, BeforeTool, Hooks, Policy
+from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import Opening, open_run, with_pictures_read
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.engine.running import RunHandle
 from agent_nb.engine.setup import Lane, Limits, Setup
+from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
-from agent_nb.imaging import local_studio, studio_for
 from agent_nb.many.jobs import Models, Prompts, plan_jobs
 from agent_nb.many.runs import RunsHandle
 from agent_nb.many.shelf import Shelf
@@ -36,6 +35,7 @@ from agent_nb.messages import Message, ToolSpec
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
+from agent_nb.providers.imaging import local_studio, studio_for
 from agent_nb.providers.prices import has_price, price_of
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from agent_nb import Agent, Run
-from agent_nb.providers.demo import DemoProvider
+from agent_nb.demo import DemoProvider
 from agent_nb.tools import Toolbox
 
 BAKERY = "A landing page for a small bakery in Lyon, warm colours, opening hours, one photo."

@@ -116,7 +116,7 @@ def test_the_cost_of_many_counts_once(kernel, server):
     server.plan(*[reply(Say("Done."), Tokens(input=100_000, output=10))] * 2)
     kernel.run("%reset -f")
     kernel.run(SETUP)
-    kernel.run("from agent_nb.ledger import SESSION; SESSION.clear()")
+    kernel.run("from agent_nb.engine.session_costs import SESSION; SESSION.clear()")
     kernel.run("runs = await real.map(prompts); best = runs[0]; same = best; runs")
     shown = kernel.run("%agent cost").displays[0]["text/plain"]
     assert shown.splitlines()[1].split()[:3] == ["anthropic:claude-opus-5-5", "2", "200,000"]

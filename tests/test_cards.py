@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.engine.calls import Answer
+from agent_nb.engine.tool_runner import Answer
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from agent_nb.render import bundle, to_markdown, to_text
 from tests.scripts import write

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent, Run, load, model
-from agent_nb.engine.running import RunHandle
+from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.binding import bind
 from agent_nb.notebook.cell import CellError, check, pick

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, load, replay, tool
-from agent_nb.ledger import SESSION
+from agent_nb.engine.session_costs import SESSION
 from agent_nb.notebook.store import RunStore
 from agent_nb.providers import catalog
 from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage

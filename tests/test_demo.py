@@ -5,12 +5,12 @@ import re
 
 import pytest
 
+from agent_nb.demo import DemoProvider
+from agent_nb.demo.brief import read_brief
+from agent_nb.demo.data import read_data
+from agent_nb.demo.texts import trade_of, trades
 from agent_nb.messages import user
 from agent_nb.providers.base import CallPiece, Piece, Request, TextPiece, ThinkingPiece, Turn, VirtualClock
-from agent_nb.providers.demo import DemoProvider
-from agent_nb.providers.demo.brief import read_brief
-from agent_nb.providers.demo.data import read_data
-from agent_nb.providers.demo.texts import trade_of, trades
 from agent_nb.tools import Toolbox
 from tests.demo_kit import BAKERY, PROMPTS, Page, agent, built, called
 

@@ -5,10 +5,10 @@ from typing import Literal
 import pytest
 
 from agent_nb import Run
+from agent_nb.demo import DemoProvider
+from agent_nb.demo.colours import hue_of, readable_on
 from agent_nb.messages import Message, ToolResult, assistant, user
 from agent_nb.providers.base import Request, Turn, VirtualClock
-from agent_nb.providers.demo import DemoProvider
-from agent_nb.providers.demo.colours import hue_of, readable_on
 from agent_nb.tools import Toolbox
 from tests.demo_kit import BAKERY, Page, agent, built, called
 

@@ -7,9 +7,9 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from agent_nb.providers.demo.brief import read_brief
-from agent_nb.providers.demo.look import choose_look
-from agent_nb.providers.demo.page import build_page, improvement
+from agent_nb.demo.brief import read_brief
+from agent_nb.demo.look import choose_look
+from agent_nb.demo.page import build_page, improvement
 from tests.demo_kit import PROMPTS
 
 CHROMIUM = shutil.which("chromium")

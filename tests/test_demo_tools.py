@@ -9,12 +9,12 @@ import pytest
 from PIL import Image as Pictures
 
 from agent_nb import Limits, ToolError, tool
+from agent_nb.demo import DemoProvider
+from agent_nb.demo.brief import read_brief
+from agent_nb.demo.colours import hue_of
+from agent_nb.demo.samples import sample_arguments
 from agent_nb.messages import Image, ToolSpec, user
 from agent_nb.providers.base import Request, Turn, VirtualClock
-from agent_nb.providers.demo import DemoProvider
-from agent_nb.providers.demo.brief import read_brief
-from agent_nb.providers.demo.colours import hue_of
-from agent_nb.providers.demo.samples import sample_arguments
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.demo_kit import BAKERY, Page, agent, called, file_tools
 

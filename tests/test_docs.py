@@ -33,7 +33,7 @@ def test_every_command_is_a_target(page):
 
 
 _AT_ONCE = """
-from agent_nb.providers.demo.provider import DemoProvider
+from agent_nb.demo.provider import DemoProvider
 DemoProvider.__init__.__kwdefaults__["pace"] = 0
 """
 """The demo model without its waits."""

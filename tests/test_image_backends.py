@@ -6,10 +6,10 @@ from agent_nb import Agent, Limits
 from agent_nb.errors import ConfigError, ProviderError
 from agent_nb.images.charge import Bill
 from agent_nb.images.maker import ASPECTS, EDITS, Order
-from agent_nb.imaging import studio_for
 from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.images import image_makers
+from agent_nb.providers.imaging import studio_for
 from agent_nb.providers.scripted import ScriptedProvider
 from tests.drawings import png
 from tests.wire import Upload, WireServer, gemini_picture, openai_pictures, page, problem

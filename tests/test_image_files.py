@@ -5,9 +5,9 @@ import base64
 import PIL.Image
 import pytest
 
-from agent_nb.imaging import studio_for
 from agent_nb.messages import Image
 from agent_nb.providers import model
+from agent_nb.providers.imaging import studio_for
 from tests.drawings import as_image, encoded, gif, huge_png, opened, png, screenshot
 from tests.image_desk import KEY, Desk
 

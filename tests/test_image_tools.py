@@ -8,9 +8,9 @@ import PIL.Image
 import pytest
 
 from agent_nb.images.cutout import LIMITS
-from agent_nb.imaging import studio_for
 from agent_nb.messages import Image
 from agent_nb.providers import model
+from agent_nb.providers.imaging import studio_for
 from agent_nb.tools import Toolbox, image_batch
 from tests.drawings import as_image, encoded, on_ground, opened, png
 from tests.image_desk import KEY, Desk

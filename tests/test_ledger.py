@@ -3,7 +3,7 @@
 from dataclasses import replace
 from threading import Thread
 
-from agent_nb.ledger import Account, Ledger
+from agent_nb.engine.session_costs import Account, Ledger
 from agent_nb.messages import Usage
 from tests.shells import quick_run
 

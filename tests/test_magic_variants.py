@@ -201,7 +201,7 @@ def test_a_displayed_run_opens_with_all_variants(page):
 
 
 def test_a_picked_race_counts_its_whole_cost(page, server):
-    page.kernel.run("from agent_nb.ledger import SESSION; SESSION.clear()")
+    page.kernel.run("from agent_nb.engine.session_costs import SESSION; SESSION.clear()")
     server.plan(reply(Say("<h1>Theirs</h1>"), Tokens(input=100_000, output=10)))
     page.kernel.run(f"%%agent both -m demo: -m {MODEL} --pace 0\nA form")
     total = float(page.kernel.value("both.variants[1].cost"))

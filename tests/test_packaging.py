@@ -38,7 +38,7 @@ def test_the_wheel_holds_the_page_and_the_texts(wheel):
     assert "agent_nb/static/widget.js" in names
     assert "agent_nb/prompts/system.md" in names
     assert "agent_nb/py.typed" in names
-    assert any(name.startswith("agent_nb/providers/demo/pages/") for name in names)
+    assert any(name.startswith("agent_nb/demo/pages/") for name in names)
     assert not [name for name in names if name.startswith(("tests/", "js/", "notebooks/"))]
 
 

@@ -12,7 +12,7 @@ from agent_nb._base.secrets import MASK, register
 from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
-from agent_nb.run import request_key
+from agent_nb.run.run import request_key
 
 
 @pytest.fixture

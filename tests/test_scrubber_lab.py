@@ -18,7 +18,7 @@ pytestmark = needs_chromium
 RUN = "%%agent hero -m demo: --pace 0\nA landing page for a bakery"
 ANOTHER = (
     "from dataclasses import replace\nfrom agent_nb import Agent, load\n"
-    "from agent_nb.providers.demo import DemoProvider\n"
+    "from agent_nb.demo import DemoProvider\n"
     "run = await Agent(DemoProvider(pace=0)).run('A menu for a tea house')\n"
     "load(replace(run, name='tea', key='tea-1').save('tea.run.json'))"
 )

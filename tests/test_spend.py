@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.engine.spend import TOKENS_PER_IMAGE, Purse, Spend, estimate_tokens
+from agent_nb.engine.cost import TOKENS_PER_IMAGE, Purse, Spend, estimate_tokens
 from agent_nb.errors import ToolError
 from agent_nb.messages import Image, ToolCall, Usage, assistant, user
 

@@ -13,9 +13,9 @@ from agent_nb._base.secrets import MASK, scrub, scrub_json
 from agent_nb._base.wire import Json
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.setup import Setup
-from agent_nb.manifest import package_versions
 from agent_nb.messages import Message, Text, ToolCall
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, is_about_pictures, prompt_text
+from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Tool, Toolbox
 
 _DIGITS = 16

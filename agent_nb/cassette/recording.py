@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.cassette.cleaning import clean
@@ -16,7 +17,6 @@ from agent_nb.cassette.reading import AGAIN, locate, parse_cassette, read_casset
 from agent_nb.cassette.tape import Cassette, Take
 from agent_nb.cassette.writing import write_cassette
 from agent_nb.errors import CassetteError
-from agent_nb.run import write_atomically
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 _SELDOM_WANTED = {"stopped": "was stopped", "interrupted": "was interrupted", "failed": "failed"}

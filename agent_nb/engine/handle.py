@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any, Protocol
 
-from agent_nb.engine.calls import Ask
 from agent_nb.engine.journal import Book
+from agent_nb.engine.tool_runner import Ask
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.run import Run

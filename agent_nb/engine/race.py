@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from agent_nb.engine.calls import Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.journal import Book
-from agent_nb.engine.running import RunHandle
+from agent_nb.engine.loop import RunHandle
+from agent_nb.engine.tool_runner import Ask
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
-from agent_nb.run import Run, together
+from agent_nb.run.run import Run, together
 
 MOST_VARIANTS = 8
 

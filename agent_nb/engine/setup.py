@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from agent_nb.engine.calls import Hooks, Policy, ToolRunner
-from agent_nb.engine.spend import Purse
+from agent_nb.engine.cost import Purse
+from agent_nb.engine.tool_runner import Hooks, Policy, ToolRunner
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.images.maker import Studio

@@ -6,7 +6,6 @@ Paths are relative, with forward slashes, and stay inside the root; see `safe_pa
 import html
 import io
 import os
-import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
@@ -125,7 +125,7 @@ class Files(Mapping[str, Content]):
             _check_target(root, path, target)
         for path, target in targets.items():
             target.parent.mkdir(parents=True, exist_ok=True)
-            _replace_file(target, _encoded(self[path]))
+            write_atomically(target, _encoded(self[path]), mode=0o644)
         return list(targets.values())
 
     def zip(self) -> bytes:
@@ -336,15 +336,3 @@ def _check_target(root: Path, path: str, target: Path) -> None:
         taken.append((target, "notebook"))
     for place, kind in taken:
         raise FileError(f"{str(place)!r} is a {kind}: move it away or save elsewhere.")
-
-
-def _replace_file(target: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
+from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import several
-from agent_nb.engine.running import RunHandle
 from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
 from agent_nb.images.convert import to_image
 from agent_nb.many.shelf import mark_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
-from agent_nb.engine.running import RunHandle
+from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
 from agent_nb.many import progress
@@ -19,7 +19,7 @@ from agent_nb.providers.prices import has_price
 from agent_nb.run import Run
 
 if TYPE_CHECKING:
-    from agent_nb.comparison import Checks, Comparison
+    from agent_nb.run.compare import Checks, Comparison
 
 
 class Runs(Sequence[Run]):
@@ -72,7 +72,7 @@ class Runs(Sequence[Run]):
 
     def compare(self, checks: "Checks" = ()) -> "Comparison":
         """The table with a column for each check, as `run.compare` takes them."""
-        from agent_nb.comparison import comparison
+        from agent_nb.run.compare import comparison
 
         table = self._comparison()
         return comparison(self._runs, table.names, table.prompts, checks)
@@ -84,7 +84,7 @@ class Runs(Sequence[Run]):
         return self._comparison()._repr_html_()
 
     def _comparison(self) -> "Comparison":
-        from agent_nb.comparison import Comparison
+        from agent_nb.run.compare import Comparison
 
         names = tuple(run.name for run in self._runs)
         return Comparison(self._runs, names, tuple(job.label for job in self._jobs))

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.secrets import scrub, scrub_json
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
-from agent_nb.run import DAMAGES, FORMAT_VERSION, Run, run_from_wire, saved_form, write_atomically
+from agent_nb.run import Run
+from agent_nb.run.saved import DAMAGES, run_from_wire
+from agent_nb.run.wire import FORMAT_VERSION, saved_form
 
 SUFFIX = ".run.json"
 _MARKED = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))

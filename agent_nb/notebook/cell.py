@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from agent_nb.comparison import scope_of
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError
@@ -19,6 +18,7 @@ from agent_nb.notebook.plan import make_plan
 from agent_nb.notebook.store import RunStore
 from agent_nb.notebook.views import View, view_for
 from agent_nb.run import Run
+from agent_nb.run.compare import scope_of
 
 if TYPE_CHECKING:
     from agent_nb.notebook.magics import AgentMagics

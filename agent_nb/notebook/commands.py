@@ -14,8 +14,8 @@ from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 
 if TYPE_CHECKING:
+    from agent_nb.engine.session_costs import Account
     from agent_nb.images.maker import Studio
-    from agent_nb.ledger import Account
     from agent_nb.notebook.magics import AgentMagics
     from agent_nb.run import Run
     from agent_nb.tools import Tool
@@ -66,8 +66,8 @@ def _marks(row: Any) -> str:
 
 
 def _tools(magics: "AgentMagics", rest: str) -> None:
-    from agent_nb.imaging import studio_for_name
     from agent_nb.providers import default_model_name
+    from agent_nb.providers.imaging import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
     named = magics.model or os.environ.get("AGENT_NB_MODEL") or default_model_name() or "demo:"
@@ -176,7 +176,7 @@ def _about(run: "Run") -> str:
 
 
 def _cost(magics: "AgentMagics", rest: str) -> None:
-    from agent_nb.ledger import SESSION
+    from agent_nb.engine.session_costs import SESSION
 
     accounts = SESSION.accounts()
     rows = [

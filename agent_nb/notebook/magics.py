@@ -219,7 +219,7 @@ def _run_formatter(shell: Any, function: Any) -> None:
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name in (
         ("agent_nb.run", "Run"),
-        ("agent_nb.engine.running", "RunHandle"),
+        ("agent_nb.engine.loop", "RunHandle"),
         ("agent_nb.engine.race", "Race"),
     ):
         if function is not None:

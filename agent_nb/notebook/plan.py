@@ -23,7 +23,7 @@ from agent_nb.notebook.playing import DEMO, Playing, choose_playing
 from agent_nb.notebook.store import RunStore
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
-from agent_nb.run import Run, request_key
+from agent_nb.run.run import Run, request_key
 from agent_nb.tools import Tool, Toolbox
 
 if TYPE_CHECKING:

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import scrub
 from agent_nb._base.wire import Json
-from agent_nb.run import Run, saved_form, write_atomically
+from agent_nb.run import Run
+from agent_nb.run.wire import saved_form
 
 MOST_RUNS = 200
 MOST_BYTES = 200_000_000

@@ -19,14 +19,14 @@ import traitlets
 
 from agent_nb._base.secrets import clean
 from agent_nb._base.wire import Json
-from agent_nb.engine.calls import Answer, nobody_to_ask
 from agent_nb.engine.handle import Handle
+from agent_nb.engine.tool_runner import Answer, nobody_to_ask
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.notebook.outlet import Outlet, Pace
 from agent_nb.render import outcome_mark, ready_line
-from agent_nb.requests import request_for_page
-from agent_nb.run import Run, all_events
+from agent_nb.run.request import request_for_page
+from agent_nb.run.run import Run, all_events
 
 BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
 PATIENCE = 5.0

@@ -143,7 +143,7 @@ _ROWS = (
     Vendor(
         name="demo",
         title="The demo",
-        target="agent_nb.providers.demo:DemoProvider",
+        target="agent_nb.demo:DemoProvider",
         note="offline, scripted, needs no key",
     ),
     Vendor(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from agent_nb._base.secrets import clean
 from agent_nb._base.wire import Json
@@ -12,6 +12,7 @@ from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
 
 
+@runtime_checkable
 class Finished(Protocol):
     """A run that has ended: what there is to draw."""
 

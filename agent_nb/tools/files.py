@@ -18,7 +18,7 @@ from agent_nb.files import (
 )
 from agent_nb.messages import Image, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.calls import in_thread
+from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.nearest import nearest_lines
 from agent_nb.tools.partial import FileArguments
 

@@ -12,8 +12,8 @@ from agent_nb.errors import ConfigError
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.annotations import Reader, reader
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
-from agent_nb.tools.calls import in_thread
 from agent_nb.tools.docstrings import parse_docstring
+from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.output import to_output
 
 

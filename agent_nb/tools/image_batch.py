@@ -7,8 +7,8 @@ from typing import TypeVar
 from agent_nb.errors import AgentError, ProviderError, ToolError
 from agent_nb.messages import Image
 from agent_nb.tools.base import ToolContext, ToolOutput
-from agent_nb.tools.calls import in_thread
 from agent_nb.tools.image_files import Saved, saved
+from agent_nb.tools.invoke import in_thread
 
 SECONDS = 150.0
 """For one picture."""

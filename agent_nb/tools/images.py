@@ -12,9 +12,9 @@ from agent_nb.errors import ConfigError, ToolError
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.messages import Image, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.calls import in_thread
 from agent_nb.tools.image_batch import CALL_SECONDS, asked, do_all, do_one
 from agent_nb.tools.image_files import Saved, checked, find_picture, paths_of, picture_path, saved
+from agent_nb.tools.invoke import in_thread
 
 MOST = 8
 """Pictures in one call."""

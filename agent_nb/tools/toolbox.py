@@ -13,10 +13,10 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.calls import call as run_call
 from agent_nb.tools.files import FILE_TOOLS
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.images import IMAGE_TOOLS
+from agent_nb.tools.invoke import call as run_call
 from agent_nb.tools.output import checked
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variants import VARIANT_TOOLS

@@ -6,8 +6,8 @@ stays readable whatever the hue; changing a page's colours is changing one numbe
 
 from dataclasses import dataclass
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.colours import read_wish
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.colours import read_wish
 
 FONTS = {
     "serif": '"Iowan Old Style","Palatino Linotype",Palatino,"URW Palladio L",P052,Georgia,serif',

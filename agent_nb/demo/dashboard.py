@@ -2,11 +2,11 @@
 
 import math
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, fill, head, joined, note
-from agent_nb.providers.demo.data import Data, read_data
-from agent_nb.providers.demo.look import FONTS, Look
-from agent_nb.providers.demo.texts import template
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.compose import Html, fill, head, joined, note
+from agent_nb.demo.data import Data, read_data
+from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.texts import template
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
 TICKS = 5

@@ -4,10 +4,10 @@ import html
 import re
 from dataclasses import dataclass, replace
 
-from agent_nb.providers.demo.brief import Brief, read_brief, sections_in, shortened
-from agent_nb.providers.demo.colours import Wish, read_wish, readable_in, readable_on
-from agent_nb.providers.demo.sections import TITLES, section
-from agent_nb.providers.demo.texts import template
+from agent_nb.demo.brief import Brief, read_brief, sections_in, shortened
+from agent_nb.demo.colours import Wish, read_wish, readable_in, readable_on
+from agent_nb.demo.sections import TITLES, section
+from agent_nb.demo.texts import template
 
 
 @dataclass(frozen=True, slots=True)

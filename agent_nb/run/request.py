@@ -4,20 +4,22 @@ Readable JSON in our own vocabulary: pictures as a note of their size, secrets m
 note of its length. Each vendor's file says how the same request looks on that vendor's wire.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.secrets import scrub_json
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import MessageAdded, TurnStarted
 from agent_nb.messages import Image, Message
-from agent_nb.run import Run
+
+if TYPE_CHECKING:
+    from agent_nb.run.run import Run
 
 LONG = 20_000
 """Characters of one text that a page is sent; the whole is in the kernel."""
 
 
-def request_of(run: Run, step: int) -> Json:
+def request_of(run: "Run", step: int) -> Json:
     """The request of turn `step`, from 1: model, system text, messages, tools, settings."""
     told: Json = scrub_json(
         {
@@ -31,7 +33,7 @@ def request_of(run: Run, step: int) -> Json:
     return told
 
 
-def request_for_page(run: Run | None, message: Json) -> Json:
+def request_for_page(run: "Run | None", message: Json) -> Json:
     """The answer to the page's `request`: that turn of that variant, with long texts cut.
 
     `known` says how many of the messages are not new in that turn.
@@ -47,7 +49,7 @@ def request_for_page(run: Run | None, message: Json) -> Json:
     return {**told, "known": _sent(run, step - 1) if step > 1 else run.history}
 
 
-def _sent(run: Run, step: int) -> int:
+def _sent(run: "Run", step: int) -> int:
     """How many of the run's messages that turn was given: its question, and what was added before the turn."""
     count, turns = run.history + 1, 0
     for event in run.events:

@@ -1,10 +1,10 @@
 """Landing pages: a promise, a picture, three points, and the sections that were asked for."""
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, art, fill, head, joined, note, spoken
-from agent_nb.providers.demo.look import FONTS, Look
-from agent_nb.providers.demo.sections import TITLES, cards, section
-from agent_nb.providers.demo.texts import template
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.compose import Html, art, fill, head, joined, note, spoken
+from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.sections import TITLES, cards, section
+from agent_nb.demo.texts import template
 
 _LAYOUTS = (
     ".hero{display:grid;gap:clamp(28px,5vw,64px);align-items:center}\n"

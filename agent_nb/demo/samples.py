@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from agent_nb._base.wire import Json
+from agent_nb.demo.brief import Brief
 from agent_nb.messages import ToolSpec
-from agent_nb.providers.demo.brief import Brief
 
 _FORMATS = {
     "date": "2025-06-21",

@@ -4,6 +4,6 @@ It is not a language model. It looks for words it knows in the prompt, fills a p
 it once and sums up, at the pace of a fast model; a second prompt changes the page. It says so itself.
 """
 
-from agent_nb.providers.demo.provider import DemoProvider
+from agent_nb.demo.provider import DemoProvider
 
 __all__ = ["DemoProvider"]

@@ -4,16 +4,19 @@ import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json, to_wire
+from agent_nb.events import TurnFinished
 from agent_nb.messages import Message
-from agent_nb.run import Run, model_returned
+
+if TYPE_CHECKING:
+    from agent_nb.run.run import Run
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
 
 
-def manifest_of(run: Run) -> Json:
+def manifest_of(run: "Run") -> Json:
     return {
         "model": run.model,
         "model_returned": model_returned(run),
@@ -29,6 +32,12 @@ def manifest_of(run: Run) -> Json:
         "seconds": run.seconds,
         "versions": package_versions(),
     }
+
+
+def model_returned(run: "Run") -> str:
+    """The model as the vendor named it in its last answer."""
+    names = [event.model for event in run.events if isinstance(event, TurnFinished) and event.model]
+    return names[-1] if names else run.model
 
 
 def _content(message: Message) -> Any:

@@ -1,9 +1,9 @@
 """Forms: a few fields with plain words, checked in the page, sent nowhere."""
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, art, fill, head, joined, note, spoken
-from agent_nb.providers.demo.look import Look
-from agent_nb.providers.demo.texts import purpose_of, template
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.compose import Html, art, fill, head, joined, note, spoken
+from agent_nb.demo.look import Look
+from agent_nb.demo.texts import purpose_of, template
 
 _LAYOUTS = (
     "@media(min-width:820px){.page{grid-template-columns:1fr 1.15fr}}",

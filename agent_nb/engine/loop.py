@@ -15,14 +15,15 @@ from typing import Any
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import scrub
-from agent_nb.engine.calls import Ask, ToolRunner, title_of
 from agent_nb.engine.conversation import ENTRY, drafts, files_in, page_in
+from agent_nb.engine.cost import UPDATE_EVERY, Spend, estimate_tokens
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.retry import wait_before
+from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.setup import NOT_RUN, Ended, Lane, Setup
-from agent_nb.engine.spend import UPDATE_EVERY, Spend, estimate_tokens
+from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
     FileChanged,
@@ -43,7 +44,6 @@ from agent_nb.events import (
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.charge import Bill
 from agent_nb.images.convert import thumbnails
-from agent_nb.ledger import SESSION
 from agent_nb.messages import Message, ToolCall, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
@@ -56,7 +56,7 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
-from agent_nb.run import Run, unique_call_id
+from agent_nb.run.run import Run, unique_call_id
 from agent_nb.tools import ToolContext
 
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")

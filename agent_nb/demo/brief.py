@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_nb.providers.demo.texts import Trade, purpose_of, trade_of
+from agent_nb.demo.texts import Trade, purpose_of, trade_of
 
 Kind = Literal["landing", "dashboard", "form", "article", "game"]
 

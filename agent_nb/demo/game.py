@@ -3,10 +3,10 @@
 import json
 import re
 
-from agent_nb.providers.demo.brief import Brief, game_of
-from agent_nb.providers.demo.compose import Html, fill, head, note
-from agent_nb.providers.demo.look import FONTS, Look
-from agent_nb.providers.demo.texts import template
+from agent_nb.demo.brief import Brief, game_of
+from agent_nb.demo.compose import Html, fill, head, note
+from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.texts import template
 
 _LEDES = {
     "snake": "Eat, grow, and mind the walls.",

@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 
+from agent_nb.demo.script import Call, Say, Step, Think, next_turn
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, VirtualClock
-from agent_nb.providers.demo.script import Call, Say, Step, Think, next_turn
 from agent_nb.providers.settings import check_pace
 
 FIRST_FRAGMENT = 0.4

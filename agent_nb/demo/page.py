@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from agent_nb.providers.demo.article import article
-from agent_nb.providers.demo.brief import Brief, Kind
-from agent_nb.providers.demo.compose import Html, fill
-from agent_nb.providers.demo.dashboard import dashboard, insight
-from agent_nb.providers.demo.form import form
-from agent_nb.providers.demo.game import game
-from agent_nb.providers.demo.landing import landing, landing_sections
-from agent_nb.providers.demo.look import Look
-from agent_nb.providers.demo.sections import TITLES
+from agent_nb.demo.article import article
+from agent_nb.demo.brief import Brief, Kind
+from agent_nb.demo.compose import Html, fill
+from agent_nb.demo.dashboard import dashboard, insight
+from agent_nb.demo.form import form
+from agent_nb.demo.game import game
+from agent_nb.demo.landing import landing, landing_sections
+from agent_nb.demo.look import Look
+from agent_nb.demo.sections import TITLES
 
 _BUILDERS: dict[Kind, Callable[[Brief, Look, str], Html]] = {
     "landing": landing,

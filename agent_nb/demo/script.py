@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
+from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief, shortened
+from agent_nb.demo.changes import Change, apply_changes, plan_changes
+from agent_nb.demo.conversation import Conversation, Use, read_conversation
+from agent_nb.demo.look import choose_look
+from agent_nb.demo.page import build_page, describe, improvement
+from agent_nb.demo.pictures import main_hue
+from agent_nb.demo.samples import sample_arguments
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
-from agent_nb.providers.demo.brief import Brief, asks_for_a_page, read_brief, shortened
-from agent_nb.providers.demo.changes import Change, apply_changes, plan_changes
-from agent_nb.providers.demo.conversation import Conversation, Use, read_conversation
-from agent_nb.providers.demo.look import choose_look
-from agent_nb.providers.demo.page import build_page, describe, improvement
-from agent_nb.providers.demo.pictures import main_hue
-from agent_nb.providers.demo.samples import sample_arguments
 
 LABEL = "This is the offline demo model: it fills templates from words it knows in your prompt, and asks no server."
 NEXT = (

@@ -4,9 +4,9 @@ import html
 import re
 from collections.abc import Iterable
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.look import FONTS, Look
-from agent_nb.providers.demo.texts import template
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.texts import template
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 

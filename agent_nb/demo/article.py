@@ -2,10 +2,10 @@
 
 import re
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, art, fill, head, note
-from agent_nb.providers.demo.look import FONTS, Look
-from agent_nb.providers.demo.texts import template
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.compose import Html, art, fill, head, note
+from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.texts import template
 
 _MANUAL = re.compile(r"\b(?:documentation|docs|manual|tutorial|how-to|readme|reference|api)\b", re.I)
 _LAYOUTS = (

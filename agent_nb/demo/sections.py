@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from agent_nb.providers.demo.brief import Brief
-from agent_nb.providers.demo.compose import Html, art, fill, joined, spoken
+from agent_nb.demo.brief import Brief
+from agent_nb.demo.compose import Html, art, fill, joined, spoken
 
 TITLES = {
     "hours": "Opening hours",

@@ -1,45 +1,33 @@
 """Run: what a run leaves behind. A value: it never changes, and going on from it makes a new one."""
 
-import errno
 import hashlib
 import heapq
 import json
 import os
-import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.secrets import dump_scrubbed, scrub_pieces
-from agent_nb._base.wire import Json, from_wire, to_wire
-from agent_nb.errors import AgentError, ConfigError, RunFailedError, SavedRunError
+from agent_nb._base.atomic import write_atomically
+from agent_nb._base.wire import Json
+from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.events import (
     Event,
-    FileDelta,
     Reason,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
     ToolFinished,
     ToolReady,
     ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-    event_from_wire,
 )
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
+from agent_nb.run.manifest import manifest_of
+from agent_nb.run.request import request_of
+from agent_nb.run.wire import saved_form
 
 if TYPE_CHECKING:
-    from agent_nb.comparison import Checks, Comparison
-
-FORMAT = "agent_nb.run"
-FORMAT_VERSION = 1
-DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What reading a saved run raises that is not as it was written."""
+    from agent_nb.run.compare import Checks, Comparison
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -122,14 +110,10 @@ class Run:
     @property
     def manifest(self) -> Json:
         """What is needed to tell whether two runs were the same experiment."""
-        from agent_nb.manifest import manifest_of
-
         return manifest_of(self)
 
     def request(self, step: int = 1) -> Json:
         """What was sent in turn `step`, from 1: model, system text, messages, tools, settings."""
-        from agent_nb.requests import request_of
-
         return request_of(self, step)
 
     def with_files(self, changed: Mapping[str, str | bytes | None]) -> "Run":
@@ -152,7 +136,7 @@ class Run:
 
     def compare(self, checks: "Checks" = ()) -> "Comparison":
         """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""
-        from agent_nb.comparison import compare
+        from agent_nb.run.compare import compare
 
         return compare(self, checks)
 
@@ -240,105 +224,3 @@ def request_key(name: str, *parts: Any) -> str:
     """A mark that is the same for the same request: the name and a short hash."""
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode("utf-8", "replace"))
     return f"{name}-{digest.hexdigest()[:10]}"
-
-
-def model_returned(run: Run) -> str:
-    """The model as the vendor named it in its last answer."""
-    names = [event.model for event in run.events if isinstance(event, TurnFinished) and event.model]
-    return names[-1] if names else run.model
-
-
-def write_atomically(target: Path, data: bytes) -> None:
-    """Writes beside the target, then swaps: a failed write leaves the old file. A pipe or a device is not replaced."""
-    if target.exists() and not target.is_file() and not target.is_dir():
-        raise FileExistsError(errno.EEXIST, "It is there and is not a file", str(target))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-_PLAIN = ("files", "given_files", "events", "variants")
-
-
-def saved_form(run: Run, **more: Any) -> bytes:
-    """The run as `load` reads it, with `more` beside it and the secrets masked."""
-    told = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
-    return dump_scrubbed(told).encode("utf-8", "replace")
-
-
-def _to_wire(run: Run) -> Json:
-    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _PLAIN}
-    return {
-        **wire,
-        "files": run.files.to_wire(),
-        "given_files": run.given_files.to_wire() if run.given_files is not None else None,
-        "events": _events_to_wire(run.events),
-        "variants": [_to_wire(variant) for variant in run.variants],
-    }
-
-
-def _events_to_wire(events: Sequence[Event]) -> list[Json]:
-    """A secret may be cut over several pieces of a stream: those of one turn are scrubbed as one text."""
-    told: list[Json] = []
-    streams: dict[tuple[Any, ...], list[Json]] = {}
-    turn = 0
-    for event in events:
-        wire: Json = to_wire(event)
-        del wire["run_id"]
-        told.append(wire)
-        if isinstance(event, TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta):
-            place = turn, wire["type"], wire.get("call_id"), wire.get("path")
-            streams.setdefault(place, []).append(wire)
-        elif isinstance(event, TurnStarted | TurnRetrying):
-            turn += 1
-    for pieces in streams.values():
-        texts = scrub_pieces([piece["text"] for piece in pieces])
-        for piece, text in zip(pieces, texts, strict=True):
-            piece["text"] = text
-    return told
-
-
-def run_from_wire(data: Json) -> Run:
-    plain = {f.name for f in fields(Run)} - {*_PLAIN, "messages", "usage", "tools"}
-    given = data.get("given_files")
-    return Run(
-        **{name: data[name] for name in plain if name in data},
-        files=Files.from_wire(data["files"]),
-        given_files=Files.from_wire(given) if given is not None else None,
-        messages=from_wire(tuple[Message, ...], data["messages"]),
-        events=tuple(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
-        usage=from_wire(Usage, data["usage"]),
-        tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),
-        variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),
-    )
-
-
-def load(path: str | os.PathLike[str]) -> Run:
-    """The run that `run.save` wrote."""
-    source = Path(path)
-    try:
-        data = json.loads(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SavedRunError(
-            f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."
-        ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise SavedRunError(f"{str(source)!r} is not a saved run: {error}.") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise SavedRunError(f"{str(source)!r} is not a saved run: it does not say it is one.")
-    try:
-        if data.get("version", 0) > FORMAT_VERSION:
-            raise SavedRunError(
-                f"{str(source)!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
-            )
-        return run_from_wire(data)
-    except SavedRunError:
-        raise
-    except DAMAGES as error:
-        raise SavedRunError(f"{str(source)!r} is damaged: {type(error).__name__} {error}.") from None

@@ -5,7 +5,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from agent_nb.providers.demo.brief import Brief
+from agent_nb.demo.brief import Brief
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
 _READ = 20_000

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.secrets import clean
 from agent_nb._base.table import Table
@@ -15,10 +15,12 @@ from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import ToolUse
 from agent_nb.phase import ENDINGS
-from agent_nb.render.words import count, dollars, duration, plural
-from agent_nb.run import Run
+from agent_nb.render.words import Finished, count, dollars, duration, plural
 
-Check = str | Callable[[Run], object]
+if TYPE_CHECKING:
+    from agent_nb.run.run import Run
+
+Check = str | Callable[["Run"], object]
 """An expression of `run`, `files`, `html` and `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
 
@@ -48,7 +50,7 @@ _NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size")
 class Comparison:
     """Runs side by side: `rows()` as plain dicts, else a table in text or HTML."""
 
-    runs: tuple[Run, ...]
+    runs: tuple["Run", ...]
     names: tuple[str, ...]
     """What each run is called; all the same for variants."""
     prompts: tuple[str, ...]
@@ -103,24 +105,24 @@ class Comparison:
         return self.table()._repr_html_()
 
 
-def compare(runs: Run | Iterable[Run], checks: Checks = ()) -> Comparison:
+def compare(runs: "Run | Iterable[Run]", checks: Checks = ()) -> Comparison:
     """A table of these runs (the variants of a single one), and of which checks hold for each.
 
     Checks are expressions as `--check` takes them, functions of the run, or a dict that names such.
     """
-    if isinstance(runs, Run):
+    if isinstance(runs, Finished):
         found = runs.variants or (runs,)
         names = [runs.name] * len(found)
     else:
         found = tuple(runs)
-        if wrong := next((run for run in found if not isinstance(run, Run)), None):
+        if wrong := next((run for run in found if not isinstance(run, Finished)), None):
             raise ConfigError(f"Only runs can be compared, not a {type(wrong).__name__}.")
         names = [run.name for run in found]
     return comparison(found, names, [run.prompt for run in found], checks)
 
 
 def comparison(
-    runs: Sequence[Run], names: Sequence[str], prompts: Sequence[str], checks: Checks
+    runs: Sequence["Run"], names: Sequence[str], prompts: Sequence[str], checks: Checks
 ) -> Comparison:
     """The same, where the caller knows what runs and prompts are called."""
     if not runs:
@@ -130,12 +132,12 @@ def comparison(
     return Comparison(tuple(runs), tuple(names), tuple(prompts), checked if tests else ())
 
 
-def scope_of(run: Run) -> Json:
+def scope_of(run: "Run") -> Json:
     """The names that a check may use."""
     return {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
 
 
-def _tests(checks: Checks) -> dict[str, Callable[[Run], object]]:
+def _tests(checks: Checks) -> dict[str, Callable[["Run"], object]]:
     given = (
         checks.items()
         if isinstance(checks, Mapping)
@@ -153,7 +155,7 @@ def _several(checks: Iterable[Check] | Check) -> Iterable[Check]:
     return [checks] if isinstance(checks, str) or callable(checks) else checks
 
 
-def _test(name: str, check: Check) -> Callable[[Run], object]:
+def _test(name: str, check: Check) -> Callable[["Run"], object]:
     if isinstance(check, str):
         try:
             code = compile(check.strip(), "<check>", "eval")
@@ -167,7 +169,7 @@ def _test(name: str, check: Check) -> Callable[[Run], object]:
     return check
 
 
-def _holds(test: Callable[[Run], object], run: Run) -> bool | str:
+def _holds(test: Callable[["Run"], object], run: "Run") -> bool | str:
     try:
         return bool(test(run))
     except Exception as error:  # a check is the caller's code: its error is one more result
@@ -201,7 +203,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
 
 
-def _sum(runs: Sequence[Run]) -> str:
+def _sum(runs: Sequence["Run"]) -> str:
     failed = sum(run.reason == "failed" for run in runs)
     known = [run.cost for run in runs if run.cost is not None]
     told = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
@@ -213,14 +215,14 @@ def _sum(runs: Sequence[Run]) -> str:
     return f"{', '.join(told)}.{more}"
 
 
-def assert_same(one: Run, other: Run) -> None:
+def assert_same(one: "Run", other: "Run") -> None:
     """Raises AssertionError unless both asked, said, called, made and ended the same; ids and times may differ."""
     found = list(_differences(one, other))
     if found:
         raise AssertionError(f"{one.name} and {other.name} are not the same run.\n" + "\n".join(found))
 
 
-def _differences(one: Run, other: Run) -> Iterator[str]:
+def _differences(one: "Run", other: "Run") -> Iterator[str]:
     for name in ("prompt", "model", "reason", "error"):
         before, after = getattr(one, name), getattr(other, name)
         if before != after:
@@ -265,7 +267,7 @@ def _arguments(written: str) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _messages(run: Run) -> str:
+def _messages(run: "Run") -> str:
     return "".join(f"{message.role}: {message.text}\n" for message in run.messages if message.text)
 
 

@@ -3,8 +3,8 @@
 import io
 from collections.abc import Sequence
 
+from agent_nb.demo.colours import hue_of
 from agent_nb.messages import Image
-from agent_nb.providers.demo.colours import hue_of
 
 _COLOURFUL = 40
 """How far apart the strongest and weakest of red, green and blue must be to count."""

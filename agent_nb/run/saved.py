@@ -1,0 +1,57 @@
+"""Reads a saved run. What is wrong with the file is said in one sentence."""
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+
+from agent_nb._base.wire import Json, from_wire
+from agent_nb.errors import AgentError, SavedRunError
+from agent_nb.events import event_from_wire
+from agent_nb.files import Files
+from agent_nb.messages import Message, ToolSpec, Usage
+from agent_nb.run.run import Run
+from agent_nb.run.wire import FORMAT, FORMAT_VERSION, NESTED
+
+DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading a saved run raises that is not as it was written."""
+
+
+def run_from_wire(data: Json) -> Run:
+    plain = {f.name for f in fields(Run)} - {*NESTED, "messages", "usage", "tools"}
+    given = data.get("given_files")
+    return Run(
+        **{name: data[name] for name in plain if name in data},
+        files=Files.from_wire(data["files"]),
+        given_files=Files.from_wire(given) if given is not None else None,
+        messages=from_wire(tuple[Message, ...], data["messages"]),
+        events=tuple(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
+        usage=from_wire(Usage, data["usage"]),
+        tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),
+        variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Run:
+    """The run that `run.save` wrote."""
+    source = Path(path)
+    try:
+        data = json.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SavedRunError(
+            f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."
+        ) from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise SavedRunError(f"{str(source)!r} is not a saved run: {error}.") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise SavedRunError(f"{str(source)!r} is not a saved run: it does not say it is one.")
+    try:
+        if data.get("version", 0) > FORMAT_VERSION:
+            raise SavedRunError(
+                f"{str(source)!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
+            )
+        return run_from_wire(data)
+    except SavedRunError:
+        raise
+    except DAMAGES as error:
+        raise SavedRunError(f"{str(source)!r} is damaged: {type(error).__name__} {error}.") from None

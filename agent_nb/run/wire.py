@@ -1,0 +1,62 @@
+"""A run as JSON, with its secrets masked."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from agent_nb._base.secrets import dump_scrubbed, scrub_pieces
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.events import (
+    Event,
+    FileDelta,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    TurnRetrying,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from agent_nb.run.run import Run
+
+FORMAT = "agent_nb.run"
+FORMAT_VERSION = 1
+NESTED = ("files", "given_files", "events", "variants")
+
+
+def saved_form(run: "Run", **more: Any) -> bytes:
+    """The run as `load` reads it, with `more` beside it and the secrets masked."""
+    told = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
+    return dump_scrubbed(told).encode("utf-8", "replace")
+
+
+def _to_wire(run: "Run") -> Json:
+    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in NESTED}
+    return {
+        **wire,
+        "files": run.files.to_wire(),
+        "given_files": run.given_files.to_wire() if run.given_files is not None else None,
+        "events": _events_to_wire(run.events),
+        "variants": [_to_wire(variant) for variant in run.variants],
+    }
+
+
+def _events_to_wire(events: Sequence[Event]) -> list[Json]:
+    """A secret may be cut over several pieces of a stream: those of one turn are scrubbed as one text."""
+    told: list[Json] = []
+    streams: dict[tuple[Any, ...], list[Json]] = {}
+    turn = 0
+    for event in events:
+        wire: Json = to_wire(event)
+        del wire["run_id"]
+        told.append(wire)
+        if isinstance(event, TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta):
+            place = turn, wire["type"], wire.get("call_id"), wire.get("path")
+            streams.setdefault(place, []).append(wire)
+        elif isinstance(event, TurnStarted | TurnRetrying):
+            turn += 1
+    for pieces in streams.values():
+        texts = scrub_pieces([piece["text"] for piece in pieces])
+        for piece, text in zip(pieces, texts, strict=True):
+            piece["text"] = text
+    return told
