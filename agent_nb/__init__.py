@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
+    from agent_nb.batch.runs import Runs, RunsHandle
     from agent_nb.cassette import replay
     from agent_nb.engine.loop import RunHandle
     from agent_nb.engine.race import Race
     from agent_nb.engine.setup import Limits
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
-    from agent_nb.many.runs import Runs, RunsHandle
     from agent_nb.messages import Image, Message
     from agent_nb.providers import model
     from agent_nb.run import Run, load
@@ -37,8 +37,8 @@ _HOMES = {
     "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
     "RunHandle": "agent_nb.engine.loop",
-    "Runs": "agent_nb.many.runs",
-    "RunsHandle": "agent_nb.many.runs",
+    "Runs": "agent_nb.batch.runs",
+    "RunsHandle": "agent_nb.batch.runs",
     "Tool": "agent_nb.tools",
     "ToolContext": "agent_nb.tools",
     "ToolError": "agent_nb.errors",

@@ -10,6 +10,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from agent_nb._base.bridge import run_blocking
+from agent_nb.batch.jobs import Models, Prompts, plan_jobs
+from agent_nb.batch.runs import RunsHandle
+from agent_nb.batch.store import Shelf
 from agent_nb.cassette import (
     Recorder,
     Recording,
@@ -28,9 +31,6 @@ from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
-from agent_nb.many.jobs import Models, Prompts, plan_jobs
-from agent_nb.many.runs import RunsHandle
-from agent_nb.many.shelf import Shelf
 from agent_nb.messages import Message, ToolSpec
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
@@ -40,7 +40,7 @@ from agent_nb.providers.prices import has_price, price_of
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.variants import OPTIONS
-from agent_nb.vocabulary import translator
+from agent_nb.web.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
 Before = TypeVar("Before", bound=BeforeTool)

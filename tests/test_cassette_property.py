@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent
-from agent_nb.cassette.pace import read_pace, write_pace
+from agent_nb.cassette.timing import read_pace, write_pace
 from agent_nb.errors import ProviderError
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from tests.tapes import PROMPT, facts, play, record

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_nb import files as module
+from agent_nb.files import files as module
 from agent_nb._base.wire import to_wire
 from agent_nb.errors import FileError
 from agent_nb.events import FileChanged, event_from_wire

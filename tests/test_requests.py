@@ -54,11 +54,11 @@ async def test_pictures_are_told_by_their_size():
 
 
 async def test_secrets_are_masked_in_a_request():
-    register("a-very-secret-value")
+    register("a-very-secret-value-7")
     with ScriptedProvider([[text("ok")]]) as provider:
-        run = await Agent(provider).run("use a-very-secret-value and sk-ant-0123456789abcdef01")
+        run = await Agent(provider).run("use a-very-secret-value-7 and sk-ant-0123456789abcdef01")
     told = json.dumps(run.request(1), ensure_ascii=False)
-    assert "a-very-secret-value" not in told
+    assert "a-very-secret-value-7" not in told
     assert "0123456789abcdef" not in told
     assert told.count(MASK) == 2
 

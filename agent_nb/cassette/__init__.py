@@ -2,7 +2,7 @@
 
 from agent_nb.cassette.fingerprint import differences, ours_of, same_model, yours_of
 from agent_nb.cassette.player import ReplayProvider, as_recorded, replay
-from agent_nb.cassette.reading import AGAIN, locate, read_cassette
+from agent_nb.cassette.reader import AGAIN, locate, read_cassette
 from agent_nb.cassette.recorder import Recorder
 from agent_nb.cassette.recording import Recording, Target
 

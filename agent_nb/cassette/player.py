@@ -13,8 +13,8 @@ from pathlib import Path
 
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import ours_of
-from agent_nb.cassette.reading import read_cassette
-from agent_nb.cassette.tape import Cassette, Mark, Take, TapedTurn
+from agent_nb.cassette.format import Cassette, Mark, Take, TapedTurn
+from agent_nb.cassette.reader import read_cassette
 from agent_nb.engine.setup import Ended, Limits, Setup
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ProviderError, ToolError

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Iterable
 from typing import Any, Protocol
 
 from agent_nb._base.wire import Json, to_wire
+from agent_nb.cassette.format import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
 from agent_nb.cassette.recording import Recording
-from agent_nb.cassette.tape import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
 from agent_nb.engine.cost import Spend, estimate_tokens
 from agent_nb.engine.setup import NOT_RUN, Setup
 from agent_nb.engine.tool_runner import one_line

@@ -11,11 +11,11 @@ from pathlib import Path
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
-from agent_nb.cassette.cleaning import clean
 from agent_nb.cassette.fingerprint import differences
-from agent_nb.cassette.reading import AGAIN, locate, parse_cassette, read_cassette
-from agent_nb.cassette.tape import Cassette, Take
-from agent_nb.cassette.writing import write_cassette
+from agent_nb.cassette.format import Cassette, Take
+from agent_nb.cassette.masking import clean
+from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
+from agent_nb.cassette.writer import write_cassette
 from agent_nb.errors import CassetteError
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."

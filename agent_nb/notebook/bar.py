@@ -14,7 +14,7 @@ from typing import Any
 
 from IPython.display import display
 
-from agent_nb.many.progress import Tally, Watcher
+from agent_nb.batch.progress import Tally, Watcher
 from agent_nb.notebook.loop import TICK, is_attended, on_interrupt
 from agent_nb.notebook.terminal import CLEAR_LINE, DIM, RESET
 from agent_nb.render.words import dollars

@@ -16,7 +16,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, Unicode, observe
 
-from agent_nb.many.progress import watch_with
+from agent_nb.batch.progress import watch_with
 from agent_nb.notebook.loop import CellRewriter
 from agent_nb.prompts import STACKS
 

@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
+from agent_nb.batch.store import mark_of
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import several
 from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
 from agent_nb.images.convert import to_image
-from agent_nb.many.shelf import mark_of
 from agent_nb.providers import full_name
 from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_nb._base.secrets import change_texts, scrub, scrub_pieces, whole_text
 from agent_nb._base.wire import from_wire, to_wire
-from agent_nb.cassette.tape import Attempt, Cassette, Gap, Mark, Take, TapedTurn
+from agent_nb.cassette.format import Attempt, Cassette, Gap, Mark, Take, TapedTurn
 from agent_nb.messages import Message, Part
 from agent_nb.providers.base import CallPiece, Piece, TextPiece, ThinkingPiece, Turn
 

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 
-from agent_nb.cassette.tape import LONGEST_GAP, Gap
+from agent_nb.cassette.format import LONGEST_GAP, Gap
 
 _WEIGHT = 10
 """Packed when longer than this part of the text."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from agent_nb._base.wire import Json
-from agent_nb.cassette.pace import read_pace
-from agent_nb.cassette.tape import (
+from agent_nb.cassette.compact import natural_parts, unpacked_parts, unpacked_vendor
+from agent_nb.cassette.format import (
     FORMAT,
     LONGEST_GAP,
     OWN_ENDS,
@@ -22,7 +22,7 @@ from agent_nb.cassette.tape import (
     Take,
     TapedTurn,
 )
-from agent_nb.cassette.texts import natural_parts, unpacked_parts, unpacked_vendor
+from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError
 from agent_nb.events import Reason
 from agent_nb.messages import Message, Usage

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.cassette.pace import write_pace
-from agent_nb.cassette.tape import FORMAT, VERSION, Attempt, Cassette, Gap, Mark, Take
-from agent_nb.cassette.texts import natural_parts, packed_parts, packed_vendor
+from agent_nb.cassette.compact import natural_parts, packed_parts, packed_vendor
+from agent_nb.cassette.format import FORMAT, VERSION, Attempt, Cassette, Gap, Mark, Take
+from agent_nb.cassette.timing import write_pace
 from agent_nb.messages import Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 

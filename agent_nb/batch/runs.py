@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
+from agent_nb.batch import progress
+from agent_nb.batch.jobs import Absent, Job
+from agent_nb.batch.store import Shelf
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
-from agent_nb.many import progress
-from agent_nb.many.jobs import Absent, Job
-from agent_nb.many.shelf import Shelf
 from agent_nb.messages import Usage
 from agent_nb.providers.prices import has_price
 from agent_nb.run import Run
