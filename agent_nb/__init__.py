@@ -7,6 +7,8 @@ until it is used.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.moved import find_former_names
+
 if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from agent_nb.cassette import replay
     from agent_nb.engine.loop import RunHandle
     from agent_nb.engine.race import Race
-    from agent_nb.engine.setup import Limits
+    from agent_nb.engine.limits import Limits
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
     from agent_nb.messages import Image, Message
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+find_former_names()
+
 _HOMES = {
     "Agent": "agent_nb.agent",
     "AgentError": "agent_nb.errors",
@@ -32,7 +36,7 @@ _HOMES = {
     "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files.files",
     "Image": "agent_nb.messages",
-    "Limits": "agent_nb.engine.setup",
+    "Limits": "agent_nb.engine.limits",
     "Message": "agent_nb.messages",
     "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
@@ -96,12 +100,12 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    from agent_nb.notebook.magics import load
+    from agent_nb.notebook.magic.magics import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    from agent_nb.notebook.magics import unload
+    from agent_nb.notebook.magic.magics import unload
 
     unload(shell)

@@ -12,7 +12,7 @@ from agent_nb import Agent
 from agent_nb.demo import DemoProvider
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.events import Event
-from agent_nb.notebook.feed import Feed
+from agent_nb.notebook.live.feed import Feed
 from tests.demo_kit import BAKERY
 from tests.widget_stage import RUNS
 

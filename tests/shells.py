@@ -14,7 +14,7 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 from agent_nb import Agent, Run, model
-from agent_nb.notebook.magics import AgentMagics
+from agent_nb.notebook.magic.magics import AgentMagics
 
 
 @dataclass

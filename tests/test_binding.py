@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent_nb.notebook.binding import bind
+from agent_nb.notebook.magic.names import bind
 from tests.shells import quick_run
 
 CELL = "%%agent hero -m demo: --pace 0 --plain"

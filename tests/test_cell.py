@@ -5,8 +5,8 @@ import pytest
 from agent_nb import Agent, Run, load, model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.binding import bind
-from agent_nb.notebook.cell import CellError, check, pick
+from agent_nb.notebook.magic.cell import CellError, check, pick
+from agent_nb.notebook.magic.names import bind
 from tests.shells import quick_run
 from tests.wire import Call, Say, WireServer, problem, reply
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent_nb import Agent, load, replay, tool
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers import catalog
 from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
 from agent_nb.tools import Toolbox

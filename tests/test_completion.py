@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import tool
-from agent_nb.notebook.binding import bind
-from agent_nb.notebook.commands import COMMANDS
-from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.magic.commands import COMMANDS
+from agent_nb.notebook.magic.names import bind
+from agent_nb.notebook.magic.store import RunStore
 from tests.shells import quick_run, start_shell
 
 

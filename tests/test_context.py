@@ -9,8 +9,8 @@ from IPython.core.error import UsageError
 from matplotlib.figure import Figure
 from PIL import Image as Picture
 
-from agent_nb.notebook import context
-from agent_nb.notebook.context import TEXT_LIMIT, describe, describer, expand, lookup
+from agent_nb.notebook.magic import context
+from agent_nb.notebook.magic.context import TEXT_LIMIT, describe, describer, expand, lookup
 from tests.shells import start_shell
 
 

@@ -12,7 +12,7 @@ from agent_nb import Agent
 from agent_nb._base.secrets import MASK
 from agent_nb.demo import DemoProvider
 from agent_nb.files.diffs import apply_patch
-from agent_nb.notebook.feed import JOINED_WITHIN, SHORT, Feed
+from agent_nb.notebook.live.feed import JOINED_WITHIN, SHORT, Feed
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))

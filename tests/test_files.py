@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_nb.files import files as module
 from agent_nb._base.wire import to_wire
 from agent_nb.errors import FileError
 from agent_nb.events import FileChanged, event_from_wire
 from agent_nb.files import Change, Files, Workspace, apply_patch, count_lines, human_size
+from agent_nb.files import files as module
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
 STEPS = st.lists(

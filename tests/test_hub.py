@@ -192,7 +192,7 @@ def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
 
 
 def test_a_question_that_no_page_sees_is_denied(page, server):
-    page.kernel.run("import agent_nb.notebook.widget as w; w.PATIENCE = 0.1")
+    page.kernel.run("import agent_nb.notebook.live.hub as w; w.PATIENCE = 0.1")
     server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     page.finish(page.start(f"%%agent unseen {MODEL} -t run_shell\nList"))
     (end,) = [event for event in page.events() if event["type"] == "tool_finished"]

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from agent_nb.notebook.loop import CellRewriter, is_attended, on_interrupt, ticking
+from agent_nb.notebook.magic.rewrite import CellRewriter, is_attended, on_interrupt, ticking
 from tests.shells import in_kernel, start_shell
 
-AWAITED = "await __import__('agent_nb.notebook.loop', fromlist=['loop']).agent_cell"
+AWAITED = "await __import__('agent_nb.notebook.magic.rewrite', fromlist=['loop']).agent_cell"
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from agent_nb.notebook.commands import COMMANDS
-from agent_nb.notebook.loop import CellRewriter
+from agent_nb.notebook.magic.commands import COMMANDS
+from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.providers.vendors import VENDORS
 
 

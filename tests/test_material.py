@@ -6,8 +6,8 @@ import PIL.Image
 import pytest
 from IPython.core.error import UsageError
 
-from agent_nb.notebook.material import SYSTEM_LIMIT, find_system, load_pictures, system_names
-from agent_nb.notebook.playing import Playing
+from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_pictures, system_names
+from agent_nb.notebook.magic.mode import Playing
 
 RED = PIL.Image.new("RGB", (8, 6), "red")
 

@@ -4,7 +4,7 @@ import asyncio
 
 from agent_nb.events import TextDelta, ToolStarted, UsageUpdated
 from agent_nb.messages import Usage
-from agent_nb.notebook.outlet import ENOUGH, Pace
+from agent_nb.notebook.live.sender import ENOUGH, Pace
 
 
 def words(text: str = "bread ", variant: int = 0) -> TextDelta:

@@ -52,7 +52,7 @@ def test_the_installed_wheel_runs_the_demo(wheel, tmp_path):
     script = (
         "import agent_nb, pathlib, sys\n"
         "assert pathlib.Path(agent_nb.__file__).is_relative_to(sys.path[0]), agent_nb.__file__\n"
-        "from agent_nb.notebook.widget import BUNDLE\n"
+        "from agent_nb.notebook.live.hub import BUNDLE\n"
         "assert BUNDLE.stat().st_size > 10_000\n"
         "run = agent_nb.Agent(agent_nb.model('demo:', pace=0)).run_sync('A form')\n"
         "print(run.reason, list(run.files))\n"

@@ -19,7 +19,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Usage
-from agent_nb.notebook.outlet import Outlet
+from agent_nb.notebook.live.sender import Outlet
 from tests.unpacking import Unpacker
 
 JS = Path(__file__).parent.parent / "js"

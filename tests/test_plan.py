@@ -5,7 +5,7 @@ from IPython.core.error import UsageError
 
 from agent_nb import tool
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.plan import check_name, choose_models, make_plan
+from agent_nb.notebook.magic.plan import check_name, choose_models, make_plan
 from tests.shells import quick_run
 
 DEMO = "-m demo: "

@@ -6,7 +6,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb import Agent, model
-from agent_nb.notebook.playing import VARIABLE, choose_playing
+from agent_nb.notebook.magic.mode import VARIABLE, choose_playing
 from tests.shells import quick_run
 
 PROMPT = "A form"

@@ -8,7 +8,7 @@ from agent_nb import Agent, model
 from agent_nb.batch import progress
 from agent_nb.batch.progress import Tally, Watcher
 from agent_nb.events import RunFinished
-from agent_nb.notebook.bar import bar_html, time_left
+from agent_nb.notebook.views.progress_bar import bar_html, time_left
 
 PROMPTS = ["A bakery page", "A form", "A dashboard"]
 

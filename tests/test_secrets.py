@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb import Agent, tool
 from agent_nb._base.secrets import MASK, register
-from agent_nb.notebook.views import PlainView
+from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import bundle, to_html_page, to_markdown, to_text
 from agent_nb.render.cards import MAX_ARGUMENT

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from agent_nb import load
 from agent_nb.notebook import store as store_module
-from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers.scripted import text
 from tests.scripts import run_script, write
 
@@ -19,7 +19,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from agent_nb import load
-from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.magic.store import RunStore
 
 source, home, name, count = sys.argv[1:]
 run = load(source)

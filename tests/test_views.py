@@ -4,8 +4,8 @@ import pytest
 from IPython.utils.capture import capture_output
 
 from agent_nb import Agent
-from agent_nb.notebook.terminal import TerminalView
-from agent_nb.notebook.views import FrozenView, LiveView, PlainView, show_run, view_for
+from agent_nb.notebook.views.terminal import TerminalView
+from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, show_run, view_for
 from agent_nb.providers.scripted import ScriptedProvider, stall, text
 from agent_nb.render import bundle, to_text
 from tests.scripts import run_script, write

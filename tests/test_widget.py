@@ -8,7 +8,7 @@ import pytest
 
 from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested
-from agent_nb.notebook.widget import Hub
+from agent_nb.notebook.live.hub import Hub
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 

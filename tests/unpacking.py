@@ -1,4 +1,4 @@
-"""Undoes `agent_nb.notebook.packing` as the page does, for tests that read what the hub sends."""
+"""Undoes `agent_nb.notebook.live.packing` as the page does, for tests that read what the hub sends."""
 
 import string
 from typing import Any

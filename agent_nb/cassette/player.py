@@ -15,7 +15,8 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import ours_of
 from agent_nb.cassette.format import Cassette, Mark, Take, TapedTurn
 from agent_nb.cassette.reader import read_cassette
-from agent_nb.engine.setup import Ended, Limits, Setup
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.setup import Ended, Setup
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning

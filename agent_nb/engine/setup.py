@@ -2,36 +2,17 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent_nb.engine.cost import Purse
+from agent_nb.engine.limits import Limits
 from agent_nb.engine.tool_runner import Hooks, Policy, ToolRunner
-from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Where a run ends by itself. Ending on one is an ordinary result."""
-
-    steps: int = 20
-    """Turns of the model."""
-    seconds: float | None = None
-    usd: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            number = int if name == "steps" else int | float
-            if value is None and name != "steps":
-                continue
-            if not isinstance(value, number) or isinstance(value, bool) or not value > 0:
-                kind = "a whole number" if name == "steps" else "a number"
-                raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

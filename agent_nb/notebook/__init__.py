@@ -1,0 +1,1 @@
+"""The notebook: with `hosts` the only room that knows IPython and anywidget."""

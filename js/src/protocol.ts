@@ -26,7 +26,7 @@ export interface Batch {
 	meta?: Meta;
 }
 
-/** What `agent_nb/notebook/packing.py` makes of an event: `unpack.ts` undoes it. */
+/** What `agent_nb/notebook/live/packing.py` makes of an event: `unpack.ts` undoes it. */
 export type Item = Event | string | number | [variant: number, text: string] | Guess;
 export type Guess = [variant: number, cost: number | null, input: number, ...counts: number[]];
 

@@ -1,4 +1,4 @@
-// Undoes what `agent_nb/notebook/packing.py` did to save bytes: batches in, full events out.
+// Undoes what `agent_nb/notebook/live/packing.py` did to save bytes: batches in, full events out.
 // Both remember the same things of what was sent; a batch that tells everything is a fresh start for both.
 
 import type { Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta, UsageUpdated } from "./events.ts";

@@ -39,8 +39,8 @@ FIREHOSE = f"""
 import asyncio, json, time
 from agent_nb import Agent
 from agent_nb.messages import ToolCall, Usage, assistant
-from agent_nb.notebook import widget
-from agent_nb.notebook.views import LiveView
+from agent_nb.notebook.live import hub as widget
+from agent_nb.notebook.views.views import LiveView
 from agent_nb.providers.base import CallPiece, CallStarted, RealClock, TextPiece, Turn
 
 LINE = "<p>Bread and butter.".ljust({FRAGMENT})

@@ -41,7 +41,7 @@ class CellRewriter:
             return lines
         body = "".join(lines[start + 1 :])
         return [
-            f"await __import__('agent_nb.notebook.loop', fromlist=['loop']).agent_cell({rest!r}, {body!r})\n"
+            f"await __import__('agent_nb.notebook.magic.rewrite', fromlist=['loop']).agent_cell({rest!r}, {body!r})\n"
         ]
 
     def install(self) -> None:

@@ -17,8 +17,8 @@ from agent_nb._base.secrets import MASK, scrub
 from agent_nb.engine.conversation import fenced
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.notebook.masking import Masks, is_secret
-from agent_nb.notebook.table_masking import is_of
+from agent_nb.notebook.magic.masking import Masks, is_secret
+from agent_nb.notebook.magic.table_masking import is_of
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000

@@ -16,7 +16,7 @@ from agent_nb.errors import AgentError
 if TYPE_CHECKING:
     from agent_nb.engine.session_costs import Account
     from agent_nb.images.maker import Studio
-    from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.notebook.magic.magics import AgentMagics
     from agent_nb.run import Run
     from agent_nb.tools import Tool
 
@@ -101,8 +101,8 @@ def _when_offered(tool: "Tool", studio: "Studio") -> str:
 
 
 def _runs(magics: "AgentMagics", rest: str) -> None:
-    from agent_nb.notebook.binding import run_id
-    from agent_nb.notebook.store import RunStore
+    from agent_nb.notebook.magic.names import run_id
+    from agent_nb.notebook.magic.store import RunStore
 
     for handle in magics.background.values():
         print(
@@ -126,7 +126,7 @@ def _runs(magics: "AgentMagics", rest: str) -> None:
 
 
 def _load(magics: "AgentMagics", rest: str) -> None:
-    from agent_nb.notebook.binding import bring_back
+    from agent_nb.notebook.magic.names import bring_back
 
     if not rest:
         raise UsageError(
@@ -137,8 +137,8 @@ def _load(magics: "AgentMagics", rest: str) -> None:
 
 
 def _undo(magics: "AgentMagics", rest: str) -> None:
-    from agent_nb.notebook.binding import run_id, undo
-    from agent_nb.notebook.store import RunStore
+    from agent_nb.notebook.magic.names import run_id, undo
+    from agent_nb.notebook.magic.store import RunStore
 
     if not rest:
         raise UsageError(f"Name the run to put back, such as `{_line(magics, 'undo hero')}`.")
@@ -153,7 +153,7 @@ def _undo(magics: "AgentMagics", rest: str) -> None:
 def _console(magics: "AgentMagics", rest: str) -> None:
     name = rest or "run"
     # The widget's module is there once a run was watched, and too heavy to be loaded for this.
-    widget = sys.modules.get("agent_nb.notebook.widget")
+    widget = sys.modules.get("agent_nb.notebook.live.hub")
     hub = widget.existing_hub() if widget else None
     entries = hub.console_of(name) if hub else None
     if entries is None:

@@ -8,7 +8,7 @@ from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.cost import CHARS_PER_TOKEN, estimate_tokens
 from agent_nb.messages import Image, Text
-from agent_nb.notebook.plan import Plan
+from agent_nb.notebook.magic.plan import Plan
 from agent_nb.providers.prices import estimate
 
 

@@ -12,16 +12,16 @@ from IPython.core.error import UsageError
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError
-from agent_nb.notebook.binding import bind, hold
-from agent_nb.notebook.loop import is_attended, on_interrupt, ticking
-from agent_nb.notebook.plan import make_plan
-from agent_nb.notebook.store import RunStore
-from agent_nb.notebook.views import View, view_for
+from agent_nb.notebook.magic.names import bind, hold
+from agent_nb.notebook.magic.plan import make_plan
+from agent_nb.notebook.magic.rewrite import is_attended, on_interrupt, ticking
+from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.views.views import View, view_for
 from agent_nb.run import Run
 from agent_nb.run.compare import scope_of
 
 if TYPE_CHECKING:
-    from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.notebook.magic.magics import AgentMagics
 
 
 class CellError(Exception):
@@ -46,7 +46,7 @@ def warm_up(shell: Any) -> None:
     """Imports what the first run needs. Called in a thread, so that the kernel's loop goes on meanwhile."""
     importlib.import_module("fastjsonschema")
     if hasattr(shell, "kernel") and is_attended(shell):
-        importlib.import_module("agent_nb.notebook.widget")
+        importlib.import_module("agent_nb.notebook.live.hub")
 
 
 async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
@@ -55,7 +55,7 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
     try:
         plan = await make_plan(magics, options, cell, attended=attended)
         if options.dry_run:
-            from agent_nb.notebook.dry_run import show_dry_run
+            from agent_nb.notebook.magic.dry_run import show_dry_run
 
             show_dry_run(plan)
             return

@@ -23,12 +23,12 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.tool_runner import Answer, nobody_to_ask
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
-from agent_nb.notebook.outlet import Outlet, Pace
+from agent_nb.notebook.live.sender import Outlet, Pace
 from agent_nb.render import outcome_mark, ready_line
 from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run, all_events
 
-BUNDLE = Path(__file__).parent.parent / "static" / "widget.js"
+BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 PATIENCE = 5.0
 """Seconds to wait for a page before a question is taken to have nobody to answer it."""
 FIRST_CHECKPOINT = 256

@@ -4,7 +4,7 @@ from typing import Any
 
 from IPython.core.error import TryNext
 
-from agent_nb.notebook.commands import COMMANDS
+from agent_nb.notebook.magic.commands import COMMANDS
 
 
 def complete(shell: Any, event: Any) -> list[str]:
@@ -26,7 +26,7 @@ def complete(shell: Any, event: Any) -> list[str]:
 def _after_command(magics: Any, command: str) -> list[str]:
     match command:
         case "load":
-            from agent_nb.notebook.store import RunStore
+            from agent_nb.notebook.magic.store import RunStore
 
             return list({row["name"]: None for row in RunStore(magics.home).rows()})
         case "console":
@@ -62,7 +62,7 @@ def _values(shell: Any, destination: str) -> list[str]:
             kinds = (".png", ".jpg", ".jpeg", ".webp", ".gif")
             return names + sorted(path.name for path in home.iterdir() if path.suffix.lower() in kinds)
         case "system":
-            from agent_nb.notebook.material import system_names
+            from agent_nb.notebook.magic.inputs import system_names
 
             texts = [name for name in names if isinstance(shell.user_ns[name], str)]
             return texts + system_names(shell.magics_manager.registry["AgentMagics"].home)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from agent_nb.engine.handle import Handle
-from agent_nb.notebook.terminal import TerminalView, printable
+from agent_nb.notebook.views.terminal import TerminalView, printable
 from agent_nb.render import bundle, first_frame, to_text
 from agent_nb.run import Run
 
@@ -75,7 +75,7 @@ class LiveView(_Lines):
     def start(self, note: str) -> None:
         from IPython.display import display
 
-        from agent_nb.notebook.widget import hub, needs_view
+        from agent_nb.notebook.live.hub import hub, needs_view
 
         super().start(note)
         handle = self._handle
@@ -103,7 +103,7 @@ class LiveView(_Lines):
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
     """A run as a cell's result, known to the page if there is one; one that nobody shows has only its repr."""
-    widget = sys.modules.get("agent_nb.notebook.widget")
+    widget = sys.modules.get("agent_nb.notebook.live.hub")
     hub = widget.existing_hub() if widget is not None else None
     if isinstance(run, Handle):
         if run.result is None:

@@ -10,8 +10,8 @@ from IPython.core.error import UsageError
 
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.notebook.context import lookup
-from agent_nb.notebook.playing import Playing
+from agent_nb.notebook.magic.context import lookup
+from agent_nb.notebook.magic.mode import Playing
 
 DESIGNS = "design"
 """The folder of own design systems."""

@@ -19,8 +19,8 @@ from agent_nb.events import (
     ToolArgsDelta,
     UsageUpdated,
 )
-from agent_nb.notebook.feed import Feed
-from agent_nb.notebook.packing import Packer
+from agent_nb.notebook.live.feed import Feed
+from agent_nb.notebook.live.packing import Packer
 
 INTERVAL = 0.05
 """Seconds between two messages to the page: it cannot draw faster, and each message costs."""

@@ -15,7 +15,7 @@ from agent_nb.prompts import prompt_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:
-    from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.notebook.magic.magics import AgentMagics
 
 Mode = Literal["auto", "record", "replay", "live"]
 MODES: tuple[Mode, ...] = ("record", "replay", "live")

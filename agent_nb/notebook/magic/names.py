@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from agent_nb.notebook.plan import check_name
-from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.magic.plan import check_name
+from agent_nb.notebook.magic.store import RunStore
 from agent_nb.run import Run, load
 
 if TYPE_CHECKING:
-    from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.notebook.magic.magics import AgentMagics
 
 
 def hold(magics: "AgentMagics", name: str, value: Any) -> None:

@@ -17,7 +17,7 @@ from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, Unicode, observe
 
 from agent_nb.batch.progress import watch_with
-from agent_nb.notebook.loop import CellRewriter
+from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.prompts import STACKS
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -146,7 +146,7 @@ class AgentMagics(Magics):
         As a line: `%agent models | tools | runs | load | undo | console | cost | config | log | help`.
         """
         if cell is None:
-            from agent_nb.notebook.commands import run_command
+            from agent_nb.notebook.magic.commands import run_command
 
             run_command(self, line)
             return
@@ -157,13 +157,13 @@ class AgentMagics(Magics):
     async def run_cell(self, line: str, cell: str) -> None:
         """Runs one `%%agent` cell; awaited by the rewritten cell."""
         options = self.parse(line)
-        module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.cell")
+        module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.magic.cell")
         await asyncio.to_thread(module.warm_up, self.shell)
         await module.run_cell(self, options, cell)
 
     def parse(self, line: str) -> Any:
         """The options of a line; a wrong one is a `UsageError` that names the remedy."""
-        from agent_nb.notebook.options import read_options
+        from agent_nb.notebook.magic.options import read_options
 
         return read_options(self.agent.parser, line, self.magic_name)
 
@@ -231,19 +231,19 @@ def _run_formatter(shell: Any, function: Any) -> None:
 
 def _show_run(run: Any, *_: Any, **__: Any) -> Any:
     """How a run looks as a cell's result: its frozen form, which the page opens where there is one."""
-    from agent_nb.notebook.views import show_run
+    from agent_nb.notebook.views.views import show_run
 
     return show_run(run)
 
 
 def _watch(shell: Any, tally: Any, stop: Any) -> Any:
     """Draws the progress of long work."""
-    from agent_nb.notebook.bar import watch
+    from agent_nb.notebook.views.progress_bar import watch
 
     return watch(shell, tally, stop)
 
 
 def _complete(shell: Any, event: Any) -> list[str]:
-    from agent_nb.notebook.completion import complete
+    from agent_nb.notebook.magic.completion import complete
 
     return complete(shell, event)

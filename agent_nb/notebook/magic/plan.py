@@ -15,19 +15,19 @@ from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import count_variants
-from agent_nb.engine.setup import Limits
+from agent_nb.engine.limits import Limits
 from agent_nb.messages import Image
-from agent_nb.notebook.context import describe, expand, lookup, recent_cells
-from agent_nb.notebook.material import find_system, load_pictures
-from agent_nb.notebook.playing import DEMO, Playing, choose_playing
-from agent_nb.notebook.store import RunStore
+from agent_nb.notebook.magic.context import describe, expand, lookup, recent_cells
+from agent_nb.notebook.magic.inputs import find_system, load_pictures
+from agent_nb.notebook.magic.mode import DEMO, Playing, choose_playing
+from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.tools import Tool, Toolbox
 
 if TYPE_CHECKING:
-    from agent_nb.notebook.magics import AgentMagics
+    from agent_nb.notebook.magic.magics import AgentMagics
 
 _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 

@@ -1,0 +1,24 @@
+"""Where a run ends by itself."""
+
+from dataclasses import asdict, dataclass
+
+from agent_nb.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a run ends by itself. That is an ordinary result, not an error."""
+
+    steps: int = 20
+    """Turns of the model."""
+    seconds: float | None = None
+    usd: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            number = int if name == "steps" else int | float
+            if value is None and name != "steps":
+                continue
+            if not isinstance(value, number) or isinstance(value, bool) or not value > 0:
+                kind = "a whole number" if name == "steps" else "a number"
+                raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
