@@ -42,7 +42,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 
 test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-page test-lessons
-	$(PY) -m pytest tests -m "not wide" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PY) -m pytest tests -p no:nbval -m "not wide" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -51,13 +51,13 @@ test-lessons: env build ## every notebook, with the outputs it was saved with
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
 
 test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form
-	$(PY) -m pytest tests -m wide -n 2 --dist loadfile
+	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile
 
 notebooks: env build ## run every lesson again and save it with its outputs
-	$(PY) -m tests.execute_notebooks
+	$(PY) -m docs.scripts.execute_notebooks
 
 test-binder: env ## build Binder's environment from binder/ and run every lesson in it
-	$(PY) -m tests.binder
+	$(PY) -m docs.scripts.binder
 
 KERNELS := 6.31.0 7.2.0
 
@@ -66,14 +66,14 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  folder=.venv-kernel-$$version; echo "ipykernel $$version"; \
 	  [ -x $$folder/bin/python ] || { $(PYTHON) -m venv $$folder && $$folder/bin/pip install -q -U "pip>=25.1" && \
 	    AGENT_NB_SKIP_BUILD=1 $$folder/bin/pip install -q -e . pytest pytest-asyncio hypothesis jupyter_client pandas matplotlib "ipykernel==$$version"; } && \
-	  $$folder/bin/python -m pytest -q tests/test_magic.py tests/test_magic_loop.py tests/test_subshell.py || exit 1; \
+	  $$folder/bin/python -m pytest -q tests/kernel/test_cells.py tests/kernel/test_loop.py tests/kernel/test_subshell.py || exit 1; \
 	done
 
 picture: env build chromium ## make the README's picture from a real run
-	$(PY) -m docs.picture
+	$(PY) -m docs.scripts.picture
 
 fuzz: env ## the property tests, for much longer
-	$(PY) -m pytest tests/test_partial.py tests/test_loop_property.py tests/test_diffs.py tests/test_feed.py tests/test_cassette_property.py --hypothesis-profile=fuzz
+	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/notebook/live/test_feed.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
 
 bench: env build ## what it costs: timings as ratios in one run
 	$(PY) -m tests.bench.bench_providers --engine
@@ -84,14 +84,15 @@ bench: env build ## what it costs: timings as ratios in one run
 	$(PY) -m tests.bench.bench_arrangements
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
-	$(VENV)/bin/ruff check agent_nb tests js
-	$(VENV)/bin/ruff format --check agent_nb tests js
+	$(VENV)/bin/ruff check agent_nb tests docs js
+	$(VENV)/bin/ruff format --check agent_nb tests docs js
 	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
 	cd js && npm run --silent check
 
 format: env js/node_modules/.installed ## put the code in shape
-	$(VENV)/bin/ruff check --fix agent_nb tests js
-	$(VENV)/bin/ruff format agent_nb tests js
+	$(VENV)/bin/ruff check --fix agent_nb tests docs js
+	$(VENV)/bin/ruff format agent_nb tests docs js
 	cd js && npm run --silent format
 
 clean: ## remove what was built

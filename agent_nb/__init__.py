@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from agent_nb.agent import Agent
     from agent_nb.batch.runs import Runs, RunsHandle
     from agent_nb.cassette import replay
+    from agent_nb.engine.limits import Limits
     from agent_nb.engine.loop import RunHandle
     from agent_nb.engine.race import Race
-    from agent_nb.engine.limits import Limits
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
     from agent_nb.messages import Image, Message

@@ -23,10 +23,10 @@ from agent_nb.cassette import (
     ours_of,
     yours_of,
 )
+from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import Opening, open_run, with_pictures_read
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.engine.limits import Limits
 from agent_nb.engine.setup import Lane, Setup
 from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
 from agent_nb.errors import CassetteError, ConfigError

@@ -1,5 +1,6 @@
 """Settings for all tests: no key of the person who runs them is ever used, and `make fuzz` looks longer."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,39 +9,33 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.kernels import KEYS
+from tests.support.kernels import KEYS
 
 if TYPE_CHECKING:
-    from tests.shells import Shell
+    from tests.support.shells import Shell
 
 settings.register_profile("quick", max_examples=60, deadline=None)
 settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
 
 
-WIDE = {
-    "test_demo_pages_browser",
-    "test_image_lab",
-    "test_render_access",
-    "test_scrubber_browser",
-    "test_stacks_browser",
-    "test_variants_browser",
-}
-"""Many looks at things that other files look at once; `make test-wide` runs them."""
-SLOW_FIRST = ("test_widget_lab", "_lab", "_browser", "_access", "_security", "test_train", "test_bar")
+SLOW_FIRST = ("lab", "browser", "wide", "kernel", "unit")
+"""Folders in the order they run, so that no worker ends with a long file alone."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start a JupyterLab or a browser come first, so that no worker ends with one of them alone."""
+    def folder(item: pytest.Item) -> str:
+        return item.path.relative_to(Path(__file__).parent).parts[0]
 
-    def rank(item: pytest.Item) -> int:
-        name = item.path.stem
-        return next((place for place, part in enumerate(SLOW_FIRST) if part in name), len(SLOW_FIRST))
-
-    items.sort(key=rank)
+    items.sort(key=lambda item: SLOW_FIRST.index(folder(item)))
     for item in items:
-        if item.path.stem in WIDE:
+        if folder(item) == "wide":
             item.add_marker("wide")
+
+
+def pytest_unconfigure() -> None:
+    """Spares the collector the objects of all tests: at exit it would walk them for longer than the tests took."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +49,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def shell(tmp_path: Path) -> "Iterator[Shell]":
     """A plain IPython shell with the extension loaded, working in `tmp_path`."""
-    from tests.shells import start_shell
+    from tests.support.shells import start_shell
 
     with start_shell(tmp_path) as shell:
         yield shell

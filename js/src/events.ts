@@ -1,4 +1,4 @@
-// The typed twin of `agent_nb/events.py`. Do not edit: `tests/test_events_ts.py` prints what it should hold.
+// The typed twin of `agent_nb/events.py`. Do not edit: `tests/unit/test_events_ts.py` prints what it should hold.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;

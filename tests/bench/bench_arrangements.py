@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from tests.bench.bench_widget import open_stage, renderer_seconds
-from tests.widget_stage import BUNDLE, CHROMIUM, SECONDS, DevServer
+from tests.support.widget_stage import BUNDLE, CHROMIUM, SECONDS, DevServer
 
 ARRANGEMENTS = ("one", "side", "grid")
 WATCHED = 8

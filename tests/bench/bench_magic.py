@@ -6,7 +6,7 @@ python -m tests.bench.bench_magic
 import tempfile
 from pathlib import Path
 
-from tests.kernels import Kernel, start_kernel
+from tests.support.kernels import Kernel, start_kernel
 
 LOAD = """
 import sys, time

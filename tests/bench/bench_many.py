@@ -8,8 +8,8 @@ import tempfile
 import time
 
 from agent_nb import Agent, model
-from tests.wire import Pause, Say, WireServer, reply
-from tests.wire.cases import CASE
+from tests.support.wire import Pause, Say, WireServer, reply
+from tests.support.wire.cases import CASE
 
 PROMPTS = [f"A bakery page, number {number}" for number in range(40)]
 

@@ -23,8 +23,8 @@ from typing import Any
 from agent_nb.messages import ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import CallPiece, Request, Turn
-from tests.wire import Hold, Say, WireServer, reply
-from tests.wire.cases import CASES, collect
+from tests.support.wire import Hold, Say, WireServer, reply
+from tests.support.wire.cases import CASES, collect
 
 KEY = "key-of-the-bench"
 LIMITS = {"anthropic": 0.6, "openai": 0.25, "chat": 0.25}
@@ -44,7 +44,7 @@ Work = Callable[[int], Awaitable[int]]
 @contextlib.contextmanager
 def wire_process(*options: str):
     """The loopback server in a process of its own, so that its CPU is not counted."""
-    command = [sys.executable, "-m", "tests.wire", *options]
+    command = [sys.executable, "-m", "tests.support.wire", *options]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield json.loads(process.stdout.readline())["base_url"]

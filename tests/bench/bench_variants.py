@@ -11,7 +11,7 @@ import time
 from agent_nb import Agent
 from agent_nb.providers import model
 from tests.bench.bench_providers import KEY, NAMES, wire_process
-from tests.wire.__main__ import page_of
+from tests.support.wire.__main__ import page_of
 
 KILOBYTES = 10
 MOST = 8

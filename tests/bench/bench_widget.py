@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.bench_providers import exponent
-from tests.kernels import PATIENCE, Kernel, start_kernel
-from tests.unpacking import Unpacker
-from tests.widget_stage import BUNDLE, CHROMIUM, FLAGS, DevServer, Stage, event
+from tests.support.kernels import PATIENCE, Kernel, start_kernel
+from tests.support.unpacking import Unpacker
+from tests.support.widget_stage import BUNDLE, CHROMIUM, FLAGS, DevServer, Stage, event
 
 FRAGMENT = 20
 RATE = 5000

@@ -218,7 +218,7 @@ def unload(shell: Any) -> None:
 def _run_formatter(shell: Any, function: Any) -> None:
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name in (
-        ("agent_nb.run", "Run"),
+        ("agent_nb.run.run", "Run"),
         ("agent_nb.engine.loop", "RunHandle"),
         ("agent_nb.engine.race", "Race"),
     ):

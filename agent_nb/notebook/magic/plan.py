@@ -14,8 +14,8 @@ from IPython.core.error import UsageError
 from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.race import count_variants
 from agent_nb.engine.limits import Limits
+from agent_nb.engine.race import count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.context import describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_pictures

@@ -1,0 +1,145 @@
+"""`python -m docs.scripts.record_pottery` writes the cassettes of lesson 02; with `--pictures` also its screenshots.
+
+No vendor is asked: the real SDKs talk to the loopback server. The pages are those in `pages/pottery`; words and token
+counts are made up, and the lesson says so. Only what they cost is reckoned from the price tables.
+"""
+
+# ruff: noqa: E501 - words are written as they are sent
+
+import asyncio
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent_nb import Agent, Run
+from docs.scripts.execute_notebooks import FOLDER
+from tests.support import ROOT
+from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, reply
+from tests.support.wire.cases import CASE
+
+PAGES = ROOT / "tests" / "support" / "pages" / "pottery"
+PICTURES = FOLDER / "pictures"
+SIZE = {"width": 1040, "height": 640}
+GREEN = [
+    {"old": ".button { display: inline-block; margin-top: 12px; padding: 13px 24px; border-radius: 8px; color: #fff; background: #b4542d;",
+     "new": ".button { display: inline-block; margin-top: 12px; padding: 13px 24px; border-radius: 8px; color: #fff; background: #3f7d4e;"},
+    {"old": '<article class="course"><h2>Raku night</h2><p>Fire, smoke and surprise.</p><p>60 euros</p></article>\n', "new": ""},
+    {"old": "repeat(3, 1fr)", "new": "repeat(2, 1fr)"},
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Take:
+    """One run: where it is kept, what is asked, and what the model is made to do."""
+
+    cassette: str
+    protocol: str
+    prompt: str
+    thinking: str
+    call: Call
+    summary: str
+    tokens: tuple[Tokens, Tokens]
+    images: tuple[str, ...] = ()
+    stack: str = ""
+    system: str = ""
+
+
+def page(name: str) -> dict[str, str]:
+    return {"path": "index.html", "content": (PAGES / f"{name}.html").read_text(encoding="utf-8")}
+
+
+TAKES = (
+    Take(
+        "shop",
+        "anthropic",
+        "Build this page.",
+        "A bar with the name and three links, a heading with a button beside a drawing of three pots, then three cards with prices. Paper and clay colours, a serif for headings. The pots are simple shapes: inline SVG.",
+        Call("create_file", page("shop"), id="call_shop_1"),
+        "The page is in `index.html`: the bar, the heading with its drawing in SVG, and three courses. The links lead nowhere yet, and I chose the text alternative of the drawing.",
+        (Tokens(input=2940, cached_write=1874, output=1382, reasoning=74), Tokens(input=4391, cached_read=1874, cached_write=1450, output=52)),
+        images=("shot.png",),
+    ),
+    Take(
+        "shop-2",
+        "anthropic",
+        "Change what I have marked.",
+        "Two remarks: the button is circled, beside it stands “green”; the third card is crossed out. With two cards left, two columns. Nothing else.",
+        Call("edit_file", {"path": "index.html", "edits": GREEN}, id="call_shop_2"),
+        "Three small changes: the button is green, the card “Raku night” is gone, and the two others share the row.",
+        (Tokens(input=6120, cached_read=4340, cached_write=1720, output=402, reasoning=61), Tokens(input=6588, cached_read=6060, cached_write=480, output=34)),
+        images=("marked.png",),
+    ),
+    Take(
+        "glazes",
+        "openai",
+        "A table of our glazes, with a slider for the highest temperature of the kiln:\nHoney, glossy, 1060; Celadon, glossy, 1260; Chalk, matt, 1180; Iron red, satin, 1240.",
+        "A list that a slider filters: state and a computed list, so Vue earns its place. House style: paper, ink, one accent on the slider.",
+        Call("create_file", page("glazes"), id="call_glazes_1"),
+        "`index.html` shows your four glazes; the slider hides those that need more heat. It loads Vue from a CDN.",
+        (Tokens(input=2210, output=902, reasoning=192), Tokens(input=3140, cached_read=2048, output=36)),
+        stack="vue",
+        system="workshop",
+    ),
+)  # fmt: skip
+
+
+def draw() -> None:
+    """The screenshot, and the same with a red pen on it."""
+    import PIL.Image
+    from PIL import ImageDraw, ImageFont
+    from playwright.sync_api import sync_playwright
+
+    from tests.support.widget_stage import CHROMIUM, FLAGS
+
+    PICTURES.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        shown: Any = browser.new_page(viewport=SIZE)
+        shown.set_content(page("shop")["content"])
+        shown.screenshot(path=PICTURES / "shot.png")
+        button, card = (shown.locator(where).bounding_box() for where in (".button", ".course >> nth=2"))
+        browser.close()
+    picture = PIL.Image.open(PICTURES / "shot.png").convert("RGB")
+    picture.save(PICTURES / "shot.png", optimize=True)
+    pen, red = ImageDraw.Draw(picture), "#d3122a"
+    left, top = button["x"], button["y"]
+    right, bottom = left + button["width"], top + button["height"]
+    pen.ellipse([left - 14, top - 12, right + 14, bottom + 12], outline=red, width=4)
+    pen.text((right + 28, top + 2), "green", red, ImageFont.load_default(30))
+    box = [card["x"] + 6, card["y"] + 6, card["x"] + card["width"] - 6, card["y"] + card["height"] - 6]
+    pen.line(box, red, 4)
+    pen.line([box[0], box[3], box[2], box[1]], red, 4)
+    picture.save(PICTURES / "marked.png", optimize=True)
+
+
+async def record(take: Take, base: Run | None) -> Run:
+    async with WireServer() as server:
+        first, last = take.tokens
+        server.plan(
+            reply(Say("Ready.")),
+            reply(Pause(0.4), Think(take.thinking), Pause(0.2), take.call, first, fragment=24),
+            reply(Pause(0.2), Say(take.summary), last, fragment=16),
+        )
+        system = (FOLDER / "design" / f"{take.system}.md").read_text().strip() if take.system else None
+        async with Agent(CASE[take.protocol].provider(server), system=system) as agent:
+            await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
+            told = agent.with_stack(take.stack) if take.stack else agent
+            target = FOLDER / "cassettes" / f"{take.cassette}.jsonl"
+            images = [PICTURES / name for name in take.images]
+            run = await told.recording(target, force=True).run(take.prompt, base=base, images=images)
+    run.raise_for_failure()
+    print(f"{take.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}")
+    return run
+
+
+async def main() -> None:
+    run: Run | None = None
+    for take in TAKES:
+        goes_on = take.cassette.startswith("shop-")
+        run = replace(await record(take, run if goes_on else None), name="shop")
+
+
+if __name__ == "__main__":
+    if "--pictures" in sys.argv:
+        draw()
+    asyncio.run(main())

@@ -1,0 +1,161 @@
+"""The preview in a real browser: it streams, morphs, joins files, and feeds itself again."""
+
+from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+SECONDS = 1000
+
+
+def test_errors_of_the_page_are_told(stage: Stage):
+    html = "<!doctype html>\n<h1>x</h1>\n<script>\nnowhere();\n</script>\n"
+    html += "<script>Promise.reject(new Error('late'))</script>"
+    stage.play(wrote("index.html", html))
+    said = stage.wait_for_report("late")
+    assert "nowhere is not defined" in said
+    stage.widget.get_by_role("tab", name="Console").click()
+    stage.widget.get_by_text("line 4").wait_for(timeout=10 * SECONDS)
+
+
+def test_page_streams_as_it_is_written(stage: Stage):
+    start = event("tool_started", call_id="c", name="any", title="create")
+    first = "<!doctype html><h1>Begun</h1><script>window.runs=(window.runs||0)+1</script><p>half a se"
+    piece = event("file_delta", call_id="c", path="index.html", offset=0, text=first)
+    stage.play([start, piece])
+    stage.preview.get_by_text("half a se").wait_for(timeout=10 * SECONDS)
+    rest = event("file_delta", call_id="c", path="index.html", offset=len(first), text="ntence</p>")
+    size = len(first) + 10
+    change = {"version": 1, "action": "created", "size": size, "first_line": 1, "added": 1, "removed": 0}
+    end = event("file_changed", path="index.html", media_type="text/html", call_id="c", patch=None, **change)
+    stage.more(rest, end)
+    stage.preview.get_by_text("half a sentence").wait_for(timeout=10 * SECONDS)
+    body = stage.preview.locator("body")
+    assert body.evaluate("() => [window.runs, document.compatMode]") == [1, "CSS1Compat"]
+
+
+def test_edit_keeps_scroll_and_typed_text(stage: Stage):
+    html = "<!doctype html>\n<h1>Old</h1>\n<input id=name>\n<div style='height:3000px'></div>\n<p>end</p>"
+    stage.play(wrote("index.html", html))
+    stage.preview.locator("#name").click()
+    stage.page.keyboard.type("Ada")
+    stage.preview.locator("body").evaluate("() => { window.kept = true; scrollTo(0, 900) }")
+    stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
+    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS, state="attached")
+    state = stage.preview.locator("body").evaluate(
+        "() => [scrollY, document.querySelector('#name').value, window.kept]"
+    )
+    assert state == [900, "Ada", True]
+
+
+def test_page_changed_by_its_script_loads_anew(stage: Stage):
+    script = "<script>document.querySelector('ul').innerHTML='<li>made'</script>"
+    html = f"<!doctype html>\n<h1>Old</h1>\n<ul></ul>\n{script}"
+    stage.play(wrote("index.html", html))
+    stage.preview.get_by_text("made").wait_for(timeout=10 * SECONDS)
+    stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
+    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    assert stage.preview.get_by_text("made").count() == 1
+
+
+def test_several_files_make_one_page(stage: Stage):
+    html = '<!doctype html>\n<link rel="stylesheet" href="css/a.css">\n<h1>x</h1>\n<script src="./app.js"></script>'
+    style = "h1 { color: rgb(10, 20, 30) }"
+    stage.play(
+        [
+            *wrote("index.html", html),
+            *wrote("css/a.css", style, "text/css"),
+            *wrote("app.js", "document.querySelector('h1').textContent = 'from app'", "text/javascript"),
+        ]
+    )
+    heading = stage.preview.get_by_role("heading", name="from app")
+    heading.wait_for(timeout=10 * SECONDS)
+    assert heading.evaluate("node => getComputedStyle(node).color") == "rgb(10, 20, 30)"
+    stage.more(edited("css/a.css", 2, [[0, 1, "h1 { color: rgb(40, 50, 60) }"]], "text/css"))
+    stage.page.wait_for_timeout(300)
+    assert heading.evaluate("node => getComputedStyle(node).color") == "rgb(40, 50, 60)"
+    assert [path for path in stage.server.asked if "a.css" in path or "app.js" in path] == []
+
+
+def test_reattached_output_feeds_itself_again(stage: Stage):
+    stage.play(wrote("index.html", "<!doctype html><h1>Still here</h1>"))
+    stage.preview.get_by_text("Still here").wait_for(timeout=10 * SECONDS)
+    stage.page.evaluate(
+        """() => {
+            const output = document.querySelector('[data-anb-run]');
+            const place = output.parentNode;
+            output.remove();
+            setTimeout(() => place.append(output), 50);
+        }"""
+    )
+    stage.page.wait_for_timeout(200)
+    stage.preview.get_by_text("Still here").wait_for(timeout=10 * SECONDS)
+    assert stage.widget.locator(".anb-page iframe").count() == 1
+
+
+def test_page_of_five_megabytes_keeps_the_widget_alive(stage: Stage):
+    rows = "".join(f"<tr><td>{number}</td><td>{'x' * 60}</td></tr>\n" for number in range(52_000))
+    html = f"<!doctype html><table>{rows}</table><p id=end>The end</p>"
+    assert len(html) > 4_500_000
+    stage.play(wrote("index.html", html))
+    stage.widget.get_by_role("tab", name="Files").click()
+    stage.widget.locator(".anb-files").get_by_text("MB").wait_for(timeout=10 * SECONDS)
+    stage.preview.locator("#end").wait_for(timeout=60 * SECONDS, state="attached")
+
+
+def test_tab_of_its_own_has_no_origin(stage: Stage):
+    html = "<!doctype html><h1>x</h1><script>document.querySelector('h1').textContent = self.origin</script>"
+    stage.play(wrote("index.html", html))
+    stage.preview.get_by_text("null").wait_for(timeout=10 * SECONDS)
+    with stage.page.context.expect_page() as opened:
+        stage.widget.get_by_role("button", name="Open in new tab").first.click()
+    tab = opened.value
+    frame = tab.locator("iframe")
+    frame.wait_for(timeout=10 * SECONDS)
+    assert frame.get_attribute("sandbox") == "allow-scripts allow-forms"
+    tab.frame_locator("iframe").get_by_text("null").wait_for(timeout=10 * SECONDS)
+
+
+def test_link_to_another_page_shows_it(stage: Stage):
+    stage.play(
+        [
+            *wrote(
+                "index.html",
+                '<!doctype html><a href="about.html">About</a><a href="https://example.org/">Away</a>',
+            ),
+            *wrote("about.html", "<!doctype html><h1>About us</h1>"),
+        ]
+    )
+    stage.preview.get_by_text("Away").click()
+    assert "was not followed" in stage.wait_for_report("example.org")
+    stage.preview.get_by_text("About").click()
+    stage.preview.get_by_role("heading", name="About us").wait_for(timeout=10 * SECONDS)
+
+
+def test_links_of_every_kind_stay_in_the_page(stage: Stage):
+    html = """<!doctype html>
+<p><a href="about.html" onclick="event.preventDefault(); this.textContent = 'Routed'">Route</a>
+<p><a href="#%">Odd</a><p><svg width=200 height=30><a href="#end"><text y=20>Drawn</text></a>
+<a xlink:href="#end"><text x=80 y=20>Old</text></a></svg>
+<p id=end>End</p><script>document.querySelector('svg').onclick = () => console.log('drawing pressed')</script>"""
+    stage.play([*wrote("index.html", html), *wrote("about.html", "<h1>Elsewhere</h1>")])
+    for name in ("Route", "Odd", "Old", "Drawn"):
+        stage.preview.get_by_text(name).click()
+    said = stage.wait_for_report("drawing pressed")
+    stage.page.wait_for_timeout(300)
+    assert stage.preview.get_by_text("Routed").is_visible()
+    assert "malformed" not in said
+    assert not stage.widget.get_by_text("Preview stopped").is_visible()
+
+
+def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
+    args = {"command": "echo hello; " * 400, "options": {"text": "b" * 3000}}
+    ask = event("approval_requested", call_id="c", name="sh", title="sh", args=args)
+    stage.play([event("turn_started", step=1), ask])
+    pane = stage.widget.locator(".anb-scroll")
+    for part in (stage.widget.get_by_role("heading"), stage.widget.get_by_role("button", name="Approve")):
+        part.wait_for(timeout=10 * SECONDS)
+        stage.page.wait_for_timeout(100)
+        box, room = part.bounding_box(), pane.bounding_box()
+        assert room["y"] <= box["y"]
+        assert box["y"] + box["height"] <= room["y"] + room["height"]
+    assert stage.widget.get_by_text("command", exact=True).bounding_box()["y"] >= pane.bounding_box()["y"]

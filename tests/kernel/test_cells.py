@@ -1,0 +1,218 @@
+"""`%%agent` on a real kernel: options, variables in and out, the line commands."""
+
+import json
+
+import pytest
+
+from tests.support.kernels import start_kernel
+
+DEMO = "No API key found: this is the offline demo model."
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    with start_kernel(tmp_path_factory.mktemp("kernel")) as kernel:
+        yield kernel
+
+
+def test_a_cell_leaves_the_run_and_its_files(kernel):
+    cell = kernel.run("%%agent hero\nA landing page for a bakery in Lyon")
+    assert cell.status == "ok"
+    assert cell.stdout.startswith(DEMO)
+    assert len(cell.displays) == 1
+    assert set(cell.displays[0]) == {"text/html", "text/markdown", "text/plain"}
+    assert 'data-anb-run="hero-' in cell.displays[0]["text/html"]
+    assert (
+        kernel.value("(hero.reason, files is hero.files, '<h1' in hero.html)") == "('end_turn', True, True)"
+    )
+
+
+def test_a_cell_leaves_nothing_in_out(kernel):
+    kernel.run("before = len(Out)")
+    kernel.run("%%agent quiet\nA form")
+    assert kernel.value("len(Out) - before") == "0"
+
+
+def test_the_same_cell_gives_the_same_bytes(kernel):
+    code = "%%agent same\nAn article about bread"
+    assert kernel.run(code).displays == kernel.run(code).displays
+
+
+def test_files_of_the_person_are_left_alone(kernel):
+    kernel.run("saved = files; files = ['mine']")
+    cell = kernel.run("%%agent other\nA form")
+    assert kernel.value("files") == "['mine']"
+    assert "other.files" in cell.displays[0]["text/html"] + cell.displays[0]["text/markdown"]
+    kernel.run("files = saved; del files")
+    kernel.run("%%agent other\nA form")
+    assert kernel.value("files is other.files") == "True"
+
+
+def test_going_on_starts_from_the_same_run_each_time(kernel):
+    kernel.run("%%agent first\nA landing page for a bakery")
+    for _ in range(2):
+        assert kernel.run("%%agent second --from first\nMake it blue").status == "ok"
+        assert (
+            kernel.value("len(second.messages) - len(first.messages), second.html != first.html")[1:2] != "0"
+        )
+    kernel.run("%%agent first -c\nCall it Maison Marie")
+    assert kernel.value("'Maison Marie' in first.html") == "True"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("--modle demo:", "There is no option --modle. Did you mean --model?"),
+        ("1x", "cannot be a variable's name"),
+        ("class", "cannot be a variable's name"),
+        ("print", "would hide Python's own"),
+        ("json", "is an imported module"),
+        ("x -m opnai:gpt-6", "Did you mean `openai:`?"),
+        ("x -m openai:gpt-6-sol", "`OPENAI_API_KEY`"),
+        ("x --from nothing", "`nothing` is not defined. Run its cell first."),
+        ("x --from DEMO", "not a Run"),
+        ("x --from hero -c", "either --from NAME or -c"),
+        ("x -w nothing", "`nothing` is not defined"),
+        ("x -t DEMO", "not a tool"),
+        ("x -i no.png", "no.png"),
+        ("x --steps 0", "a whole number from 1 on"),
+        ("x --steps many", "a whole number from 1 on"),
+        ("x --effort huge", "--effort takes one of none"),
+        ("x --budget 1 -m ollama:qwen3", "known price"),
+        ("x --check ", "needs an expression"),
+        ("x y", "Write the prompt below the %%agent line."),
+    ],
+)
+def test_a_wrong_option_is_one_line(kernel, line, says):
+    kernel.run("import json; DEMO = 'demo:'")
+    cell = kernel.run(f"%%agent {line}\nA page")
+    assert cell.status == "error"
+    assert says in cell.errors
+    assert cell.errors.strip().count("\n") == 0
+    assert not cell.displays
+
+
+def test_quotes_around_values_are_stripped(kernel):
+    assert kernel.run('%%agent quoted -m "demo:" --system "Speak French"\nA form').status == "ok"
+    assert kernel.value("quoted.model, quoted.system.endswith('Speak French')") == "('demo:', True)"
+
+
+def test_variables_are_put_into_the_prompt(kernel):
+    kernel.run("import pandas as pd; df = pd.DataFrame({'sales': [1, 2]})")
+    kernel.run("town = {'name': 'Lyon', 'api_key': 'abc12345'}")
+    kernel.run(
+        "%%agent told --cells 1 -w df\nA page about {{town['name']}} and {{df.shape}}, not \\{{town}} {css: {a}}"
+    )
+    prompt = kernel.value("told.prompt")
+    assert "A page about Lyon and (2, 1), not {{town}} {css: {a}}" in prompt
+    assert "DataFrame with 2 rows and 1 columns" in prompt
+    assert "town = {" in prompt
+    kernel.run("%%agent told\nA page about {{town}}")
+    assert "abc12345" not in kernel.value("told.prompt")
+
+
+def test_figures_and_arrays_are_sent_as_pictures(kernel):
+    kernel.run(
+        "import matplotlib.pyplot as plt, numpy as np\nfig, ax = plt.subplots()\ngrid = np.zeros((8, 8), 'uint8')"
+    )
+    kernel.run("%%agent seen -i grid\nA page like {{fig}}")
+    assert kernel.value("[part.type for part in seen.messages[0].parts][-2:]") == "['image', 'image']"
+
+
+def test_a_tool_of_the_persons_own_is_called(kernel):
+    kernel.run(
+        "from agent_nb import tool\n@tool\ndef count_guests(day: str) -> str:\n"
+        "    'Counts the guests of a day.'\n    return '42 guests'"
+    )
+    kernel.run("%%agent guests -t count_guests\nA page about guests")
+    assert "('count_guests', True)" in kernel.value("[(use.call.name, use.ok) for use in guests.tool_uses]")
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [("'<h1' in html", None), ("len(files) == 7", "len(files) == 7 is False"), ("nope", "NameError")],
+)
+def test_a_check_decides_how_the_cell_ends(kernel, expression, says):
+    cell = kernel.run(f"%%agent checked --check {expression}\nA form")
+    assert (cell.status == "ok") is (says is None)
+    assert (says or "") in cell.errors
+    assert len(cell.error["traceback"] if cell.error else [""]) == 1
+
+
+def test_limits_end_a_run_as_an_ordinary_result(kernel):
+    assert kernel.run("%%agent short --steps 1\nA form").status == "ok"
+    assert kernel.value("short.reason") == "'max_steps'"
+    assert kernel.run("%%agent short --seconds 1 --budget 1\nA form").status == "ok"
+    assert kernel.value("short.reason") == "'max_seconds'"
+
+
+def test_plain_output_is_stable_text(kernel):
+    first, second = (kernel.run("%%agent plain --plain\nA form") for _ in range(2))
+    assert first.stdout == second.stdout
+    assert not first.displays
+
+
+def test_runs_are_kept_and_can_be_loaded(kernel):
+    kernel.run("%%agent kept\nA form")
+    listed = kernel.run("%agent runs").displays[0]["text/plain"]
+    call = next(line for line in listed.splitlines() if line.startswith("kept")).split("  ")[-1].strip()
+    kernel.run("import agent_nb; again = kept; del kept\n" + call)
+    assert kernel.value("kept == again") == "True"
+    kernel.run("del kept")
+    assert "brings back the saved one" in kernel.run("%%agent more --from kept\nBlue").errors
+    before = kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.json')))")
+    kernel.run("%%agent unkept --no-save\nA form")
+    assert kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.json')))") == before
+    assert kernel.value("open('.agent_nb/.gitignore').read()") == repr("*\n")
+
+
+@pytest.mark.parametrize("command", ["models", "tools", "runs", "cost", "config", "log", "help", ""])
+def test_every_line_command_answers(kernel, command):
+    cell = kernel.run(f"%agent {command}")
+    assert cell.status == "ok"
+    assert cell.displays or cell.stdout
+
+
+def test_tools_tell_who_serves_them(kernel):
+    def row(name: str) -> str:
+        lines = str(kernel.run("%agent tools").displays).split("\\n")
+        return " ".join(next(line for line in lines if line.startswith(name)).split())
+
+    assert row("generate_images").startswith("generate_images always placeholder never Make pictures")
+    assert row("edit_image").startswith("edit_image with a key for OpenAI or Gemini never")
+    kernel.run("import os; os.environ['OPENAI_API_KEY'] = 'sk-test-0123456789abcdef0123'")
+    try:
+        assert row("edit_image").startswith("edit_image always openai:gpt-image-2.6-sunburst never")
+        assert row("remove_background").startswith("remove_background always openai:gpt-image")
+        kernel.run("os.environ['AGENT_NB_IMAGES'] = 'dall-e'")
+        assert "UsageError: 'dall-e' makes no pictures." in kernel.run("%agent tools").errors
+    finally:
+        kernel.run("del os.environ['OPENAI_API_KEY']; os.environ.pop('AGENT_NB_IMAGES', '')")
+
+
+def test_help_lists_the_options(kernel):
+    pager = kernel.run("%%agent?").pager
+    assert "--budget" in pager
+    assert "A landing page for a small bakery" in pager
+
+
+def test_options_complete_with_tab(kernel):
+    def offered(code: str) -> list[str]:
+        kernel.client.complete(code, len(code))
+        return list(kernel.client.get_shell_msg(timeout=20)["content"]["matches"])
+
+    assert "--budget" in offered("%%agent hero --bu")
+    assert any("demo:" in match for match in offered("%%agent hero -m d"))
+    assert "models" in offered("%agent m")
+
+
+def test_a_displayed_run_shows_itself(kernel):
+    kernel.run("%%agent shown\nA form")
+    result = kernel.run("shown").result
+    assert result is not None
+    assert 'data-anb-run="shown-' in result["text/html"]
+
+
+def test_the_html_survives_json(kernel):
+    cell = kernel.run('%%agent odd\nA page about \N{GRINNING FACE} </script> & "quotes"')
+    assert json.loads(json.dumps(cell.displays))[0]["text/html"]

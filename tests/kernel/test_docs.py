@@ -1,0 +1,69 @@
+"""What the README and the pages under docs/ show is run as it stands there, and their links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.kernels import start_kernel
+from tests.support.wire import Call, Say, Tokens, WireServer, reply
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+_BLOCK = re.compile(r"^```(?:python)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+_MADE = re.compile(r"^    make ([a-z-]+)", re.MULTILINE)
+_CELL = re.compile(r"^((?: {4}.*\n)+)", re.MULTILINE)
+
+
+def blocks(page: Path) -> list[str]:
+    return _BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file(page):
+    for link in _LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_is_a_target(page):
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(_MADE.findall(page.read_text(encoding="utf-8"))) <= set(targets)
+
+
+_AT_ONCE = """
+from agent_nb.demo.provider import DemoProvider
+from tests.support import ROOT
+DemoProvider.__init__.__kwdefaults__["pace"] = 0
+"""
+"""The demo model without its waits."""
+
+
+def test_the_readme_runs_as_written(tmp_path):
+    shown = blocks(ROOT / "README.md")
+    assert sum(block.startswith("%%agent") for block in shown) == 2
+    with start_kernel(tmp_path) as kernel:
+        kernel.run(_AT_ONCE)
+        for block in shown:
+            cell = kernel.run(block)
+            assert cell.status == "ok", (block, cell.errors)
+        assert kernel.value("files is hero.files, 'event' in globals()") == "(False, True)"
+    assert (tmp_path / "site/index.html").exists()
+    assert (tmp_path / "bakery.run.json").exists()
+    assert list((tmp_path / "runs").iterdir())
+
+
+def test_the_page_on_cassettes_runs_as_written(tmp_path):
+    page = ROOT / "docs/cassettes.md"
+    (recorded,) = (cell for cell in _CELL.findall(page.read_text(encoding="utf-8")) if "--record" in cell)
+    with WireServer.in_thread() as server:
+        keyed = {"ANTHROPIC_API_KEY": "k3y-0f-the-tests", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+        with start_kernel(tmp_path, **keyed) as kernel:
+            for block in (recorded.replace("    ", ""), *blocks(page)):
+                call = Call("create_file", {"path": "index.html", "content": "<h1>Pain</h1>"}, id="call_a")
+                server.plan(reply(call, Tokens(input=900, output=40)), reply(Say("Done.")))
+                cell = kernel.run(block)
+                assert cell.status == "ok", (block, cell.errors)
+                (tmp_path / "cassettes/hero.jsonl").unlink()
+    assert server.unused == 0

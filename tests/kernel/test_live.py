@@ -1,0 +1,260 @@
+"""The hub on a real kernel: a page that speaks the protocol over a real comm, while the cell runs."""
+
+import itertools
+import time
+
+import pytest
+
+from tests.support.kernels import PATIENCE, Kernel, start_kernel
+from tests.support.unpacking import Unpacker
+from tests.support.wire import Call, Hold, Say, WireServer, reply
+
+MODEL = "-m anthropic:claude-opus-5-5"
+
+
+class Page:
+    """A page's end of the comm: sends commands, gathers what the hub sends."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.comm = ""
+        self.messages: list[dict] = []
+        self.displays: list[dict] = []
+        self.updates: list[dict] = []
+        self.idle: set[str] = set()
+        self.subshell: str | None = None
+        self._ids = itertools.count(1)
+        self._unpacker = Unpacker()
+
+    def pump(self, until) -> None:
+        """Reads messages until `until()` holds."""
+        deadline = time.monotonic() + PATIENCE
+        while not until():
+            assert time.monotonic() < deadline, "it did not happen"
+            message = self.kernel.client.get_iopub_msg(timeout=PATIENCE)
+            content = message["content"]
+            match message["msg_type"]:
+                case "comm_open" if "anywidget" in str(content["data"].get("state", {}).get("_model_module")):
+                    self.comm = content["comm_id"]
+                case "comm_msg" if (
+                    content["comm_id"] == self.comm and content["data"].get("method") == "custom"
+                ):
+                    self.messages.append(self._unpacker.read(content["data"]["content"]))
+                case "display_data":
+                    self.displays.append(content["data"])
+                case "update_display_data":
+                    self.updates.append(content["data"])
+                case "status" if content["execution_state"] == "idle":
+                    self.idle.add(message["parent_header"].get("msg_id", ""))
+
+    def command(self, command: str, run: str, client: str = "page-1", **more) -> dict:
+        """Sends a command and waits for its answer."""
+        number = f"{client}-{next(self._ids)}"
+        content = {"kind": "command", "id": number, "client": client, "command": command, "run": run, **more}
+        session = self.kernel.client.session
+        data = {"method": "custom", "content": content}
+        message = session.msg("comm_msg", {"comm_id": self.comm, "data": data})
+        message["header"]["subshell_id"] = self.subshell
+        self.kernel.client.shell_channel.send(message)
+        self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
+        return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)
+
+    def start(self, code: str) -> str:
+        self.messages.clear()
+        self.displays.clear()
+        self.updates.clear()
+        return self.kernel.start(code, stdin=True)
+
+    def finish(self, cell: str) -> None:
+        self.pump(lambda: cell in self.idle)
+
+    @property
+    def batches(self) -> list[dict]:
+        return [message for message in self.messages if message["kind"] == "batch"]
+
+    @property
+    def key(self) -> str:
+        """The run heard last: a batch of the one before may still come in first."""
+        return str(self.batches[-1]["run"])
+
+    def events(self) -> list[dict]:
+        return [event for batch in self.batches for event in batch["events"]]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory, server):
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
+        yield Page(kernel)
+
+
+def test_batches_are_contiguous_to_the_end(page):
+    cell = page.start("%%agent hero -m demo: --pace 0.05\nA landing page for a bakery")
+    page.finish(cell)
+    live = [batch for batch in page.batches if not (batch["first"] == 1 and batch is not page.batches[0])]
+    assert live[0]["first"] == 1
+    for before, after in itertools.pairwise(live):
+        assert after["first"] == before["last"] + 1
+    assert page.events()[-1]["type"] == "run_finished"
+    assert live[0]["meta"]["name"] == "hero"
+
+
+def test_the_first_frame_is_replaced_by_the_frozen_result(page):
+    assert 'data-anb-run="hero-' in page.displays[-1]["text/html"]
+    assert len(page.updates) == 1
+    assert 'data-anb-run="hero-' in page.updates[0]["text/html"]
+    ready = [message for message in page.messages if message["kind"] == "ready"]
+    assert "hero" in ready[-1]["line"]
+    (path,) = ready[-1]["paths"]
+    assert path.startswith(".agent_nb/runs/")
+
+
+def test_the_frozen_result_is_known_by_its_outcome(page):
+    ready = [message for message in page.messages if message["kind"] == "ready"][-1]
+    assert f'data-anb-outcome="{ready["outcome"]}"' in page.updates[0]["text/html"]
+    assert page.command("hello", ready["run"])["meta"]["outcome"] == ready["outcome"]
+
+
+def test_a_late_page_gets_everything_again(page):
+    before = len(page.batches)
+    answer = page.command("hello", page.key)
+    assert answer["ok"]
+    assert answer["owner"]
+    page.pump(lambda: len(page.batches) > before)
+    again = page.batches[-1]
+    assert (again["first"], again["last"]) == (1, answer["last"])
+    assert again["events"][0]["type"] == "run_started"
+    assert again["events"][-1]["type"] == "run_finished"
+
+
+def test_a_second_window_is_read_only(page):
+    assert page.command("hello", page.key, client="page-2")["owner"] is False
+
+
+def test_a_gap_is_answered_with_everything(page):
+    before = len(page.batches)
+    assert page.command("resync", page.key, session=page.batches[0]["session"])["ok"]
+    page.pump(lambda: len(page.batches) > before)
+    assert page.batches[-1]["first"] == 1
+
+
+@pytest.mark.parametrize("command", ["hello", "stop", "approve", "nonsense"])
+def test_every_command_is_answered(page, command):
+    answer = page.command(command, "unknown-run")
+    assert answer["ok"] is False
+    assert "does not know" in answer["error"]
+
+
+def test_an_unknown_command_says_so(page):
+    assert "no command" in page.command("dance", page.key)["error"]
+
+
+def test_stop_is_handled_while_the_cell_runs(page, server):
+    server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
+    cell = page.start(f"%%agent stopped {MODEL}\nA page")
+    page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
+    assert page.command("stop", page.key)["ok"]
+    page.finish(cell)
+    assert page.events()[-1]["reason"] == "stopped"
+    assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
+
+
+ASKING = (
+    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
+    "    'Runs a command.'\n    return 'ran ' + command"
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "text"),
+    [("approve", None, "ran ls"), ("deny", "DENIED", "Use Python.")],
+)
+def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
+    page.kernel.run(ASKING)
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    cell = page.start(f"%%agent asked {MODEL} -t run_shell\nList")
+    page.pump(lambda: page.batches)
+    page.command("hello", page.key)
+    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
+    request = next(event for event in page.events() if event["type"] == "approval_requested")
+    assert request["args"] == {"command": "ls"}
+    assert page.command(answer, page.key, call_id=request["call_id"], note="Use Python.")["ok"]
+    page.finish(cell)
+    assert page.kernel.value("asked.tool_uses[0].result.code") == repr(code)
+    assert text in page.kernel.value("asked.tool_uses[0].result.text")
+    assert "no longer open" in page.command(answer, page.key, call_id=request["call_id"])["error"]
+
+
+def test_a_question_that_no_page_sees_is_denied(page, server):
+    page.kernel.run("import agent_nb.notebook.live.hub as w; w.PATIENCE = 0.1")
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    page.finish(page.start(f"%%agent unseen {MODEL} -t run_shell\nList"))
+    (end,) = [event for event in page.events() if event["type"] == "tool_finished"]
+    assert (end["code"], "nobody is there to ask" in end["summary"]) == ("DENIED", True)
+    assert [event["note"] for event in page.events() if event["type"] == "approval_resolved"] == [""]
+
+
+def test_a_background_run_is_displayed_live(page):
+    page.finish(page.start("%%agent later -m demo: --background --pace 1\nA form"))
+    shown = page.kernel.run("later").result
+    assert f'data-anb-run="{page.kernel.value("later.key")[1:-1]}"' in shown["text/html"]
+    assert "later" in page.kernel.run("later.stop(); await later").result["text/html"]
+
+
+def test_a_binary_file_is_fetched_when_needed(page, server):
+    page.kernel.run(
+        "from agent_nb import tool\nfrom agent_nb.tools import ToolContext\n@tool\n"
+        "def draw(context: ToolContext) -> str:\n    'Draws.'\n"
+        "    context.files.write('a.png', b'\\x89PNG')\n    return 'ok'"
+    )
+    server.plan(reply(Call("draw", {})), reply(Say("Done.")))
+    page.finish(page.start(f"%%agent drawn {MODEL} -t draw\nDraw"))
+    assert page.command("file", page.key, path="a.png")["base64"] == "iVBORw=="
+    assert "no file" in page.command("file", page.key, path="b.png")["error"]
+
+
+def test_the_request_of_a_turn_is_told(page):
+    told = page.command("request", page.key, step=2)
+    assert [message["role"] for message in told["messages"]] == ["user", "assistant", "tool"]
+    assert "draw" in [tool["name"] for tool in told["tools"]]
+    assert told["model"] == "anthropic:claude-opus-5-5"
+    assert "no turn 3" in page.command("request", page.key, step=3)["error"]
+    assert "no variant 4" in page.command("request", page.key, step=1, variant=4)["error"]
+
+
+def test_what_the_page_reports_can_be_read(page):
+    entries = [{"level": "error", "text": "boom is not defined", "line": 12}, "nonsense"]
+    assert page.command("preview_report", page.key, entries=entries)["ok"]
+    told = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
+    assert "boom is not defined" in told
+    assert "12" in told
+    assert "No page of `nobody` was previewed" in page.kernel.run("%agent console nobody").errors
+
+
+def test_the_key_never_reaches_the_page(page):
+    assert "sk-ant-test-key" not in str(page.messages)
+
+
+def test_an_older_run_of_the_same_request_shows_itself(page):
+    cell = "%%agent twin -m demo: --pace 0.05\nA form"
+    page.finish(page.start(cell))
+    page.kernel.run("older = twin")
+    page.finish(page.start(cell))
+    key = page.kernel.value("twin.key")[1:-1]
+    assert page.kernel.value("older.key")[1:-1] == key
+    assert f'data-anb-run="{key}"' in page.kernel.run("twin").result["text/html"]
+    assert f'data-anb-run="{key}.2"' in page.kernel.run("older").result["text/html"]
+    sessions = [page.command("hello", mark)["session"] for mark in (key, f"{key}.2")]
+    assert sessions == [page.kernel.value(f"{name}.id")[1:-1] for name in ("twin", "older")]
+
+
+def test_a_run_changed_by_hand_is_shown_frozen(page):
+    shown = page.kernel.run("twin.with_files({'index.html': '<h1>Mine</h1>'})").result["text/html"]
+    assert 'data-anb-run=""' in shown
+    assert "Mine" in shown

@@ -1,0 +1,182 @@
+"""`%%agent` and the kernel's event loop: interrupts, outer magics, background runs, unloading."""
+
+import time
+
+import pytest
+
+from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.wire import Call, Hold, Say, Think, WireServer, problem, reply
+
+MODEL = "-m anthropic:claude-opus-5-5"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory, server):
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
+        yield kernel
+
+
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+PHASES = {
+    "before-headers": [Hold()],
+    "thinking": [Think("Hm."), Hold()],
+    "text": [Say("Well"), Hold()],
+    "arguments": [Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()],
+}
+
+
+@pytest.mark.parametrize("steps", PHASES.values(), ids=PHASES)
+def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps):
+    server.plan(reply(*steps))
+    asked = len(server.requests)
+    cell = kernel.start(f"%%agent hero {MODEL}\nA page")
+    wait_for(lambda: len(server.requests) > asked)
+    time.sleep(0.2)
+    kernel.interrupt()
+    ended = kernel.finish(cell)
+    assert ended.status == "error"
+    assert ended.error["ename"] == "CellInterrupted"
+    assert ended.error["traceback"] == ["KeyboardInterrupt: `hero` has what was done so far."]
+    assert kernel.value("(hero.reason, hero.events[-1].type)") == "('interrupted', 'run_finished')"
+    wait_for(lambda: server.requests[-1].closed)
+
+
+def test_an_interrupt_keeps_what_was_written(kernel):
+    assert kernel.value("hero.html") == "'<h1>Bre'"
+
+
+def test_an_interrupt_ends_a_running_tool(kernel, server):
+    kernel.run(
+        "import asyncio\nfrom agent_nb import tool\n@tool(timeout=None)\nasync def wait() -> str:\n"
+        "    'Waits.'\n    print('waiting', flush=True)\n    await asyncio.Event().wait()"
+    )
+    server.plan(reply(Call("wait", {})))
+    cell = kernel.start(f"%%agent hero {MODEL} -t wait\nWait")
+    asked = len(server.requests)
+    wait_for(lambda: len(server.requests) >= asked)
+    time.sleep(0.5)
+    kernel.interrupt()
+    assert kernel.finish(cell).error["ename"] == "CellInterrupted"
+    assert kernel.value("[use.ok for use in hero.tool_uses]") == "[False]"
+
+
+def test_the_next_cell_works_after_an_interrupt(kernel, server):
+    server.plan(
+        reply(Call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"})), reply(Say("Done."))
+    )
+    assert kernel.run(f"%%agent hero {MODEL}\nA page").status == "ok"
+    assert kernel.value("hero.html, hero.text") == "('<h1>Hi</h1>', 'Done.')"
+
+
+def test_no_task_is_left_behind(kernel):
+    names = kernel.run(
+        "import asyncio\nprint([t.get_name() for t in asyncio.all_tasks() if 'agent_nb' in repr(t) and not t.done()])"
+    )
+    assert names.stdout.strip() == "[]"
+
+
+def test_a_failed_run_ends_the_cell_in_one_line(kernel, server):
+    server.plan(problem(404, "model: claude-nope"))
+    cell = kernel.run("%%agent hero -m anthropic:claude-nope\nA page")
+    assert cell.status == "error"
+    assert len(cell.error["traceback"]) == 1
+    assert cell.error["traceback"][0].startswith("AgentFailed: ")
+    assert "sk-ant-test-key" not in str(cell)
+    assert kernel.value("hero.reason") == "'failed'"
+    server.plan(problem(404, "model: claude-nope"))
+    assert kernel.run("%%agent hero -m anthropic:claude-nope --no-raise\nA page").status == "ok"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%%time\n%%agent outer -m demo:\nA form",
+        "%%capture captured\n%%agent outer -m demo:\nA form",
+        "get_ipython().run_cell_magic('agent', 'outer -m demo:', 'A form')",
+        "# a comment\n\n%%agent outer -m demo:\nA form",
+        "\n\n%%agent outer -m demo:\nA form",
+    ],
+    ids=["time", "capture", "programmatic", "comment", "blank-lines"],
+)
+def test_the_magic_runs_however_it_is_reached(kernel, code):
+    kernel.run("outer = None")
+    cell = kernel.run(code)
+    assert cell.status == "ok", cell.errors
+    assert kernel.value("outer.reason") == "'end_turn'"
+
+
+def test_a_home_made_wrapper_may_hold_the_magic(kernel):
+    kernel.run(
+        "from IPython.core.magic import register_cell_magic\n@register_cell_magic\n"
+        "def twice(line, cell):\n    for _ in range(2): get_ipython().run_cell(cell)"
+    )
+    assert kernel.run("%%twice\n%%agent wrapped -m demo:\nA form").status == "ok"
+    assert kernel.value("wrapped.reason") == "'end_turn'"
+
+
+def test_the_magic_runs_with_autoawait_off(kernel):
+    kernel.run("%autoawait off")
+    cell = kernel.run("%%agent plainly -m demo:\nA form")
+    kernel.run("%autoawait on")
+    assert cell.status == "ok"
+    assert kernel.value("plainly.reason") == "'end_turn'"
+
+
+def test_background_runs_go_on_while_cells_run(kernel, server):
+    kernel.run("%%agent one -m demo: --background --pace 0.05\nA form")
+    kernel.run("%%agent two -m demo: --background --pace 0.05\nA game")
+    assert kernel.value("[type(one).__name__, type(two).__name__]") == "['RunHandle', 'RunHandle']"
+    assert kernel.run("await one; await two; import asyncio; await asyncio.sleep(0.1)").status == "ok"
+    assert kernel.value("(one.reason, two.reason, type(one).__name__)") == "('end_turn', 'end_turn', 'Run')"
+
+
+def test_a_background_run_can_be_stopped(kernel):
+    kernel.run("%%agent slow -m demo: --background --pace 1\nA form")
+    assert "slow is running" in kernel.run("%agent runs").stdout
+    assert kernel.run("slow.stop(); (await slow).reason").result["text/plain"] == "'stopped'"
+
+
+def test_a_name_that_still_runs_is_not_taken(kernel):
+    kernel.run("%%agent busy -m demo: --background --pace 1\nA form")
+    again = kernel.run("%%agent busy -m demo: --background --pace 1\nA form")
+    assert "`busy` is still running in the background. Stop it with `busy.stop()`" in again.errors
+    assert kernel.run("busy.stop(); (await busy).reason").result["text/plain"] == "'stopped'"
+    assert kernel.run("%%agent busy -m demo:\nA form").status == "ok"
+
+
+def test_a_name_taken_meanwhile_is_left_alone(kernel):
+    kernel.run("%%agent mine -m demo: --background --pace 0.05\nA form")
+    kernel.run("handle, mine = mine, 'my own'\nawait handle; import asyncio; await asyncio.sleep(0.1)")
+    assert kernel.value("mine") == "'my own'"
+
+
+def test_the_magic_can_be_renamed(kernel):
+    kernel.run("%config AgentMagics.magic_name = 'ask'")
+    assert kernel.run("%%ask renamed -m demo:\nA form").status == "ok"
+    assert kernel.run("%%agent renamed -m demo:\nA form").status == "error"
+    kernel.run("%config AgentMagics.magic_name = 'agent'")
+    assert kernel.run("%%agent renamed -m demo:\nA form").status == "ok"
+
+
+def test_unloading_leaves_nothing_behind(kernel):
+    before = kernel.value("len(get_ipython().input_transformer_manager.line_transforms)")
+    kernel.run("%unload_ext agent_nb")
+    assert "not found" in kernel.run("%%agent gone -m demo:\nA form").errors
+    assert kernel.value("len(get_ipython().input_transformer_manager.line_transforms)") == str(
+        int(before) - 1
+    )
+    kernel.run("%load_ext agent_nb")
+    assert kernel.run("%%agent back -m demo:\nA form").status == "ok"

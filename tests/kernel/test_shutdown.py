@@ -1,0 +1,49 @@
+"""A kernel that ends in the middle of a run ends quietly."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.kernels import Kernel, KernelManager, quiet_environment
+
+
+@pytest.mark.parametrize("ending", ["shutdown", "restart"])
+def test_a_kernel_ends_quietly_while_runs_go_on(tmp_path, ending):
+    log = tmp_path / "kernel.log"
+    manager = KernelManager(kernel_name="python3")
+    with log.open("wb") as sink:
+        manager.start_kernel(cwd=str(tmp_path), env=quiet_environment(tmp_path), stdout=sink, stderr=sink)
+        client = manager.client()
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        kernel = Kernel(manager, client)
+        kernel.run("%load_ext agent_nb")
+        for name in ("one", "two"):
+            assert (
+                kernel.run(f"%%agent {name} -m demo: --background --pace 1\nA form", stdin=True).status
+                == "ok"
+            )
+        if ending == "restart":
+            manager.restart_kernel()
+            client.wait_for_ready(timeout=60)
+            assert kernel.run("%load_ext agent_nb").status == "ok"
+            assert kernel.run("%%agent again -m demo: --pace 0\nA form").status == "ok"
+        client.stop_channels()
+        manager.shutdown_kernel()
+    words = log.read_text(errors="replace")
+    assert "Task was destroyed" not in words
+    assert "never awaited" not in words
+    assert "Traceback" not in words
+
+
+def test_a_script_that_ends_in_a_run_ends_quietly(tmp_path):
+    script = (
+        "import asyncio\nfrom agent_nb import Agent\n"
+        "async def main():\n    Agent('demo:').start('A form')\n    await asyncio.sleep(0.1)\n"
+        "asyncio.run(main())\n"
+    )
+    command = [sys.executable, "-X", "dev", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    assert "agent_nb" not in done.stderr
+    assert "destroyed" not in done.stderr

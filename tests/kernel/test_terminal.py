@@ -1,0 +1,158 @@
+"""`%%agent` in terminal IPython, through a real pseudo-terminal."""
+
+import asyncio
+import os
+import sys
+
+import pexpect
+import pytest
+
+from agent_nb import Agent, tool
+from agent_nb.events import TextDelta
+from agent_nb.notebook.views.terminal import TerminalView
+from agent_nb.providers.scripted import ScriptedProvider, call, pause, text
+from tests.support.kernels import quiet_environment
+
+PROMPT = r"In \[\d+\]: "
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory):
+    home = tmp_path_factory.mktemp("terminal")
+    environment = {**quiet_environment(home), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "IPython", "--no-banner", "--simple-prompt", "--colors=NoColor", "--no-confirm-exit"],
+        cwd=str(home),
+        env=environment,
+        encoding="utf-8",
+        timeout=30,
+        dimensions=(40, 120),
+    )
+    child.expect(PROMPT)
+    yield child
+    child.sendline("exit()")
+    child.expect(pexpect.EOF)
+    child.close()
+
+
+def enter(terminal, *lines: str) -> str:
+    """Types lines and gives everything up to the next prompt."""
+    for line in lines:
+        terminal.sendline(line)
+    terminal.expect(PROMPT)
+    return str(terminal.before)
+
+
+def ask(terminal, options: str, prompt: str, *, wait: bool = True) -> str:
+    terminal.sendline(f"%%agent {options}")
+    terminal.expect(r"\.\.\.: ")
+    terminal.sendline(prompt)
+    for _ in range(2):  # the simple prompt ends a cell magic after two empty lines
+        terminal.expect(r"\.\.\.: ")
+        terminal.sendline("")
+    terminal.expect(PROMPT if wait else "slow: ")
+    return str(terminal.before)
+
+
+def test_a_run_streams_text_and_tool_lines(terminal):
+    enter(terminal, "%load_ext agent_nb")
+    shown = ask(terminal, "hero --pace 0", "A landing page for a bakery in Lyon")
+    assert "No API key found" in shown
+    assert "✓ create index.html" in shown
+    assert "hero: writing index.html" in shown
+    assert "done in" in shown
+    assert "index.html" in enter(terminal, "list(hero.files)")
+
+
+def test_the_interrupt_key_stops_a_run(terminal):
+    ask(terminal, "slow --pace 1", "A form", wait=False)
+    os.kill(terminal.pid, 2)
+    terminal.expect("has what was done so far")
+    terminal.expect(PROMPT)
+    assert "interrupted" in enter(terminal, "slow.reason")
+
+
+def test_a_wrong_option_is_one_line(terminal):
+    assert "Did you mean --model?" in ask(terminal, "--modle x", "hi")
+
+
+@tool(approval="ask")
+def shout(word: str) -> str:
+    """Shouts."""
+    return word.upper()
+
+
+async def test_a_denied_call_is_no_failure(capsys):
+    with ScriptedProvider([[call("shout", {"word": "a"})], [text("Then not.")]]) as provider:
+        handle = Agent(provider, tools=[shout], approve="deny").start("Shout")
+        TerminalView(handle).start("")
+        await handle
+    shown = capsys.readouterr().out
+    assert "⊘ shout" in shown
+    assert "denied: This tool is switched off" in shown
+    assert "✗" not in shown
+
+
+def test_many_prompts_take_one_line(terminal):
+    enter(terminal, "from agent_nb import Agent, model")
+    enter(terminal, "agent = Agent(model('demo:', pace=0))")
+    shown = enter(terminal, "runs = await agent.map(['A form', 'A game'])")
+    assert "2 of 2 done." in shown
+    assert "tokens in" not in shown
+    assert "2 runs, $0.00 together." in enter(terminal, "runs")
+
+
+def test_the_interrupt_key_ends_many(terminal):
+    enter(terminal, "slow = Agent(model('demo:', pace=1))")
+    terminal.sendline("runs = await slow.map(['A form', 'A game', 'A dashboard'], concurrency=1)")
+    terminal.expect("0 of 3 done, 1 running")
+    os.kill(terminal.pid, 2)
+    terminal.expect("0 of 3 done. Not all ran to the end.")
+    terminal.expect(PROMPT)
+    assert "interrupted" in enter(terminal, "[run.reason for run in runs]")
+
+
+KEY = "sk-ant-api03-" + "x9-Y" * 8
+HOSTILE = "\x1b]0;pwned\x07\x1b[2J\rover\x9b1m"
+
+
+async def shown(capsys, *turns, tools=()) -> str:
+    """What the view writes of a run; its own signs are those of a pipe, so none."""
+    handle = Agent(ScriptedProvider(list(turns)), tools=tools).start("go")
+    view = TerminalView(handle)
+    view.start("")
+    view.finish(await handle, "files", [])
+    return str(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("fragment", [1, 3, 1000])
+async def test_a_terminal_obeys_no_model(capsys, fragment):
+    @tool
+    def look(where: str) -> str:
+        """Looks."""
+        return f"seen {KEY} {HOSTILE}"
+
+    said = await shown(
+        capsys,
+        [text(f"Look:\t{HOSTILE}", fragment=fragment), call("look", {"where": HOSTILE})],
+        [text(f"{HOSTILE} Yours is {KEY}.\nBye {KEY}", fragment=fragment)],
+        tools=[look],
+    )
+    assert not [sign for sign in said if not sign.isprintable() and sign not in "\n\t"]
+    assert "Look:\t]0;pwned[2Jover1m\n✓ look" in said
+    assert "x9-Y" not in said
+    assert said.replace("sk•••", "•••").count("•••") == 3
+    assert "\nBye" in said
+
+
+async def test_words_do_not_wait_for_the_end(capsys):
+    moment = asyncio.Event()
+    handle = Agent(ScriptedProvider([[text("Risks and desk"), pause(moment)], [text(".")]])).start("go")
+    view = TerminalView(handle)
+    view.start("")
+    async for event in handle:
+        if isinstance(event, TextDelta):
+            assert "Risks and desk" in capsys.readouterr().out
+            handle.stop()
+    await handle

@@ -1,0 +1,111 @@
+"""Nobody watching: nbclient, papermill and nbval run notebooks of agent cells to the end."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.support.kernels import quiet_environment
+
+
+def notebook(*cells: str) -> nbformat.NotebookNode:
+    book = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return book
+
+
+@pytest.fixture
+def quiet(tmp_path, monkeypatch):
+    for name, value in quiet_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    return tmp_path
+
+
+RUN = ("%load_ext agent_nb", "%%agent hero -m demo:\nA form", "assert hero.html and files is hero.files")
+
+
+def execute(book: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
+    return NotebookClient(book, timeout=60, resources={"metadata": {"path": str(folder)}}).execute()
+
+
+def test_nbclient_waits_for_the_run(quiet):
+    done = execute(notebook(*RUN), quiet)
+    (output,) = done.cells[1].outputs
+    assert set(output.data) == {"text/html", "text/markdown", "text/plain"}
+    assert "widget" not in str(done.metadata)
+
+
+def test_a_failed_run_stops_the_notebook(quiet):
+    with pytest.raises(CellExecutionError, match="CheckFailed"):
+        execute(
+            notebook(
+                "%load_ext agent_nb", "%%agent x -m demo: --check False\nA form", "print('not reached')"
+            ),
+            quiet,
+        )
+
+
+def test_tools_that_ask_are_denied_when_nobody_is_there(quiet):
+    code = (
+        "from agent_nb import tool\n@tool(approval='ask')\n"
+        "def look_up(word: str) -> str:\n    'Looks up.'\n    return word"
+    )
+    script = (
+        "from agent_nb import Agent\nfrom agent_nb.providers.scripted import *\n"
+        "model = ScriptedProvider([[call('look_up', {'word': 'x'})], [text('ok')]])\n"
+        "run = await Agent(model, tools=[look_up]).run('go')\n"
+        "assert run.tool_uses[0].result.code == 'DENIED'"
+    )
+    execute(notebook(code, script), quiet)
+
+
+def test_papermill_runs_the_notebook(quiet):
+    nbformat.write(notebook(*RUN), quiet / "in.ipynb")
+    command = [sys.executable, "-m", "papermill", "in.ipynb", "out.ipynb", "--no-progress-bar"]
+    subprocess.run(command, cwd=quiet, check=True, capture_output=True, timeout=120)
+    assert nbformat.read(quiet / "out.ipynb", 4).cells[1].outputs[0].data["text/html"]
+
+
+def test_nbval_finds_the_same_output_again(quiet):
+    book = execute(notebook(*RUN), quiet)
+    nbformat.write(book, quiet / "same.ipynb")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--nbval",
+        "same.ipynb",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+    ]
+    done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "3 passed" in done.stdout
+
+
+def test_nbval_sees_a_changed_output(quiet):
+    book = execute(notebook(*RUN), quiet)
+    book.cells[1].outputs[0].data["text/html"] = "<p>something else</p>"
+    nbformat.write(book, quiet / "other.ipynb")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--nbval",
+        "other.ipynb",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+    ]
+    done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1

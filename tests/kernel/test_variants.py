@@ -1,0 +1,210 @@
+"""Variants in a real kernel: options, variables, picking through the page, cassettes."""
+
+import pytest
+
+from tests.kernel.test_live import Page
+from tests.support.kernels import start_kernel
+from tests.support.wire import Call, Hold, Say, Tokens, WireServer, reply
+
+MODEL = "anthropic:claude-opus-5-5"
+THREE = "%%agent hero -m demo: -n 3 --pace 0\nA landing page for a bakery"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory, server):
+    environment = {
+        "ANTHROPIC_API_KEY": "a-key-of-the-tests",
+        "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
+    }
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
+        yield Page(kernel)
+
+
+def ready(page: Page) -> dict:
+    return [message for message in page.messages if message["kind"] == "ready"][-1]
+
+
+def test_a_cell_leaves_all_its_variants(page):
+    cell = page.kernel.run(THREE)
+    assert cell.status == "ok", cell.errors
+    assert page.kernel.value("len({v.html for v in hero.variants})") == "3"
+    assert page.kernel.value("hero.html == hero.variants[0].html, files is hero.files") == "(True, True)"
+    (shown,) = cell.displays
+    assert [f'aria-label="Option {number}"' in shown["text/html"] for number in (1, 2, 3, 4)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert "Option 1 of 3, the first that ended well" in shown["text/html"]
+    assert page.kernel.run(THREE).displays == cell.displays
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("-n 0", "-n takes a whole number from 1 on"),
+        ("-n 50", "1 to 8 variants in all, not 50"),
+        ("-n 3 -m demo: -m demo: -m demo:", "not 9"),
+        ("-n three", "-n takes a whole number from 1 on"),
+        ("-m replay:x.jsonl -m demo:", "leave out the other -m"),
+    ],
+)
+def test_wrong_numbers_say_what_there_can_be(page, options, told):
+    cell = page.kernel.run(f"%%agent x {options}\nA form")
+    assert cell.status == "error"
+    assert told in cell.errors + cell.stdout
+
+
+def test_several_models_answer_one_prompt(page, server):
+    server.plan(
+        reply(
+            Call("create_file", {"path": "index.html", "content": "<h1>Theirs</h1>"}),
+            Tokens(input=9, output=9),
+        ),
+        reply(Say("Done."), Tokens(input=9, output=9)),
+    )
+    cell = page.kernel.run(f"%%agent both -m demo: -m {MODEL} --pace 0\nA form")
+    assert cell.status == "ok", cell.errors
+    assert page.kernel.value("[v.model for v in both.variants]") == f"['demo:', '{MODEL}']"
+    assert page.kernel.value("both.variants[1].html") == "'<h1>Theirs</h1>'"
+    assert page.kernel.value("both.cost == both.variants[1].cost > 0") == "True"
+
+
+def test_picking_binds_the_names(page):
+    page.finish(page.start(THREE))
+    assert (ready(page)["variant"], ready(page)["picked"]) == (0, False)
+    page.command("hello", page.key)
+    updates = len(page.updates)
+    assert page.command("pick", page.key, variant=1)["ok"]
+    page.pump(lambda: len(page.updates) > updates)
+    assert (ready(page)["variant"], ready(page)["picked"]) == (1, True)
+    assert "Option 2 of 3, as picked" in ready(page)["line"]
+    assert (
+        page.kernel.value("hero.variant, files is hero.files, files is hero.variants[1].files")
+        == "(1, True, True)"
+    )
+    told = page.command("pick", page.key, variant=8)
+    assert told["error"] == "There is no variant 9; this run has 1 to 3."
+
+
+def test_an_edit_of_the_person_is_not_picked_away(page):
+    page.kernel.run("hero = hero.with_files({'index.html': 'mine'})")
+    assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` has edits of yours")
+    page.kernel.run("hero = 5")
+    assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` is something else now")
+
+
+def test_a_cell_goes_on_from_the_picked_one(page):
+    page.kernel.run(THREE)
+    page.kernel.run("hero = hero.pick(3)")
+    cell = page.kernel.run("%%agent after --from hero -m demo: --pace 0\nMake it green")
+    assert cell.status == "ok", cell.errors
+    assert (
+        page.kernel.value("after.messages[:len(hero.messages)] == hero.messages, len(after.variants)")
+        == "(True, 0)"
+    )
+
+
+def test_stop_ends_one_variant_or_all(page, server):
+    server.plan(*[reply(Say("I begin."), Hold())] * 3)
+    cell = page.start(f"%%agent held -m {MODEL} -n 3\nA form")
+    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
+    page.command("hello", page.key)
+    assert page.command("pick", page.key, variant=0)["error"].startswith("Option 1 is still at work.")
+    assert page.command("stop", page.key, variant=1)["ok"]
+    page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
+    ended = [event for event in page.events() if event["type"] == "run_finished"]
+    assert [(event["variant"], event["reason"]) for event in ended] == [(1, "stopped")]
+    assert page.command("stop", page.key)["ok"]
+    page.finish(cell)
+    assert page.kernel.value("[v.reason for v in held.variants]") == "['stopped', 'stopped', 'stopped']"
+    server.forget()
+
+
+def test_picking_the_first_to_end_stops_the_rest(page, server):
+    server.plan(reply(Say("I begin."), Hold()), reply(Say("Done.")), reply(Say("I begin."), Hold()))
+    cell = page.start(f"%%agent early -m {MODEL} -n 3\nA form")
+    page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
+    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
+    page.command("hello", page.key)
+    done = next(event["variant"] for event in page.events() if event["type"] == "run_finished")
+    assert page.command("pick", page.key, variant=done)["ok"]
+    page.finish(cell)
+    assert page.kernel.value("early.reason, early.text, early.variant") == f"('end_turn', 'Done.', {done})"
+    assert (
+        page.kernel.value("sorted(v.reason for v in early.variants)") == "['end_turn', 'stopped', 'stopped']"
+    )
+    assert (ready(page)["variant"], ready(page)["picked"]) == (done, True)
+    other = (done + 1) % 3
+    assert page.command("pick", page.key, variant=other)["ok"]
+    assert page.kernel.value("early.variant") == str(other)
+    page.kernel.run("del early")
+    server.forget()
+
+
+def test_the_page_gets_the_files_of_each_variant(page):
+    page.finish(page.start(THREE))
+    pages = [page.command("file", page.key, path="index.html", variant=number)["text"] for number in range(3)]
+    assert repr(pages) == page.kernel.value("[v.html for v in hero.variants]")
+
+
+def test_a_background_race_is_bound_at_its_end(page):
+    page.kernel.run("%%agent later -m demo: -n 2 --pace 0 --background\nA form")
+    assert page.kernel.run("later = await later").status == "ok"
+    assert page.kernel.value("type(later).__name__, len(later.variants)") == "('Run', 2)"
+
+
+def test_a_cassette_of_variants_plays_without_a_key(tmp_path):
+    code = "%%agent hero --record -m demo: -n 2\nA form"
+    with start_kernel(tmp_path) as kernel:
+        assert "Recorded in cassettes/hero.jsonl." in kernel.run(code).stdout
+        pages = kernel.value("[v.html for v in hero.variants]")
+        again = kernel.run(code.replace("--record ", "--replay "))
+        assert again.status == "ok", again.errors
+        assert kernel.value("[v.html for v in hero.variants]") == pages
+        assert "replayed from cassettes/hero.jsonl" in again.displays[0]["text/html"]
+        other = kernel.run(code.replace("--record ", "--replay ").replace("-n 2", "-n 3"))
+        assert "recorded with 2 variants, not 3" in other.errors
+        whole = kernel.run("%%agent hero -m replay:cassettes/hero.jsonl\nA form")
+        assert whole.status == "ok", whole.errors
+        assert kernel.value("[v.html for v in hero.variants]") == pages
+
+
+def test_a_dry_run_names_all_that_would_be_asked(page):
+    cell = page.kernel.run(f"%%agent x -m demo: -m {MODEL} -n 2 --dry-run\nA form")
+    assert f"Would ask demo: 2 times and {MODEL} 2 times; nothing was sent." in cell.stdout
+    assert "for the first turn of all 4." in cell.stdout
+
+
+def test_an_interrupt_ends_all_variants(page, server):
+    server.plan(*[reply(Say("I begin."), Hold())] * 2)
+    cell = page.start(f"%%agent cut -m {MODEL} -n 2\nA form")
+    page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 2)
+    page.kernel.interrupt()
+    page.finish(cell)
+    assert page.kernel.value("[v.reason for v in cut.variants]") == "['interrupted', 'interrupted']"
+    server.forget()
+
+
+def test_a_displayed_run_opens_with_all_variants(page):
+    page.kernel.run(THREE)
+    page.finish(page.start("hero"))
+    page.finish(page.start("import agent_nb; older = agent_nb.load(hero.save('hero.run.json')); older"))
+    assert page.kernel.value("older == hero") == "True"
+
+
+def test_a_picked_race_counts_its_whole_cost(page, server):
+    page.kernel.run("from agent_nb.engine.session_costs import SESSION; SESSION.clear()")
+    server.plan(reply(Say("<h1>Theirs</h1>"), Tokens(input=100_000, output=10)))
+    page.kernel.run(f"%%agent both -m demo: -m {MODEL} --pace 0\nA form")
+    total = float(page.kernel.value("both.variants[1].cost"))
+    page.kernel.run("both = both.pick(1)")
+    (shown,) = page.kernel.run("%agent cost").displays
+    assert f"Together ${total:.4f} in this session." in shown["text/plain"]

@@ -1,0 +1,304 @@
+"""The frozen form where people read it: JupyterLab trusted and not, nbconvert's page, a page of its own."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from nbconvert import HTMLExporter
+from playwright.sync_api import Browser, Page
+
+from agent_nb.agent import Agent
+from agent_nb.errors import ProviderError
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, wait
+from agent_nb.render import bundle, first_frame, to_html_page
+from agent_nb.tools import Toolbox, tool
+from agent_nb.tools.base import ToolOutput
+from tests.support.lab import Lab, keep_screenshot, open_browser, open_notebook, start_lab, write_notebook
+
+HOSTILE = (
+    '</script></style><script>top.pwned=1;alert(1)</script>"\'><img src=x onerror="top.pwned=1;alert(2)">'
+)
+PAGE = """<!doctype html>
+<html lang="en"><head><title>Halden</title><link rel="stylesheet" href="style.css"></head>
+<body><nav><b>Halden</b> <a href="#book">Book</a> <a href="other.html">Other</a></nav>
+<h1>Fall asleep in Berlin.</h1><p id="told"></p><div style="height:1200px"></div><h2 id="book">Book</h2>
+<form><input name="q"></form>
+<script>
+const told = [];
+try { localStorage.setItem("a", "1"); told.push("storage " + localStorage.getItem("a")); } catch { told.push("none"); }
+try { top.document.title; told.push("parent open"); } catch (e) { told.push("parent " + e.name); }
+fetch("https://example.com/").then(() => told.push("fetch open"), () => told.push("fetch refused")).then(() => {
+  document.querySelector("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    told.push("form heard");
+  });
+  document.querySelector("form").requestSubmit();
+  told.push(document.compatMode, getComputedStyle(document.body).backgroundColor);
+  document.querySelector("#told").textContent = told.join(", ");
+});
+</script></body></html>
+"""
+
+
+@tool
+def measure(code: str) -> ToolOutput:
+    """Measures."""
+    table = {"text/html": "<table><tr><th>links</th><td>4</td></tr></table>", "text/plain": "links 4"}
+    return ToolOutput(text="links 4\nbroken 0", summary="0 broken", outputs=(table,))
+
+
+def play(*turns, name):
+    async def go():
+        with ScriptedProvider(list(turns)) as provider:
+            return await Agent(provider, tools=[*Toolbox.default(), measure]).run(HOSTILE)
+
+    with ThreadPoolExecutor() as thread:  # this one has the browser's loop
+        run = thread.submit(lambda: asyncio.run(go())).result()
+    return replace(run, name=name, key=f"{name}-0123abcdef", model="anthropic:claude-opus-5-5", cost=0.164)
+
+
+@cache
+def hero():
+    edit = {"path": "style.css", "old": "#101033", "new": "#1b1b3a"}
+    return play(
+        [
+            think("A night-train company wants **calm**, editorial type."),
+            wait(3.1),
+            text("One page and its styles."),
+            call("create_file", {"path": "index.html", "content": PAGE}),
+            call(
+                "create_file",
+                {"path": "style.css", "content": "body{background:#101033;color:#fff;font:20px serif}"},
+            ),
+        ],
+        [
+            wait(1.2),
+            text("The sky is too dark."),
+            call("edit_file", edit),
+            call("edit_file", edit | {"path": "x.css"}),
+        ],
+        [call("measure", {"code": "links = page.links()\nprint(len(links))"})],
+        [
+            text(
+                "The page is done: one file, no external requests.\n\n- Text on the sky measures *8.1:1* or better."
+            )
+        ],
+        name="hero",
+    )
+
+
+def hostile():
+    run = play(
+        [
+            think(HOSTILE),
+            call("create_file", {"path": "a <b> 'c' &.html", "content": HOSTILE}),
+            call(HOSTILE, {}),
+        ],
+        [text(f"# {HOSTILE}\n[x](javascript:alert(3)) ![y](javascript:alert(4)) <svg onload=alert(5)>")],
+        name="hostile",
+    )
+    return replace(run, error=HOSTILE, key=HOSTILE, reason="refusal")
+
+
+@pytest.fixture(scope="module")
+def notebooks(tmp_path_factory):
+    root = tmp_path_factory.mktemp("notebooks")
+    failed = play(
+        [fail(ProviderError("The model needs a key. Set `ANTHROPIC_API_KEY`, or try `-m demo:`."))],
+        name="draft",
+    )
+    outputs = [
+        bundle(hero()),
+        bundle(failed),
+        first_frame("next-1", "next", "anthropic:claude-opus-5-5"),
+        bundle(hostile()),
+    ]
+    for kind in ("trusted", "untrusted"):
+        cells = [(f"%%agent {number}\n# {kind}", [output]) for number, output in enumerate(outputs)]
+        write_notebook(root / f"{kind}.ipynb", *cells)
+    return root
+
+
+@pytest.fixture(scope="module")
+def lab(notebooks):
+    with start_lab(notebooks) as lab:
+        lab.trust("trusted.ipynb")
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with open_browser() as browser:
+        yield browser
+
+
+def new_page(browser: Browser) -> Page:
+    page = browser.new_page(viewport={"width": 1100, "height": 1000})
+    page.set_default_timeout(15_000)
+    page.alarms = []
+    page.asked = []
+    page.on("dialog", lambda dialog: (page.alarms.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: page.asked.append(request.url))
+    return page
+
+
+@pytest.fixture
+def page(browser):
+    page = new_page(browser)
+    yield page
+    page.close()
+
+
+def open_in_lab(browser: Browser, lab: Lab, path: str) -> Page:
+    page = new_page(browser)
+    open_notebook(page, lab, path)
+    page.get_by_text("was still running when this was saved").wait_for(state="attached")
+    page.keyboard.press("Control+b")
+    return page
+
+
+@pytest.fixture(scope="module")
+def trusted(browser, lab):
+    page = open_in_lab(browser, lab, "trusted.ipynb")
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def untrusted(browser, lab):
+    page = open_in_lab(browser, lab, "untrusted.ipynb")
+    yield page
+    page.close()
+
+
+def assert_nothing_ran(page: Page) -> None:
+    """Frames have had their time: the page inside the preview has told."""
+    assert page.alarms == []
+    assert page.evaluate("window.pwned") is None
+
+
+def look_at_tabs(page: Page, name: str) -> None:
+    """The trusted reading, tab by tab."""
+    run = page.locator("[data-anb-run^=hero]")
+    run.get_by_label("Preview", exact=True).check()
+    frame = run.frame_locator(".anb-stage iframe")
+    frame.get_by_text("Fall asleep in Berlin.").wait_for()
+    told = frame.locator("#told", has_text=",")
+    told.wait_for()
+    assert told.text_content() == (
+        "storage 1, parent SecurityError, fetch refused, form heard, CSS1Compat, rgb(27, 27, 58)"
+    )
+    assert not run.get_by_text("Trust this notebook").is_visible()
+    keep_screenshot(page, f"frozen-{name}-preview")
+    run.get_by_label("Code", exact=True).check()
+    assert run.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
+    assert not run.locator(".anb-stage").is_visible()
+    keep_screenshot(page, f"frozen-{name}-code")
+    run.get_by_label("Transcript", exact=True).check()
+    assert run.get_by_text("The page is done").is_visible()
+    assert run.get_by_text("Thought for 3.1 s", exact=True).is_visible()
+    for words in ("0 broken", "edit style.css"):
+        closed = run.locator("details:not([open]) > summary", has_text=words)
+        if closed.count() == 1:
+            closed.click()
+    assert run.locator(".anb-add").is_visible()
+    assert run.frame_locator("iframe.anb-html").get_by_text("links").is_visible()
+    keep_screenshot(page, f"frozen-{name}-transcript")
+
+
+def test_a_trusted_notebook_shows_tabs(trusted):
+    look_at_tabs(trusted, "lab-light")
+    assert_nothing_ran(trusted)
+
+
+def test_keys_choose_tabs_and_stay(trusted):
+    address = trusted.url
+    run = trusted.locator("[data-anb-run^=hero]")
+    run.get_by_label("Preview", exact=True).check()
+    run.get_by_label("Preview", exact=True).focus()
+    trusted.keyboard.press("ArrowRight")
+    assert run.get_by_label("Code", exact=True).is_checked()
+    trusted.keyboard.press("Enter")
+    trusted.wait_for_timeout(200)
+    assert trusted.url == address
+    assert trusted.locator("[data-anb-run*=pwned]").get_by_label("Preview", exact=True).is_checked()
+
+
+def test_links_stay_inside_the_preview(trusted):
+    run = trusted.locator("[data-anb-run^=hero]")
+    run.get_by_label("Preview", exact=True).check()
+    frame = run.frame_locator(".anb-stage iframe")
+    frame.get_by_role("link", name="Other").click()
+    frame.get_by_role("link", name="Book").click()
+    frame.locator("#book").wait_for()
+    trusted.wait_for_timeout(200)
+    assert frame.locator("body").evaluate("() => document.scrollingElement.scrollTop") > 100
+    assert not [url for url in trusted.asked if "other.html" in url]
+
+
+def test_an_untrusted_notebook_reads_as_a_document(untrusted):
+    output = untrusted.locator(".jp-Cell").first.locator(".jp-OutputArea-output")
+    assert output.get_by_text("hero: done in 4.3 s, claude-opus-5-5").is_visible()
+    assert output.get_by_text("Trust this notebook to see the page.").is_visible()
+    assert output.locator("iframe").count() == 0
+    assert not output.locator("input").first.is_visible()
+    assert not output.get_by_text("One page and its styles.").is_visible()
+    assert output.get_by_text("The page is done").is_visible()
+    keep_screenshot(untrusted, "frozen-lab-untrusted")
+    output.get_by_text("Transcript: 5 tool calls, thought for 3.1 s").click()
+    assert output.get_by_text("One page and its styles.").is_visible()
+    output.locator("summary", has_text="index.html").last.click()
+    assert output.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
+    keep_screenshot(untrusted, "frozen-lab-untrusted-open")
+    untrusted.wait_for_timeout(300)
+    assert_nothing_ran(untrusted)
+
+
+def test_a_trusted_neighbour_does_not_dress_it(untrusted):
+    style = bundle(hero())["text/html"].partition("<style>")[2].partition("</style>")[0]
+    untrusted.add_style_tag(content=style)
+    assert untrusted.get_by_text("Trust this notebook to see the page.").first.is_visible()
+    assert untrusted.locator(".jp-Cell").first.get_by_text("Transcript:").is_visible()
+
+
+def test_a_dark_theme_makes_it_dark(trusted):
+    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+    trusted.evaluate(change, "JupyterLab Dark")
+    look_at_tabs(trusted, "lab-dark")
+    colour = trusted.locator("[data-anb-run^=hero] .anb-frozen").evaluate(
+        "e => getComputedStyle(e).backgroundColor"
+    )
+    assert colour == "rgb(17, 17, 17)"
+
+
+def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
+    body, _ = HTMLExporter().from_filename(str(notebooks / "trusted.ipynb"))
+    (tmp_path / "page.html").write_text(body, encoding="utf-8")
+    page.route(
+        "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
+    )
+    page.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
+    look_at_tabs(page, "nbconvert")
+    assert_nothing_ran(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
+    (tmp_path / "run.html").write_text(to_html_page(hero()), encoding="utf-8")
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 480 if scheme == "dark" else 1100, "height": 900})
+    page.goto((tmp_path / "run.html").as_uri())
+    look_at_tabs(page, f"page-{scheme}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert_nothing_ran(page)
+
+
+def test_a_first_frame_left_alone_shrinks(page):
+    page.set_content(first_frame("next-1", "next", "anthropic:claude-opus-5-5")["text/html"])
+    height = "() => document.querySelector('.anb-first').getBoundingClientRect().height"
+    assert page.evaluate(height) >= 520
+    assert not page.get_by_text("was still running").is_visible()
+    page.get_by_text("was still running").wait_for()
+    assert page.evaluate(height) < 120

@@ -1,0 +1,94 @@
+"""Variants in a real JupyterLab: a screenshot in, three pages side by side, one picked, and what the notebook keeps."""
+
+import json
+
+import pytest
+from PIL import Image as Picture
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
+
+pytest_plugins = ["tests.support.lab_fixtures"]
+pytestmark = needs_chromium
+
+CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0.3\nA landing page for a bakery in Lyon"
+GOING_ON = "%%agent after -m demo: --from hero --pace 0\nMake it green"
+PICKED = "hero.variant, hero.files is hero.variants[1].files, after.messages[: len(hero.messages)] == hero.messages"
+
+
+@pytest.fixture(scope="module")
+def page(chromium, lab):
+    """One page for all: each test goes on where the one before left it."""
+    Picture.new("RGB", (640, 400), "orange").save(lab.root / "shot.png")
+    page = chromium.new_context(viewport={"width": 1400, "height": 1000}).new_page()
+    write_notebook(lab.root / "variants.ipynb", LOAD, CELL)
+    open_notebook(page, lab, "variants.ipynb")
+    run_all(page)
+    return page
+
+
+def run_cell(page: Page, code: str) -> None:
+    """Adds a cell at the end and runs it."""
+    page.evaluate(
+        """async (code) => {
+            const panel = window.jupyterapp.shell.currentWidget;
+            const notebook = panel.content;
+            notebook.model.sharedModel.addCell({ cell_type: "code", source: code });
+            notebook.activeCellIndex = notebook.widgets.length - 1;
+            await window.jupyterapp.commands.execute("notebook:run-cell");
+        }""",
+        code,
+    )
+
+
+def test_three_pages_stream_side_by_side(page):
+    expect(page.get_by_role("tab", name="Option 3")).to_be_visible(timeout=30_000)
+    page.get_by_title("Side by side").click()
+    shown = [page.frame_locator(".anb-page iframe").nth(number) for number in range(2)]
+    for frame in shown:
+        expect(frame.locator("h1")).to_be_visible(timeout=30_000)
+    keep_screenshot(page, "variants-streaming")
+    expect(page.locator(".anb-status .phase").first).to_contain_text("3 of 3 done", timeout=60_000)
+    expect(page.locator(".anb-foot .ready")).to_contain_text("Option 1 of 3, the first that ended well")
+    keep_screenshot(page, "variants-side-by-side")
+
+
+def test_the_variables_follow_the_pick(page):
+    page.get_by_role("button", name="Pick").nth(1).click()
+    expect(page.locator(".anb-foot .ready")).to_contain_text("Option 2 of 3, as picked")
+    keep_screenshot(page, "variants-picked")
+    run_cell(page, GOING_ON)
+    run_cell(page, PICKED)
+    expect(page.get_by_text("(1, True, True)")).to_be_visible(timeout=30_000)
+
+
+def test_a_reload_keeps_the_pick(page):
+    save(page)
+    page.reload()
+    wait_for_kernel(page)
+    expect(page.locator(".anb-foot .ready").first).to_contain_text("Option 2 of 3, as picked", timeout=30_000)
+
+
+def test_the_saved_notebook_shows_all_three(page, lab):
+    book = json.loads((lab.root / "variants.ipynb").read_text(encoding="utf-8"))
+    (output,) = [output for output in book["cells"][1]["outputs"] if "data" in output]
+    html = "".join(output["data"]["text/html"])
+    assert [f'title="Option {number}: index.html"' in html for number in (1, 2, 3)] == [True] * 3
+    assert "Option 2 of 3" in html
+    assert html.count("<iframe") == 3
+    write_notebook(lab.root / "copy.ipynb", ("%%agent hero", [output["data"]]))
+    lab.trust("copy.ipynb")
+    page.goto("about:blank")  # the kernel that knows the run is not to be on the page
+    open_notebook(page, lab, "copy.ipynb")
+    expect(page.get_by_role("radio", name="Option 2")).to_be_checked(timeout=30_000)
+    page.get_by_role("radio", name="Option 3").check()
+    keep_screenshot(page, "variants-reopened")

@@ -1,0 +1,285 @@
+"""The widget in a real JupyterLab and a real Chromium: a run from start to end, and everything that gets in its way."""
+
+import json
+import os
+import signal
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.support.wire import Call, Hold, Pause, Say, Think, reply
+
+pytest_plugins = ["tests.support.lab_fixtures"]
+pytestmark = needs_chromium
+
+PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
+MADE = Call("create_file", {"path": "index.html", "content": PAGE})
+HALF = Call("create_file", json.dumps({"path": "index.html", "content": PAGE})[:400])
+
+
+def begin(page: Page, lab: Lab, name: str, *cells: str, app: str = "lab") -> None:
+    """Opens a notebook of these cells and starts them all."""
+    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells)
+    open_notebook(page, lab, f"{name}.ipynb", app)  # type: ignore[arg-type]
+    run_all(page)
+
+
+def phase(page: Page, words: str) -> None:
+    expect(page.locator(".anb-status .phase").first).to_contain_text(words, timeout=30_000)
+
+
+def shown_page(page: Page):
+    """The document inside the preview's sandboxed frame."""
+    return page.frame_locator(".anb-page iframe").first
+
+
+def saved_outputs(lab: Lab, name: str) -> str:
+    return (lab.root / f"{name}.ipynb").read_text(encoding="utf-8")
+
+
+def test_a_run_streams_from_start_to_end(page, lab, vendor):
+    vendor.plan(
+        reply(Think("A bakery wants warmth."), Say("I write it."), MADE, Pause(1.5)), reply(Say("**Done.**"))
+    )
+    begin(
+        page, lab, "stream", f"%%agent hero {MODEL}\nA page for a bakery", "print(hero.reason, list(files))"
+    )
+    phase(page, "writing index.html")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    keep_screenshot(page, "lab-streaming")
+    phase(page, "done")
+    expect(page.locator(".anb-foot .ready")).to_contain_text("hero and files are ready")
+    expect(page.get_by_text("end_turn ['index.html']")).to_be_visible()
+    expect(shown_page(page).locator("p")).to_have_count(40)
+    keep_screenshot(page, "lab-done")
+
+
+def test_stop_ends_the_run_and_keeps_the_page(page, lab, vendor):
+    vendor.plan(reply(HALF, Hold()))
+    begin(page, lab, "stop", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
+    phase(page, "writing index.html")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    phase(page, "stopped")
+    expect(page.get_by_text("stopped", exact=True).last).to_be_visible()
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    keep_screenshot(page, "lab-stopped")
+
+
+ASKING = (
+    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
+    "    'Runs a command.'\n    return 'ran ' + command"
+)
+
+
+@pytest.mark.parametrize(("button", "outcome"), [("Approve", "ran ls"), ("Deny", "said no")])
+def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
+    vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
+    begin(
+        page,
+        lab,
+        f"approval-{button.lower()}",
+        ASKING,
+        cell,
+        "print('result:', hero.tool_uses[0].result.text)",
+    )
+    phase(page, "waiting for approval")
+    keep_screenshot(page, f"lab-approval-{button.lower()}")
+    page.locator(".anb-acts").get_by_role("button", name=button).click()
+    phase(page, "done")
+    expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text(outcome)
+    expect(page.locator(".anb-row .mark", has_text="denied")).to_have_count(1 if button == "Deny" else 0)
+    keep_screenshot(page, f"lab-approval-{button.lower()}-done")
+
+
+@pytest.mark.wide
+def test_a_cell_run_again_asks_again(page, lab, vendor):
+    commands = ["ls", "pwd"]
+    for command in commands:
+        vendor.plan(reply(Call("run_shell", {"command": command})), reply(Say("Done.")))
+        if command == commands[0]:
+            cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
+            begin(page, lab, "twice", ASKING, cell, "print('result:', hero.tool_uses[0].result.text)")
+        else:
+            run_all(page)
+        expect(page.locator(".anb-card.ask .anb-ask", has_text=command)).to_be_visible(timeout=30_000)
+        page.locator(".anb-acts").get_by_role("button", name="Approve").click()
+        said = page.locator(".jp-OutputArea-output pre", has_text="result:")
+        expect(said).to_contain_text(f"ran {command}", timeout=30_000)
+
+
+def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
+    vendor.plan(reply(Think("Hm."), HALF, Hold()))
+    begin(page, lab, "reload", f"%%agent hero {MODEL}\nA page")
+    phase(page, "writing index.html")
+    save(page)
+    page.reload()
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    phase(page, "writing index.html")
+    expect(page.get_by_text("Thought").first).to_be_visible()
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    phase(page, "stopped")
+
+
+@pytest.mark.wide
+def test_a_reload_after_the_end_shows_it_again(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "again", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    save(page)
+    page.reload()
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    phase(page, "done")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+
+
+def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
+    vendor.plan(reply(HALF, Hold()))
+    begin(
+        page,
+        lab,
+        "killed",
+        "import os; open('pid', 'w').write(str(os.getpid()))",
+        f"%%agent hero {MODEL}\nA page",
+    )
+    phase(page, "writing index.html")
+    pid = int((lab.root / "pid").read_text())
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    os.kill(pid, signal.SIGKILL)
+    expect(page.get_by_text("was still running when this was saved")).to_be_visible(timeout=30_000)
+    save(page)
+    assert "was still running" in saved_outputs(lab, "killed")
+    assert "Error displaying widget" not in page.content()
+
+
+def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("All done.")))
+    begin(page, lab, "saved", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    save(page)
+    text = saved_outputs(lab, "saved")
+    assert "application/vnd.jupyter.widget-view" not in text
+    assert "_esm" not in text
+    for name, trusted in (("reopened-trusted", True), ("reopened-untrusted", False)):
+        # A changed source makes it another notebook: its signature is its own.
+        (lab.root / f"{name}.ipynb").write_text(text.replace("A page", name))
+        if trusted:
+            lab.trust(f"{name}.ipynb")
+        page.goto("about:blank")  # no kernel that knows the run may be on the page
+        open_notebook(page, lab, f"{name}.ipynb")
+        wait_for_kernel(page)
+        expect(page.get_by_text("hero").first).to_be_visible()
+        keep_screenshot(page, f"lab-{name}")
+        assert "Error displaying widget" not in page.content()
+        expect(page.locator("iframe")).to_have_count(1 if trusted else 0, timeout=20_000)
+
+
+def test_a_second_view_shows_the_same(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "second", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    page.locator(".jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
+    expect(page.locator(".anb-status .phase")).to_have_count(2, timeout=20_000)
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+
+
+def test_two_notebooks_stay_apart(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "left", f"%%agent left {MODEL}\nA page")
+    phase(page, "done")
+    write_notebook(lab.root / "right.ipynb", LOAD, "%%agent right -m demo: --pace 0\nA form")
+    panel = open_beside(page, "right")
+    run_all(page)
+    expect(panel.locator(".anb-status .name")).to_have_text("right", timeout=30_000)
+    expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+
+
+def open_beside(page: Page, name: str) -> Locator:
+    """Opens a notebook in the page, or brings it to the front: a page that restores its tabs may do otherwise first."""
+    page.wait_for_function(
+        """async path => {
+            const { shell, commands } = window.jupyterapp;
+            if (shell.currentWidget?.context?.path === path) return true;
+            const open = [...shell.widgets("main")].find(widget => widget.context?.path === path);
+            if (open) shell.activateById(open.id);
+            else await commands.execute("docmanager:open", { path });
+            return false;
+        }""",
+        arg=f"{name}.ipynb",
+    )
+    return page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+
+
+@pytest.mark.wide
+def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
+    for name in ("east", "west"):
+        made = Call("create_file", {"path": "index.html", "content": f"<h1>{name}</h1>"})
+        vendor.plan(reply(made), reply(Say("Done.")))
+        write_notebook(lab.root / f"{name}.ipynb", LOAD, f"%%agent hero {MODEL}\nA page")
+        if name == "east":
+            open_notebook(page, lab, "east.ipynb")
+        panel = open_beside(page, name)
+        run_all(page)
+        expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        save(page)
+    page.reload()
+    wait_for_kernel(page)
+    for name in ("east", "west", "east"):
+        panel = open_beside(page, name)
+        expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        expect(panel.frame_locator(".anb-page iframe").locator("h1")).to_have_text(name)
+
+
+def test_a_large_page_is_shown_whole(page, lab, vendor):
+    big = (
+        "<!doctype html><h1>Big</h1>"
+        + "".join(f"<p>Line {i} of a large page</p>" for i in range(6000))
+        + "<p id=end>end</p>"
+    )
+    vendor.plan(
+        reply(Call("create_file", {"path": "index.html", "content": big}), fragment=200), reply(Say("Done."))
+    )
+    begin(page, lab, "large", f"%%agent hero {MODEL}\nA page")
+    phase(page, "done")
+    expect(shown_page(page).locator("#end")).to_have_text("end")
+
+
+def test_it_reads_well_in_the_dark_and_when_narrow(chromium, lab):
+    lab.set_theme("dark")
+    try:
+        for name, width in (("dark", 1280), ("narrow", 480)):
+            context = chromium.new_context(viewport={"width": width, "height": 900})
+            page = context.new_page()
+            begin(page, lab, name, f"%%agent hero -m demo: --pace 0\nA landing page for a bakery in {name}")
+            if width < 600:
+                page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+            phase(page, "done")
+            expect(shown_page(page).locator("h1")).to_be_visible()
+            overflow = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+            assert overflow <= 0
+            keep_screenshot(page, f"lab-{name}")
+            context.close()
+    finally:
+        lab.set_theme("light")
+
+
+def test_notebook_seven_shows_it_too(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "seven", f"%%agent hero {MODEL}\nA page", app="notebook")
+    phase(page, "done")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    keep_screenshot(page, "notebook-done")

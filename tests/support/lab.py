@@ -1,0 +1,228 @@
+"""A real JupyterLab (and Notebook 7) for browser tests: on loopback, with its own settings, ended by its id.
+
+    with start_lab(tmp_path) as lab, open_browser() as browser:
+        page = browser.new_page()
+        open_notebook(page, lab, "demo.ipynb")
+        run_all(page)
+
+Playwright's sync API holds the thread's event loop while it is open: keep it to sync tests and give fixtures
+that hold a browser `scope="module"` at most.
+"""
+
+import json
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import nbformat
+import pytest
+from nbformat.sign import NotebookNotary
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.support import ROOT
+from tests.support.kernels import quiet_environment
+
+App = Literal["lab", "notebook"]
+Theme = Literal["light", "dark"]
+
+SHOTS = ROOT / "test-results"
+LOAD = "%load_ext agent_nb"
+MODEL = "-m anthropic:claude-opus-5-5"
+"""Answered by the vendor of `tests/support/lab_fixtures.py`, as it was planned."""
+
+needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+
+# What Lab would otherwise show over a test: news, update notices, autosave in the middle of a reload.
+_QUIET: dict[str, dict[str, Any]] = {
+    "apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    },
+    "docmanager-extension/plugin": {"autosave": False},
+    "extensionmanager-extension/plugin": {"enabled": False},
+}
+_OPTIONS = (
+    "--no-browser",
+    "--allow-root",
+    "--ServerApp.port_retries=0",
+    "--ServerApp.terminals_enabled=False",
+    "--ServerApp.jpserver_extensions={'jupyter_lsp': False, 'notebook': True}",
+    "--LabApp.expose_app_in_browser=True",
+    "--JupyterNotebookApp.expose_app_in_browser=True",
+    "--LabApp.news_url=None",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+)
+
+# The toolbar says "idle" before there is a session, and running a cell then opens the dialog "Select Kernel".
+_KERNEL_IS_IDLE = """() => {
+  const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+  return context?.isReady && context.session?.kernel?.connectionStatus === "connected"
+    && context.session.kernel.status === "idle";
+}"""
+
+
+class Lab(NamedTuple):
+    """A running server. `home` holds its settings and signatures, `root` the notebooks."""
+
+    url: str
+    token: str
+    process: "subprocess.Popen[bytes]"
+    root: Path
+    home: Path
+
+    def trust(self, path: str) -> None:
+        """As "Trust Notebook" does: saved outputs are shown unsanitised. An equal notebook is then trusted too."""
+        notebook = nbformat.read(self.root / path, as_version=4)
+        NotebookNotary(data_dir=str(self.home / "data")).sign(notebook)
+
+    def set_theme(self, theme: Theme) -> None:
+        """For pages opened from now on."""
+        _write_setting(self.home, "apputils-extension/themes", {"theme": f"JupyterLab {theme.title()}"})
+
+
+@contextmanager
+def start_lab(
+    root: Path, *, theme: Theme = "light", environment: dict[str, str] | None = None
+) -> Iterator[Lab]:
+    """Serves the notebooks below `root`. Kernels see this process's environment without keys, and `environment`."""
+    home = root / ".lab-home"
+    log = home / "server.log"
+    for folder in ("config", "data", "runtime", "settings", "workspaces", "ipython"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+    for plugin, setting in _QUIET.items():
+        _write_setting(home, plugin, setting)
+    token, port = secrets.token_hex(8), _free_port()
+    command = [sys.executable, "-m", "jupyterlab", *_OPTIONS, f"--ServerApp.root_dir={root}"]
+    command += [f"--IdentityProvider.token={token}", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            command,
+            env=quiet_environment(home) | _directories(home) | (environment or {}),
+            cwd=root,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+        )
+    lab = Lab(f"http://127.0.0.1:{port}", token, process, root, home)
+    try:
+        lab.set_theme(theme)
+        _wait_until_ready(lab, log)
+        yield lab
+    finally:
+        _end(process)
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """The system's Chromium, headless."""
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def open_notebook(page: Page, lab: Lab, path: str, app: App = "lab") -> None:
+    """Opens a notebook and waits until its cells are drawn. No kernel is awaited: see `wait_for_kernel`."""
+    place = f"lab/tree/{path}?reset&" if app == "lab" else f"notebooks/{path}?"
+    page.goto(f"{lab.url}/{place}token={lab.token}")
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+
+
+def wait_for_kernel(page: Page) -> None:
+    """Until the notebook in front is connected to an idle kernel."""
+    page.wait_for_function(_KERNEL_IS_IDLE, timeout=60_000)
+
+
+def run_all(page: Page) -> None:
+    """Starts every cell of the notebook in front; it does not wait for them."""
+    wait_for_kernel(page)
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+
+
+def keep_screenshot(page: Page, name: str) -> None:
+    """For people to look at, below `test-results/`."""
+    page.screenshot(path=SHOTS / f"{name}.png")  # it makes the folder
+
+
+def save(page: Page) -> None:
+    """Saves the notebook in front until it is saved: an output that comes meanwhile makes it dirty again."""
+    for _ in range(20):
+        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        page.wait_for_timeout(250)
+        if not page.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty"):
+            return
+    raise AssertionError("the notebook stayed dirty")
+
+
+def write_notebook(path: Path, *cells: tuple[str, list[dict[str, Any]]] | str) -> None:
+    """A notebook of code cells: a source each, or a source with its saved outputs (mime bundles)."""
+    notebook = nbformat.v4.new_notebook()
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    for number, cell in enumerate(cells):
+        source, bundles = (cell, []) if isinstance(cell, str) else cell
+        made = nbformat.v4.new_code_cell(source, id=f"cell-{number}")
+        made.outputs = [nbformat.v4.new_output("display_data", data=bundle) for bundle in bundles]
+        made.execution_count = number + 1 if bundles else None
+        notebook.cells.append(made)
+    nbformat.write(notebook, path)
+
+
+def _directories(home: Path) -> dict[str, str]:
+    return {
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_PLATFORM_DIRS": "1",
+    }
+
+
+def _write_setting(home: Path, plugin: str, setting: dict[str, Any]) -> None:
+    target = home / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(setting))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(lab: Lab, log: Path, seconds: float = 60) -> None:
+    request = urllib.request.Request(f"{lab.url}/api/status", headers={"Authorization": f"token {lab.token}"})
+    # A proxy from the environment must not be asked about loopback.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and lab.process.poll() is None:
+        try:
+            with opener.open(request, timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """SIGTERM also ends the kernels."""
+    process.terminate()
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(5)

@@ -1,0 +1,203 @@
+"""The built page in a real browser, on a local page that plays the kernel's part; no notebook is needed."""
+
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.support import ROOT
+
+BUNDLE = ROOT / "agent_nb" / "static" / "widget.js"
+RUNS = ROOT / "js" / "dev" / "runs"
+AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+SECONDS = 1000
+
+needs_browser = [
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
+    pytest.mark.skipif(not BUNDLE.exists(), reason="needs the built page: `make build`"),
+]
+needs_axe = pytest.mark.skipif(not AXE.exists(), reason="needs axe-core: `npm ci` in js/")
+
+
+class DevServer(http.server.ThreadingHTTPServer):
+    """Serves the dev page and the bundle, and remembers what else was asked for."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), DevHandler)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class DevHandler(http.server.SimpleHTTPRequestHandler):
+    server: DevServer
+
+    def translate_path(self, path: str) -> str:
+        name = urlsplit(path).path.lstrip("/") or "index.html"
+        return str(BUNDLE if name == "widget.js" else ROOT / "js" / "dev" / name)
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        super().do_GET()
+
+    def do_POST(self) -> None:
+        self.server.asked.append(f"POST {self.path}")
+        self.send_error(404)
+
+    def end_headers(self) -> None:
+        self.send_header("Set-Cookie", "jupyter=secret")
+        super().end_headers()
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DevServer]:
+    server = DevServer()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def event(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": kind, "run_id": "r", "variant": 0, "at": 0.0, **fields}
+
+
+def wrote(path: str, text: str, media_type: str = "text/html", *, call: str = "") -> list[dict[str, Any]]:
+    call_id = call or f"call {path}"
+    size, lines = len(text.encode()), text.count("\n") + 1
+    change = {"version": 1, "action": "created", "size": size, "first_line": 1, "added": lines, "removed": 0}
+    return [
+        event("tool_started", call_id=call_id, name="any", title="create"),
+        event("file_delta", call_id=call_id, path=path, offset=0, text=text),
+        event("file_changed", path=path, media_type=media_type, call_id=call_id, patch=None, **change),
+    ]
+
+
+def edited(path: str, version: int, patch: list[list[Any]], media_type: str = "text/html") -> dict[str, Any]:
+    change = {"version": version, "action": "edited", "size": 1, "first_line": 1, "added": 1, "removed": 1}
+    return event("file_changed", path=path, media_type=media_type, call_id=None, patch=patch, **change)
+
+
+class Stage:
+    """One browser page with the widget on it, playing events."""
+
+    def __init__(self, page: Any, server: DevServer) -> None:
+        self.page, self.server = page, server
+        self.popups: list[Any] = []
+        self.dialogs: list[Any] = []
+        page.on("popup", lambda popup: self.popups.append(popup))
+        page.on("dialog", self._dismiss)
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def play(self, events: list[dict[str, Any]]) -> "Stage":
+        for seq, item in enumerate(events, 1):
+            item["seq"] = seq
+        meta = {"name": "hero", "model": "demo:", "files_name": None, "finished": False, "demo": True}
+        meta |= {"stop_hint": "press it", "budget": None, "steps": 9}
+        self.page.goto(f"{self.server.address}/?record&speed=0")
+        self.page.evaluate("record => { window.record = record }", {"meta": meta, "events": events})
+        self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
+        return self
+
+    def more(self, *events: dict[str, Any]) -> None:
+        """Sends further events of the same run."""
+        self.page.evaluate(
+            """events => {
+                const { kernel } = window;
+                for (const event of events) {
+                    kernel.record.events.splice(kernel.sent, 0, { ...event, seq: kernel.sent + 1 });
+                    kernel.sent++;
+                    kernel.batch(kernel.sent, kernel.sent);
+                }
+            }""",
+            list(events),
+        )
+
+    @property
+    def widget(self) -> Any:
+        return self.page.locator("[data-anb-run]")
+
+    @property
+    def preview(self) -> Any:
+        return self.widget.frame_locator(".anb-page iframe >> nth=-1")
+
+    def reports(self) -> str:
+        """Everything the previewed page said, as the kernel heard it."""
+        return "\n".join(
+            self.page.evaluate(
+                """() => window.kernel.commands
+                    .filter((command) => command.command === 'preview_report')
+                    .flatMap((command) => command.entries.map((entry) => entry.text))"""
+            )
+        )
+
+    def wait_for_report(self, text: str) -> str:
+        self.page.wait_for_function(
+            """text => window.kernel.commands.some((command) => command.command === 'preview_report'
+                && command.entries.some((entry) => entry.text.includes(text)))""",
+            arg=text,
+            timeout=10 * SECONDS,
+        )
+        return self.reports()
+
+
+def findings(stage: Stage) -> list[str]:
+    """What axe calls serious or critical in the widget; the page in its frame is not ours."""
+    if not stage.page.evaluate("() => 'axe' in window"):
+        stage.page.evaluate(AXE.read_text(encoding="utf-8"))
+    result = stage.page.evaluate(
+        """() => axe.run(document.querySelector('[data-anb-run]'), {
+            iframes: false, rules: { region: { enabled: false } }
+        })"""
+    )
+    return [
+        f"{found['id']}: {node['target']} {node['failureSummary']}"
+        for found in result["violations"]
+        if found["impact"] in ("serious", "critical")
+        for node in found["nodes"]
+    ]
+
+
+def focused(stage: Stage) -> str:
+    """The name of what has the focus."""
+    name: str = stage.page.evaluate(
+        """() => {
+            const element = document.querySelector('[data-anb-run]').shadowRoot.activeElement;
+            return element ? (element.getAttribute('aria-label') ?? element.textContent).trim() : '';
+        }"""
+    )
+    return name
+
+
+@pytest.fixture
+def stage(browser: Any, server: DevServer) -> Iterator[Stage]:
+    context = browser.new_context()
+    server.asked.clear()
+    yield Stage(context.new_page(), server)
+    context.close()

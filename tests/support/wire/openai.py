@@ -1,0 +1,187 @@
+"""OpenAI's Responses and Chat Completions, spoken from steps."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tests.support.wire.dialect import Dialect, sse
+from tests.support.wire.steps import Call, ErrorEvent, Refuse, Say, Step, Think
+
+
+class Responses(Dialect):
+    sequence = 0
+
+    def event(self, kind: str, **data: Any) -> bytes:
+        self.sequence += 1
+        return sse({"type": kind, "sequence_number": self.sequence, **data}, kind)
+
+    def begin(self) -> Iterator[bytes]:
+        response = {
+            "id": "resp_1",
+            "object": "response",
+            "model": self.model,
+            "status": "in_progress",
+            "output": [],
+        }
+        yield self.event("response.created", response=response)
+        yield self.event("response.in_progress", response=response)
+
+    def step(self, step: Step, number: int) -> Iterator[bytes]:
+        match step:
+            case Think():
+                yield from self.reasoning(step, number)
+            case Say() | Refuse():
+                yield from self.message(step, number)
+            case Call():
+                yield from self.call(step, number)
+            case _:
+                self.index -= 1
+
+    def reasoning(self, step: Think, number: int) -> Iterator[bytes]:
+        item = {"id": f"rs_{number}", "type": "reasoning", "summary": []}
+        at = {"output_index": self.index, "item_id": item["id"], "summary_index": 0}
+        yield self.event(
+            "response.output_item.added", output_index=self.index, item={**item, "encrypted_content": "part"}
+        )
+        yield self.event(
+            "response.reasoning_summary_part.added", **at, part={"type": "summary_text", "text": ""}
+        )
+        for piece in self.pieces(step.text):
+            yield self.event("response.reasoning_summary_text.delta", **at, delta=piece)
+        yield self.event("response.reasoning_summary_text.done", **at, text=step.text)
+        summary = [{"type": "summary_text", "text": step.text}]
+        yield self.done({**item, "summary": summary, "encrypted_content": step.signature})
+
+    def message(self, step: Say | Refuse, number: int) -> Iterator[bytes]:
+        item: dict[str, Any] = {
+            "id": f"msg_{number}",
+            "type": "message",
+            "role": "assistant",
+            "phase": "commentary",
+        }
+        kind, field = ("refusal", "refusal") if isinstance(step, Refuse) else ("output_text", "text")
+        at = {"output_index": self.index, "item_id": item["id"], "content_index": 0}
+        yield self.event("response.output_item.added", output_index=self.index, item={**item, "content": []})
+        yield self.event(
+            "response.content_part.added", **at, part={"type": kind, field: "", "annotations": []}
+        )
+        for piece in self.pieces(step.text):
+            yield self.event(f"response.{kind}.delta", **at, delta=piece)
+        yield self.event(f"response.{kind}.done", **at, **{field: step.text})
+        part = {"type": kind, field: step.text, "annotations": []}
+        yield self.done({**item, "status": "completed", "content": [part]})
+
+    def call(self, step: Call, number: int) -> Iterator[bytes]:
+        item = {
+            "id": f"fc_{number}",
+            "type": "function_call",
+            "call_id": self.call_id(step, number),
+            "name": step.name,
+        }
+        at = {"output_index": self.index, "item_id": item["id"]}
+        yield self.event(
+            "response.output_item.added", output_index=self.index, item={**item, "arguments": ""}
+        )
+        for piece in self.pieces(step.json):
+            yield self.event("response.function_call_arguments.delta", **at, delta=piece)
+        yield self.event("response.function_call_arguments.done", **at, arguments=step.json)
+        yield self.done({**item, "arguments": step.json, "status": "completed"})
+
+    def done(self, item: dict[str, Any]) -> bytes:
+        self.items.append(item)
+        return self.event("response.output_item.done", output_index=self.index, item=item)
+
+    def finish(self) -> Iterator[bytes]:
+        tokens = self.tokens
+        usage = {
+            "input_tokens": tokens.input,
+            "input_tokens_details": {
+                "cached_tokens": tokens.cached_read,
+                "cache_write_tokens": tokens.cached_write,
+            },
+            "output_tokens": tokens.output,
+            "output_tokens_details": {"reasoning_tokens": tokens.reasoning},
+        }
+        why = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}.get(self.stop)
+        status = "incomplete" if why else "completed"
+        response = {
+            "id": "resp_1",
+            "model": self.model,
+            "status": status,
+            "output": self.items,
+            "usage": usage,
+        }
+        details = {"incomplete_details": {"reason": why} if why else None}
+        yield self.event(f"response.{status}", response={**response, **details})
+
+    def error(self, step: ErrorEvent) -> bytes:
+        code = {529: "server_is_overloaded", 429: "rate_limit_exceeded", 400: "invalid_prompt"}.get(
+            step.status, "server_error"
+        )
+        return self.event("error", code=code, message=step.words, param=None)
+
+
+class Chat(Dialect):
+    """Chat Completions; `options["reasoning"]` names the field that carries the thinking."""
+
+    def begin(self) -> Iterator[bytes]:
+        self.calls = -1
+        yield self.chunk({"role": "assistant", "content": ""})
+
+    def chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        return sse({"id": "c1", "object": "chat.completion.chunk", "model": self.model, "choices": [choice]})
+
+    def step(self, step: Step, number: int) -> Iterator[bytes]:
+        match step:
+            case Think(text, signature):
+                field = self.reply.options.get("reasoning", "reasoning_content")
+                for piece in self.pieces(text):
+                    yield self.chunk({field: piece})
+                if field == "reasoning":
+                    details = [{"type": "reasoning.encrypted", "data": signature, "index": 0}]
+                    yield self.chunk({"reasoning": "", "reasoning_details": details})
+            case Say(text):
+                for piece in self.pieces(text):
+                    yield self.chunk({"content": piece})
+            case Refuse(text):
+                for piece in self.pieces(text):
+                    yield self.chunk({"refusal": piece})
+            case Call():
+                yield from self.call(step, number)
+
+    def call(self, step: Call, number: int) -> Iterator[bytes]:
+        self.calls += 1
+        index = {} if self.reply.options.get("no_index") else {"index": self.calls}
+        head = {**index, "id": self.call_id(step, number), "type": "function"}
+        if self.reply.options.get("whole_arguments"):
+            function = {"name": step.name, "arguments": json.loads(step.json)}
+            yield self.chunk({"tool_calls": [{**head, "function": function}]})
+            return
+        yield self.chunk({"tool_calls": [{**head, "function": {"name": step.name, "arguments": ""}}]})
+        for piece in self.pieces(step.json):
+            yield self.chunk({"tool_calls": [{**index, "function": {"arguments": piece}}]})
+
+    def finish(self) -> Iterator[bytes]:
+        stops = {
+            "end_turn": "stop",
+            "tool_use": "tool_calls",
+            "max_tokens": "length",
+            "refusal": "content_filter",
+        }
+        tokens = self.tokens
+        usage = {
+            "prompt_tokens": tokens.input,
+            "prompt_tokens_details": {"cached_tokens": tokens.cached_read},
+            "completion_tokens": tokens.output,
+            "completion_tokens_details": {"reasoning_tokens": tokens.reasoning},
+        }
+        yield self.chunk({}, self.reply.options.get("finish_reason", stops.get(self.stop, self.stop)))
+        yield sse({"id": "c1", "model": self.model, "choices": [], "usage": usage})
+        yield sse("[DONE]")
+
+    def unknown(self) -> bytes:
+        return sse({"object": "weather.report", "sky": "clear"})
+
+    def error(self, step: ErrorEvent) -> bytes:
+        return sse({"error": {"message": step.words, "code": step.status}})

@@ -1,0 +1,245 @@
+"""A loopback server that speaks all five protocols on real sockets and remembers what it was asked.
+
+    async with WireServer() as server:
+        server.plan(reply(Say("Hello.")))
+        provider = model("anthropic:claude-opus-5-5", api_key="...", base_url=server.base_url("anthropic"))
+
+Requests without a plan are answered by `server.otherwise(request)`, or refused with 500.
+"""
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from tests.support.wire.dialects import DIALECTS, model_of, protocol_of
+from tests.support.wire.images import read_body
+from tests.support.wire.steps import Cut, Hold, Pause, Reply, problem
+
+
+@dataclass(eq=False)
+class Request:
+    """What a client asked, and how it left."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    protocol: str
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the client's connection is gone."""
+    holding: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the answer has reached a `Hold`."""
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by a test to end the `Hold`."""
+    sent: int = 0
+    """Events written so far."""
+    finished: bool = False
+    """The whole answer was written."""
+
+
+class WireServer:
+    """The server, on a port of its own. Use it as `async with`, or `with WireServer.in_thread()`."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.otherwise: Callable[[Request], Reply] | None = None
+        self.port = 0
+        self.connections = 0
+        self._arrivals: list[asyncio.Event] = []
+        self._plans: deque[Reply] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._transports: set[asyncio.Transport] = set()
+        self._server: asyncio.Server | None = None
+
+    def plan(self, *replies: Reply) -> None:
+        """The next answers, in order."""
+        self._plans.extend(replies)
+
+    def forget(self) -> None:
+        """Drops the answers that nobody asked for."""
+        self._plans.clear()
+
+    @property
+    def unused(self) -> int:
+        return len(self._plans)
+
+    async def arrival(self, number: int = 0) -> Request:
+        """The request of that number, as soon as it has come."""
+        arrived = asyncio.Event()
+        self._arrivals.append(arrived)
+        while len(self.requests) <= number:
+            arrived.clear()
+            await asyncio.wait_for(arrived.wait(), 20)
+        return self.requests[number]
+
+    def base_url(self, vendor: str) -> str:
+        """What to pass as `base_url`: the OpenAI protocols end in `/v1`, the others do not."""
+        root = f"http://127.0.0.1:{self.port}"
+        return root if vendor in ("anthropic", "gemini", "gemini_generate") else f"{root}/v1"
+
+    async def start(self, port: int = 0) -> None:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        for transport in list(self._transports):
+            transport.abort()
+        if self._server:
+            self._server.close()
+            await self._server.wait_closed()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @classmethod
+    @contextlib.contextmanager
+    def in_thread(cls) -> Iterator[Self]:
+        """The server on a loop of its own, for code that has none."""
+        server, loop = cls(), asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever, daemon=True)
+        thread.start()
+        asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+        try:
+            yield server
+        finally:
+            asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(10)
+            loop.close()
+
+    def answer_to(self, request: Request) -> Reply:
+        self.requests.append(request)
+        for arrived in self._arrivals:
+            arrived.set()
+        if self._plans:
+            return self._plans.popleft()
+        if self.otherwise:
+            return self.otherwise(request)
+        return problem(500, "The test planned no answer to this request.", {"x-should-retry": "false"})
+
+
+class _Connection(asyncio.Protocol):
+    """One client connection: requests come one after another."""
+
+    def __init__(self, server: WireServer) -> None:
+        self.server = server
+        self.buffer = b""
+        self.request: Request | None = None
+        self.can_write = asyncio.Event()
+        self.can_write.set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.server.connections += 1
+        self.server._transports.add(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.server._transports.discard(self.transport)
+        self.can_write.set()
+        if self.request:
+            self.request.closed.set()
+
+    def pause_writing(self) -> None:
+        self.can_write.clear()
+
+    def resume_writing(self) -> None:
+        self.can_write.set()
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, blank, rest = self.buffer.partition(b"\r\n\r\n")
+        if not blank:
+            return
+        lines = head.decode("latin-1").split("\r\n")
+        headers = {
+            name.strip().lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines[1:])
+        }
+        length = int(headers.get("content-length", 0))
+        if len(rest) < length:
+            return
+        self.buffer = rest[length:]
+        path = lines[0].split(" ")[1]
+        body = read_body(headers, rest[:length])
+        self.request = Request(path, headers, body, protocol_of(path))
+        task = asyncio.ensure_future(self.answer(self.request))
+        self.server._tasks.add(task)
+        task.add_done_callback(self.server._tasks.discard)
+
+    async def answer(self, request: Request) -> None:
+        reply = self.server.answer_to(request)
+        if reply.silent:
+            await self.hold(request)
+        if reply.body is None and not request.protocol:
+            reply = problem(404, f"No such path: {request.path}")
+        if reply.body is not None:
+            self.head(reply, f"content-length: {len(reply.body)}\r\n", reply.body)
+            request.finished = True
+            return
+        self.head(reply, "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n", b"")
+        dialect = DIALECTS[request.protocol](reply, model_of(request.path, request.body))
+        for chunk in dialect.stream():
+            if request.closed.is_set():
+                return
+            match chunk:
+                case bytes():
+                    await self.write(chunk, reply.split)
+                    request.sent += 1
+                    if reply.gap:
+                        await asyncio.sleep(reply.gap)
+                case Pause(seconds):
+                    await asyncio.sleep(seconds)
+                case Hold():
+                    await self.hold(request)
+                case Cut(how):
+                    self.cut(how)
+                    return
+        self.transport.write(b"0\r\n\r\n")
+        request.finished = True
+
+    def head(self, reply: Reply, framing: str, body: bytes) -> None:
+        lines = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+        self.transport.write(f"HTTP/1.1 {reply.status} Answer\r\n{lines}{framing}\r\n".encode() + body)
+
+    async def write(self, chunk: bytes, split: int) -> None:
+        for start in range(0, len(chunk), split or len(chunk)):
+            piece = chunk[start : start + (split or len(chunk))]
+            self.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            if not self.can_write.is_set():
+                await self.can_write.wait()
+            elif split:
+                await asyncio.sleep(0)
+
+    async def hold(self, request: Request) -> None:
+        request.holding.set()
+        waits = [asyncio.ensure_future(event.wait()) for event in (request.closed, request.let_go)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    def cut(self, how: str) -> None:
+        match how:
+            case "eof":
+                self.transport.write(b"0\r\n\r\n")
+            case "fin":
+                self.transport.close()
+            case "rst":
+                raw: socket.socket = self.transport.get_extra_info("socket")
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.transport.abort()

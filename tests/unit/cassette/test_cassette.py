@@ -1,0 +1,386 @@
+"""Cassettes: what was recorded plays again, event by event, at the same times."""
+
+import asyncio
+import base64
+import json
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agent_nb import Agent, Image, Limits, ToolError, assert_same, replay, tool
+from agent_nb._base.secrets import MASK
+from agent_nb.engine.tool_runner import Answer
+from agent_nb.errors import CassetteError, ConfigError, ProviderError
+from agent_nb.events import ApprovalResolved, FileChanged, ToolProgress, TurnRetrying
+from agent_nb.messages import Text, Usage, assistant
+from agent_nb.providers.base import RealClock
+from agent_nb.providers.scripted import (
+    ScriptedProvider,
+    call,
+    fail,
+    refuse,
+    text,
+    think,
+    usage,
+    wait,
+)
+from agent_nb.tools import Toolbox, ToolContext, ToolOutput
+from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.scripts import PAGE, of, write
+
+PIXEL = Image(
+    base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg=="
+    ),
+    name="dot",
+)
+
+
+@pytest.fixture
+def tape(tmp_path):
+    return tmp_path / "cassettes" / "hero.jsonl"
+
+
+async def assert_replays(tape, *turns, **settings):
+    run = await record(tape, *turns, **settings)
+    again = await play(tape, **settings)
+    assert facts(again) == facts(run)
+    assert (again.messages, again.usage, again.cost, again.seconds) == (
+        run.messages,
+        run.usage,
+        run.cost,
+        run.seconds,
+    )
+    assert_same(run, again)
+    return run, again
+
+
+async def test_a_replay_is_the_recording_again(tape):
+    run, again = await assert_replays(
+        tape,
+        [
+            think("A page, I think.\nWarm colours.", fragment=4),
+            wait(0.312),
+            text("I write it.", fragment=3),
+            write(fragment=7),
+            usage(input=20, output=9),
+        ],
+        [wait(1.5), text("Done."), usage(input=40, output=3)],
+    )
+    assert again.settings == {**run.settings, "replayed": tape.as_posix()}
+    assert again.html == PAGE
+    assert again.seconds == 1.812
+
+
+async def test_every_call_of_a_turn_keeps_its_place(tape):
+    await assert_replays(
+        tape,
+        [write("a.html"), write("b.html", id="same"), write("a.html", PAGE * 2), call("nope", {"x": 1})],
+        [call("edit_file", {"path": "a.html", "old": "no such text", "new": ""}, id="same")],
+        [call("create_file", "{broken"), call("read_file", {"paths": ["b.html"]}, id="same")],
+        [text("ok")],
+    )
+
+
+async def test_retries_play_again(tape):
+    run, _ = await assert_replays(
+        tape,
+        [text("hal"), usage(input=5), fail(ProviderError("Overloaded.", retryable=True))],
+        [wait(0.25), write(), fail(ProviderError("Cut.", retryable=True, retry_after=2.0125))],
+        [wait(0.1234), text("Whole."), usage(input=5, output=2)],
+    )
+    assert [event.why for event in of(run, TurnRetrying)] == ["Overloaded.", "Cut."]
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        ([[write()], [write("b.html")]], "max_steps"),
+        ([[refuse("No bread.")]], "refusal"),
+        ([[text("```html\n<h1>In the answer</h1>\n```")]], "end_turn"),
+    ],
+)
+async def test_every_own_ending_is_kept(tape, turns, reason):
+    run, again = await assert_replays(tape, *turns, limits=Limits(steps=2))
+    assert (run.reason, again.reason, again.error) == (reason, reason, run.error)
+
+
+async def test_the_recorded_limits_count(tape):
+    run = await record(tape, [write()], [write("b.html")], limits=Limits(steps=2, seconds=9.0))
+    again = await play(tape, limits=Limits(steps=7, usd=0.01))
+    assert facts(again) == facts(run)
+
+
+def counting(**settings):
+    """A tool of one's own that must not run again, and what it was asked."""
+    asked = []
+
+    @tool(**settings)
+    async def count_guests(day: str, context: ToolContext) -> ToolOutput:
+        """Counts the guests of a day."""
+        asked.append(day)
+        context.progress(f"looking at {day}")
+        context.files.write("guests.csv", f"{day},42\n")
+        context.files.write("dot.png", b"\x89PNG\x00")
+        if day == "never":
+            context.files.delete("guests.csv")
+            raise ToolError("No such day.", hint="Ask for another.")
+        return ToolOutput(
+            text="42 guests", summary="42", images=(PIXEL,), outputs=({"text/html": "<b>42</b>"},)
+        )
+
+    return count_guests, asked
+
+
+async def test_own_tools_are_not_run_again(tape):
+    own, asked = counting()
+    turns = [
+        [call("count_guests", {"day": "Monday"}), write(), call("count_guests", {"day": "never"})],
+        [text("42 came.")],
+    ]
+    run, again = await assert_replays(tape, *turns, tools=[*Toolbox.default(), own])
+    assert asked == ["Monday", "never"]
+    assert again.files["dot.png"] == b"\x89PNG\x00"
+    assert again.tool_uses[0].result.images == (PIXEL,)
+    assert {type(event) for event in run.events} >= {ToolProgress, FileChanged}
+
+
+@pytest.mark.parametrize("answer", [Answer(True), Answer(False, "not today")])
+async def test_approvals_are_answered_as_they_were(tape, answer):
+    own, asked = counting(approval="ask")
+
+    async def ask(request):
+        return answer
+
+    provider = ScriptedProvider([[call("count_guests", {"day": "Monday"})], [text("ok")]])
+    handle = Agent(provider, tools=[own]).recording(tape).start(PROMPT)
+    handle.reach(ask)
+    run = await handle
+    again = await play(tape, tools=[own])
+    assert facts(again) == facts(run)
+    assert of(again, ApprovalResolved)[0].note == answer.note
+    assert len(asked) == int(answer.approved)
+
+
+async def test_hooks_of_the_recording_are_kept(tape):
+    with ScriptedProvider([[write()], [text("ok")]]) as provider:
+        agent = Agent(provider)
+        agent.before_tool(
+            lambda asked: type(asked)(asked.id, asked.name, asked.arguments.replace("Bread", "Cake"))
+        )
+        run = await agent.recording(tape).run(PROMPT)
+    again = await play(tape)
+    assert "Cake" in again.html
+    assert facts(again) == facts(run)
+
+
+async def test_a_conversation_goes_on_from_a_replay(tape, tmp_path):
+    first = await record(tape, [write()], [text("ok")])
+    more = tmp_path / "more.jsonl"
+    turns = (
+        [call("edit_file", {"path": "index.html", "old": "Bread", "new": "Cake"})],
+        [text("ok")],
+    )
+    second = await record(more, *turns, prompt="Cake", material={"base": first})
+    replayed = await play(tape)
+    again = await play(more, "Cake", {"base": replayed})
+    assert facts(again)[1:] == facts(second)[1:]
+    assert "Cake" in again.html
+
+
+async def test_recording_a_replay_gives_the_same_file(tape, tmp_path):
+    own, _ = counting()
+    tools = [*Toolbox.default(), own]
+    await record(
+        tape,
+        [think("Hm.", fragment=1), wait(0.1), write(fragment=3), call("count_guests", {"day": "Monday"})],
+        [text("ha"), fail(ProviderError("Cut.", retryable=True))],
+        [text("ok", fragment=1), usage(output=2)],
+        tools=tools,
+    )
+    copy = tmp_path / "copy.jsonl"
+    await Agent(replay(tape), tools=tools).recording(copy).run(PROMPT)
+    assert copy.read_text() == tape.read_text()
+
+
+class Ticking(RealClock):
+    """A real clock that never stands still between two looks."""
+
+    def __init__(self):
+        self._now = 0.0
+
+    def now(self):
+        self._now += 0.00037
+        return self._now
+
+
+async def test_real_times_play_again(tape):
+    provider = ScriptedProvider(
+        [
+            [think("Hm, bread.", fragment=1), write(fragment=5), write("b.html", fragment=5)],
+            [text("ha"), fail(ProviderError("Cut.", retryable=True, retry_after=0.0012))],
+            [text("Done.", fragment=1), usage(output=2)],
+        ],
+        clock=Ticking(),
+    )
+    run = await Agent(provider).recording(tape).run(PROMPT)
+    again = await play(tape)
+    assert len({event.at for event in run.events}) > 20
+    assert facts(again) == facts(run)
+
+
+async def test_a_recorded_price_stays(tape):
+    with ScriptedProvider(
+        [
+            [text("ha"), usage(input=900), fail(ProviderError("Cut.", retryable=True))],
+            [text("x" * 5000, fragment=50), usage(input=1000, output=400)],
+        ],
+        name="anthropic:claude-sonnet-4-5",
+    ) as provider:
+        run = await Agent(provider).recording(tape).run(PROMPT)
+    assert run.cost
+    again = await play(tape)
+    assert (again.cost, facts(again)) == (run.cost, facts(run))
+    tape.write_text(tape.read_text().replace('"cost": 0.0', '"cost": 7.0'))
+    assert (await play(tape)).cost > 14
+
+
+async def test_the_pace_scales_the_wait(tape):
+    await record(tape, [wait(500.0), text("slow")])
+    assert (await play(tape)).seconds == 500.0
+    handle = Agent(replay(tape, pace=1.0)).start(PROMPT)
+    await asyncio.sleep(0.02)
+    assert not handle.done
+    handle.stop()
+    assert (await handle).reason == "stopped"
+    for pace in (-1.0, float("nan"), float("inf"), "fast"):
+        with pytest.raises(ConfigError, match="pace"):
+            replay(tape, pace=pace)
+
+
+async def test_the_loop_does_not_write_the_file(tape):
+    free, ended = threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    busy = loop.run_in_executor(None, free.wait, 20)
+    handle = Agent(ScriptedProvider([[write()], [text("ok")]])).recording(tape).start(PROMPT)
+    handle.on_done = ended.set
+    waiting = asyncio.ensure_future(handle)
+    await ended.wait()
+    assert handle.recorded == f"{tape.as_posix()} is being written."
+    waiting.cancel()  # as an interrupt does
+    free.set()
+    run = await handle
+    assert handle.recorded == f"Recorded in {tape.as_posix()}."
+    assert facts(await play(tape)) == facts(run)
+    assert [path.name for path in tape.parent.iterdir()] == ["hero.jsonl"]
+    assert await busy
+
+
+async def test_secrets_never_reach_the_file(tape):
+    key = "sk-proj-" + "aB3_" * 10
+    prompt = f"Use {key} please"
+    run = await record(
+        tape, [text(f"The key is {key}, yes.", fragment=5), write(content=f"<p>{key}</p>", fragment=9)], [text(key)],
+        prompt=prompt,
+    )  # fmt: skip
+    assert key in run.text
+    assert "aB3_aB3_" not in tape.read_text()
+    again = await play(tape, prompt)
+    assert again.text == MASK
+    assert again.html == f"<p>{MASK}</p>"
+    assert of(again, type(again.events[-1]))[0].reason == "end_turn"
+
+
+async def test_half_characters_do_not_break_the_file(tape):
+    await record(tape, [text("a\ud83d"), text("\ude00b\u2028c\x85d")])
+    assert (await play(tape)).text == "a\ufffd\ufffdb\u2028c\x85d"
+
+
+async def test_the_file_reads_well_and_stays_small(tape):
+    lines = "\n".join(f"<li>Loaf number {number} for {number} euros</li>" for number in range(400))
+    await record(
+        tape, [think("Many loaves. " * 40, fragment=20), write(content=lines, fragment=20)], [text("ok")]
+    )
+    written = tape.read_text()
+    assert len(written) < 1.3 * (len(lines) + 13 * 40) + 3000
+    rows = [json.loads(row) for row in written.splitlines()]
+    assert [next(iter(row)) for row in rows[:4]] == ["format", "yours", "ours", "variant"]
+    assert max(map(len, written.splitlines()[4:])) < 800
+    assert rows[-1] == {"end": "end_turn", "turns": 2, "seconds": 0.0}
+
+
+async def test_what_a_vendor_echoes_is_kept(tape):
+    class Echoing(ScriptedProvider):
+        async def _play(self, number, request):
+            async for piece in super()._play(number, request):
+                if hasattr(piece, "message"):
+                    message = piece.message
+                    blocks = [{"text": part.text} for part in message.parts if isinstance(part, Text)]
+                    blocks += [
+                        {"input": json.loads(c.arguments), "raw": c.arguments} for c in message.tool_calls
+                    ]
+                    parts = (*message.parts[:1], *message.parts[1:])
+                    echo = {"vendor": [*blocks, {"signature": "abc", "$text": 0}]}
+                    yield type(piece)(
+                        message=type(message)(role="assistant", parts=parts, vendor=echo),
+                        stop=piece.stop, usage=piece.usage, model=piece.model,
+                    )  # fmt: skip
+                else:
+                    yield piece
+
+    provider = Echoing([[text("I will write a page for the bakery."), write()], [text("ok")]])
+    run = await Agent(provider).recording(tape).run(PROMPT)
+    assert (await play(tape)).messages == run.messages
+    assert tape.read_text().count("I will write a page for the bakery.") == 1
+
+
+async def test_our_own_half_is_only_noted(tape, caplog):
+    run = await record(tape, [write()], [text("ok")])
+    rows = tape.read_text().splitlines()
+    rows[2] = json.dumps({"ours": {"prompts": {}, "tools": {}, "versions": {"agent-nb": "0.0.1"}}})
+    tape.write_text("\n".join(rows))
+    with caplog.at_level(logging.INFO, logger="agent_nb"):
+        assert facts(await play(tape)) == facts(run)
+    assert "recorded with other prompts, tools, versions" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"prompt": "A page for a butcher"},
+            "another prompt (“…page for a bakery” then, “…page for a butcher” now)",
+        ),
+        ({"material": {"files": {"index.html": "<p>"}}}, "another file `index.html`"),
+        ({"material": {"images": [PIXEL]}}, "other pictures (0 then; now dot)"),
+        ({"material": {"messages": [assistant("Hello")]}}, "another conversation before it"),
+        ({"system": "In French."}, "another system text of yours"),
+        ({"tools": [*Toolbox.default(), counting()[0]]}, "another tool `count_guests`"),
+        ({"tools": []}, "the tool `create_file`"),
+    ],
+)
+async def test_another_request_says_what_differs(tape, change, says):
+    await record(tape, [write()], [text("ok")])
+    with pytest.raises(CassetteError) as raised:
+        await play(tape, **change)
+    assert says in str(raised.value)
+
+
+async def test_one_provider_plays_many_runs_at_once(tape):
+    run = await record(
+        tape, [write(fragment=2)], [text("ha"), fail(ProviderError("Cut.", retryable=True))], [text("ok")]
+    )
+    agent = Agent(replay(tape))
+    for again in await asyncio.gather(*(agent.run(PROMPT) for _ in range(3))):
+        assert facts(again) == facts(run)
+
+
+async def test_a_cassette_is_a_model_by_name(tape):
+    run = await record(tape, [text("ok"), usage(input=3)])
+    again = await Agent(f"replay:{tape}").run(PROMPT)
+    assert (again.model, again.usage, again.text) == (run.model, Usage(input=3), "ok")
+    with pytest.raises(ConfigError, match="Name the cassette"):
+        Agent("replay:")

@@ -1,0 +1,118 @@
+"""Real SDKs over real sockets, recorded, then played with no server: the same run, on every protocol."""
+
+import pytest
+
+from agent_nb import Agent, Limits, assert_same, replay
+from agent_nb.events import TextDelta, TurnRetrying
+from tests.support.cassettes import PROMPT, facts
+from tests.support.scripts import of
+from tests.support.wire import Call, Cut, Hold, Pause, Say, Think, Tokens, WireServer, problem, reply
+from tests.support.wire.cases import CASES, KEY, Case
+
+PAGE = "<!doctype html>\n<title>Bakery</title>\n" + '<li class="bread">Pain « à l’ancienne », 3 €</li>\n' * 60
+SAID = "I write the page for the bakery now, with its breads and its prices."
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_vendor_plays_again_without_its_server(case: Case, tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    async with WireServer() as server:
+        server.plan(
+            reply(Think("Warm colours, a list."), Pause(0.01), Say(SAID), Cut()),
+            reply(
+                Think("Warm colours, a list."),
+                Say(SAID),
+                Call("create_file", {"path": "index.html", "content": PAGE}, id="call_a"),
+                Call("list_files", {}, id="call_b"),
+                Tokens(input=900, cached_read=500, output=400, reasoning=30),
+            ),
+            reply(Say("The page is ready."), Tokens(input=1200, output=8)),
+        )
+        async with Agent(case.provider(server)) as agent:
+            run = await agent.recording(tape).run(PROMPT)
+        assert run.reason == "end_turn", run.error
+        assert server.unused == 0
+    again = await Agent(replay(tape)).run(PROMPT)
+    assert len(of(again, TurnRetrying)) == 1
+    assert facts(again) == facts(run)
+    assert (again.messages, again.usage, again.cost) == (run.messages, run.usage, run.cost)
+    assert_same(run, again)
+    written = tape.read_text()
+    assert KEY not in written
+    assert written.count(SAID) == 2
+    assert len(written) < 1.3 * (len(PAGE) + 2 * len(SAID)) + 4000
+
+
+async def play_without_server(run, tape):
+    again = await Agent(replay(tape)).run(PROMPT)
+    assert facts(again) == facts(run)
+    assert (again.messages, again.usage, again.cost, again.seconds) == (
+        run.messages,
+        run.usage,
+        run.cost,
+        run.seconds,
+    )
+    assert (again.reason, again.error) == (run.reason, run.error)
+    assert dict(again.files) == dict(run.files)
+    return again
+
+
+def written(path: str, *more):
+    """An answer that writes a file, and then what comes."""
+    return reply(
+        Think("Warm colours."), Say(SAID), Call("create_file", {"path": path, "content": PAGE}), *more
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_time_limit_plays_again(case: Case, tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    async with WireServer() as server:
+        server.plan(written("a.html", Tokens(input=900, output=400)), written("b.html", Hold()))
+        async with Agent(case.provider(server), limits=Limits(seconds=0.7)) as agent:
+            run = await agent.recording(tape).run(PROMPT)
+    assert run.reason == "max_seconds", run.error
+    await play_without_server(run, tape)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_stop_by_a_person_plays_again(case: Case, tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    async with WireServer() as server:
+        server.plan(
+            written("a.html", Tokens(input=900, output=400)), reply(Say("And now"), Pause(0.05), Hold())
+        )
+        async with Agent(case.provider(server)) as agent:
+            handle = agent.recording(tape, force=True).start(PROMPT)
+            async for event in handle:
+                if isinstance(event, TextDelta) and event.text.startswith("And"):
+                    handle.stop()
+            run = await handle
+    assert run.reason == "stopped", run.error
+    await play_without_server(run, tape)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_failure_of_the_vendor_plays_again(case: Case, tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    async with WireServer() as server:
+        server.plan(
+            written("a.html", Tokens(input=900, output=400)), reply(Say("And"), Cut()), problem(401, "No.")
+        )
+        async with Agent(case.provider(server)) as agent:
+            run = await agent.recording(tape, force=True).run(PROMPT)
+    assert run.reason == "failed"
+    again = await play_without_server(run, tape)
+    assert len(of(again, TurnRetrying)) == 1
+    assert KEY not in tape.read_text()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.protocol != "chat"], ids=str)
+async def test_a_budget_plays_again(case: Case, tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    async with WireServer() as server:
+        server.plan(written("a.html", Tokens(input=900, output=400)), reply(Say(PAGE * 9), Hold()))
+        async with Agent(case.provider(server), limits=Limits(usd=0.01)) as agent:
+            run = await agent.recording(tape).run(PROMPT)
+    assert run.reason == "budget", (run.reason, run.error, run.cost)
+    await play_without_server(run, tape)

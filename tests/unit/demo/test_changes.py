@@ -1,0 +1,162 @@
+"""The demo model on second prompts: the change that was asked for, as exact replacements."""
+
+from typing import Literal
+
+import pytest
+
+from agent_nb import Run
+from agent_nb.demo import DemoProvider
+from agent_nb.demo.colours import hue_of, readable_on
+from agent_nb.messages import Message, ToolResult, assistant, user
+from agent_nb.providers.base import Request, Turn, VirtualClock
+from agent_nb.tools import Toolbox
+from tests.support.demo_kit import BAKERY, Page, agent, built, called
+
+
+async def changed(prompt: str, base: Run | None = None) -> tuple[str, str, Run]:
+    """The page before and after, and the second run."""
+    first = base or await built(BAKERY)
+    second = await agent().run(prompt, base=first)
+    assert second.reason == "end_turn"
+    assert all(use.ok for use in second.tool_uses), [use.summary for use in second.tool_uses]
+    before, after = first.files["index.html"], second.files["index.html"]
+    assert isinstance(before, str)
+    assert isinstance(after, str)
+    Page(after)
+    assert before != after
+    return before, after, second
+
+
+@pytest.mark.parametrize(
+    ("prompt", "there"),
+    [
+        ("make it blue", "--h:255;"),
+        ("Please make it dark", ":root{color-scheme:dark;"),
+        ("minimal, please", "--c:0.02;"),
+        ("use #0a7d5a as the accent", "--accent-light:#0a7d5a;--on-light:#fff;"),
+        ("use #ffe14d", "--accent-dark:#ffe14d;--on-dark:#000;"),
+        ("call it Petit Four", "<title>Petit Four</title>"),
+        ('rename it to "Chez Ada"', ">Chez Ada</a>"),
+        ("title: Bread & Co", "<title>Bread &amp; Co</title>"),
+        ('change the headline to "Warm & round"', "<h1>Warm &amp; round</h1>"),
+        ("Add a section with prices", '<section class="row" id="pricing">'),
+        ("add a newsletter, please", "One letter a month from Lyon Bakery"),
+        ("Add a gallery and an faq", "<summary>Do I need to book?</summary>"),
+        ("add testimonials", "Sample quotes"),
+        ("larger text", "font:19px/1.6 "),
+        ("flibbertigibbet", "--h:204;"),
+    ],
+)
+async def test_a_second_prompt_changes_what_it_says(prompt: str, there: str) -> None:
+    before, after, run = await changed(prompt)
+    assert there in after
+    assert there not in before
+    assert called(run) == ["edit_file"]
+    assert run.text.rstrip().splitlines()[-1].startswith("The rest of `index.html`")
+
+
+async def test_several_wishes_are_one_edit() -> None:
+    _, after, run = await changed("Call it Petit Four, make it green and add a newsletter")
+    assert called(run) == ["edit_file"]
+    assert "Lyon Bakery" not in after
+    assert "--h:150;" in after
+    assert "One letter a month from Petit Four" in after
+
+
+async def test_a_hue_replaces_an_exact_accent() -> None:
+    _, exact, second = await changed("use #0a7d5a")
+    _, after, _ = await changed("make it purple", second)
+    assert "#0a7d5a" in exact
+    assert "#0a7d5a" not in after
+    assert "--h:305;" in after
+
+
+async def test_a_darker_page_is_still_this_page() -> None:
+    _, after, run = await changed("make a darker page")
+    assert called(run) == ["edit_file"]
+    assert "<title>Lyon Bakery</title>" in after
+
+
+async def test_a_section_can_be_removed() -> None:
+    before, after, _ = await changed("remove the opening hours")
+    assert 'id="hours"' in before
+    assert 'id="hours"' not in after
+
+
+async def test_changes_add_up_over_prompts() -> None:
+    _, _, second = await changed("make it blue")
+    _, _, third = await changed("add a newsletter", second)
+    _, last, _ = await changed("call it Petit Four", third)
+    assert "--h:255;" in last
+    assert 'id="newsletter"' in last
+    assert "Lyon Bakery" not in last
+
+
+async def test_a_new_page_may_be_asked_for() -> None:
+    _, after, run = await changed("Now a dashboard of website traffic")
+    assert called(run) == ["create_file", "edit_file"]
+    assert "Visits by month" in after
+
+
+async def test_a_page_edited_by_hand_is_read_first() -> None:
+    first = await built(BAKERY)
+    page = first.files["index.html"]
+    assert isinstance(page, str)
+    edited = first.with_files({"index.html": page.replace("Bread worth", "Brioche worth")})
+    _, after, run = await changed("make it blue", edited)
+    assert called(run) == ["read_file", "edit_file"]
+    assert "Brioche worth" in after
+
+
+async def test_a_page_of_somebody_else_is_changed() -> None:
+    page = "<html><head><title>Old</title></head><body><h1>Old</h1><p>Old times</p></body></html>"
+    run = await agent().run("Call it New Times, purple, add a contact section", files={"index.html": page})
+    assert called(run) == ["edit_file"]
+    html = str(run.files["index.html"])
+    assert "<title>New Times</title>" in html
+    assert "<h1>New Times</h1>" in html
+    assert "305)" in html
+    assert 'id="contact"' in html
+
+
+async def test_a_fragment_without_hold_is_built_anew() -> None:
+    run = await agent().run("make it blue", files={"index.html": "<p>hello"})
+    assert called(run) == ["create_file", "edit_file"]
+    assert str(run.files["index.html"]).startswith("<!doctype html>")
+
+
+async def test_a_fenced_page_is_changed_in_text() -> None:
+    first = await agent(tools=[]).run(BAKERY)
+    second = await agent(tools=[]).run("make it blue", base=first)
+    assert second.tool_uses == ()
+    assert "--h:255;" in second.text
+
+
+async def test_edits_that_fail_are_tried_once_more() -> None:
+    page = "```html\n<title>a</title><main></main></html>\n```"
+    messages: list[Message] = [user(BAKERY), assistant(page), user("make it blue")]
+    provider, clock = DemoProvider(pace=0), VirtualClock(pace=0)
+    names = []
+    for _ in range(10):
+        request = Request(system="", messages=tuple(messages), tools=Toolbox.default().specs, clock=clock)
+        *_, turn = [piece async for piece in provider.stream(request)]
+        assert isinstance(turn, Turn)
+        messages.append(turn.message)
+        if turn.stop == "end_turn":
+            break
+        call = turn.message.tool_calls[0]
+        names.append(call.name)
+        text = "<title>b</title><main></main></html>" if call.name == "read_file" else "old was not found"
+        code: Literal["FAILED"] | None = None if call.name == "read_file" else "FAILED"
+        result = ToolResult(call_id=call.id, name=call.name, text=text, code=code)
+        messages.append(Message(role="tool", parts=(result,)))
+    assert names == ["edit_file", "read_file", "edit_file"]
+    assert "`index.html` is as it was" in messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("colour", "hue", "text"), [("#ff0000", 29, "#000"), ("#00f", 264, "#fff"), ("#0a7d5a", 164, "#fff")]
+)
+def test_hex_colours_are_understood(colour: str, hue: int, text: str) -> None:
+    assert abs(hue_of(colour) - hue) <= 1
+    assert readable_on(colour) == text

@@ -1,0 +1,144 @@
+"""The demo model and tools: it calls what it is offered, with arguments that fit, and bears failures."""
+
+import io
+from dataclasses import replace
+from typing import Any, Literal
+
+import fastjsonschema
+import pytest
+from PIL import Image as Pictures
+
+from agent_nb import Limits, ToolError, tool
+from agent_nb.demo import DemoProvider
+from agent_nb.demo.brief import read_brief
+from agent_nb.demo.colours import hue_of
+from agent_nb.demo.samples import sample_arguments
+from agent_nb.messages import Image, ToolSpec, user
+from agent_nb.providers.base import Request, Turn, VirtualClock
+from agent_nb.tools import Toolbox, ToolContext, ToolOutput
+from tests.support.demo_kit import BAKERY, Page, agent, called, file_tools
+
+
+async def test_without_tools_it_answers_with_a_page() -> None:
+    run = await agent(tools=[]).run(BAKERY)
+    assert run.reason == "end_turn"
+    assert run.tool_uses == ()
+    assert "```html\n<!doctype html>" in run.text
+    assert "<title>Lyon Bakery</title>" in run.files["index.html"]
+
+
+async def test_without_edit_file_it_skips_the_edit() -> None:
+    run = await agent(tools=file_tools("create_file")).run(BAKERY)
+    assert called(run) == ["create_file"]
+
+
+async def test_an_own_tool_is_called_once() -> None:
+    asked: list[tuple[str, str, int]] = []
+
+    @tool
+    def weather(city: str, unit: Literal["C", "F"], days: int = 3) -> str:
+        """The weather of a city."""
+        asked.append((city, unit, days))
+        return "Sunny, 21 degrees\nand a breeze"
+
+    run = await agent(tools=[*file_tools("create_file", "edit_file"), weather]).run(BAKERY)
+    assert asked == [("Lyon", "C", 3)]
+    assert called(run) == ["weather", "create_file", "edit_file"]
+    assert "weather: Sunny, 21 degrees" in Page(run.html or "").text
+    assert "`weather` was called once" in run.text
+
+
+async def test_a_failing_own_tool_does_not_stop_it() -> None:
+    @tool
+    def broken(city: str) -> str:
+        """Always fails."""
+        raise ToolError("no network")
+
+    run = await agent(tools=[*file_tools("create_file", "edit_file"), broken]).run(BAKERY)
+    assert called(run) == ["broken", "create_file", "edit_file"]
+    assert run.reason == "end_turn"
+    assert "no network" in " ".join(message.text for message in run.messages)
+
+
+async def test_a_tool_that_asks_first_is_left_alone() -> None:
+    @tool
+    def launch(where: str) -> str:
+        """Launch something (asks first)."""
+        raise AssertionError("called")
+
+    run = await agent(tools=[*file_tools("create_file"), launch]).run(BAKERY)
+    assert called(run) == ["create_file"]
+
+
+@pytest.mark.parametrize("failing", ["create_file", "edit_file"])
+async def test_failing_file_tools_end_the_run_sensibly(failing: str) -> None:
+    async def full(args: dict[str, Any], context: ToolContext) -> ToolOutput:
+        raise ToolError("the disk is full")
+
+    tools = [replace(tool, run=full) if tool.name == failing else tool for tool in Toolbox.default()]
+    run = await agent(tools=tools).run(BAKERY)
+    assert run.reason == "end_turn"
+    assert len(called(run)) == len(set(called(run)))
+    assert "the disk is full" in run.text
+
+
+async def test_on_the_last_step_it_sums_up() -> None:
+    run = await agent(limits=Limits(steps=2)).run(BAKERY)
+    assert called(run) == ["create_file"]
+    assert run.reason == "max_steps"
+    assert "`index.html` holds **Lyon Bakery**" in run.text
+
+
+SCHEMAS: list[dict[str, Any]] = [
+    {"properties": {"n": {"type": "integer", "minimum": 3, "maximum": 9}}, "required": ["n"]},
+    {"properties": {"n": {"type": "number", "exclusiveMinimum": 2.5, "multipleOf": 2}}, "required": ["n"]},
+    {"properties": {"n": {"type": "integer", "maximum": -4}}, "required": ["n"]},
+    {"properties": {"mode": {"enum": ["slow", "fast"]}, "on": {"type": "boolean"}}, "required": ["mode", "on"]},
+    {"properties": {"s": {"type": "string", "minLength": 60}, "t": {"type": "string", "maxLength": 2}},
+     "required": ["s", "t"]},
+    {"properties": {"id": {"type": "string", "pattern": "^[A-Z]$"}}, "required": ["id"]},
+    {"properties": {"when": {"type": "string", "format": "date"}}, "required": ["when"]},
+    {"properties": {"tags": {"type": "array", "items": {"type": "string"}, "minItems": 2}}, "required": ["tags"]},
+    {"properties": {"a": {"anyOf": [{"type": "null"}, {"type": "integer"}]}}, "required": ["a"]},
+    {"properties": {"p": {"$ref": "#/$defs/P"}}, "required": ["p"],
+     "$defs": {"P": {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}}},
+    {"properties": {"free": {"type": "string"}}},
+    {},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "schema", SCHEMAS, ids=lambda schema: "-".join(schema.get("properties", {})) or "empty"
+)
+def test_made_up_arguments_fit_the_schema(schema: dict[str, Any]) -> None:
+    whole = {"type": "object", **schema}
+    made = sample_arguments(ToolSpec(name="t", description="", schema=whole), read_brief(BAKERY))
+    assert made is not None
+    fastjsonschema.validate(whole, made)
+    assert set(made) == set(schema.get("required", ()))
+
+
+def test_a_schema_that_cannot_be_guessed_is_refused() -> None:
+    for odd in ({"type": "string", "pattern": "^x{40}y$"}, {"$ref": "#/none"}, {"$ref": "#/properties/a"}):
+        whole = {"type": "object", "properties": {"a": odd}, "required": ["a"]}
+        assert sample_arguments(ToolSpec(name="t", description="", schema=whole), read_brief(BAKERY)) is None
+
+
+def picture(colour: str) -> Image:
+    data = io.BytesIO()
+    Pictures.new("RGB", (40, 40), colour).save(data, "PNG")
+    return Image(data.getvalue())
+
+
+async def test_pictures_are_counted_and_lend_a_colour() -> None:
+    run = await agent().run("A page for a shop", images=[picture("#1455cc"), picture("red")])
+    assert "You gave me 2 pictures." in run.text
+    assert f"--h:{hue_of('#1455cc')};" in str(run.files["index.html"])
+
+
+async def test_a_broken_picture_is_only_counted() -> None:
+    question = user("A page for a shop", Image(b"not a picture"))
+    request = Request(system="", messages=(question,), clock=VirtualClock(pace=0))
+    *_, turn = [piece async for piece in DemoProvider(pace=0).stream(request)]
+    assert isinstance(turn, Turn)
+    assert "<title>The Shop</title>" in turn.message.text

@@ -1,0 +1,242 @@
+"""Every way a run may end, and what it leaves: limits, failures, refusals, stops, approvals."""
+
+import asyncio
+
+import pytest
+
+from agent_nb import Agent, Limits, tool
+from agent_nb.errors import ProviderError, RunFailedError
+from agent_nb.events import (
+    ApprovalResolved,
+    RunFinished,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnRetrying,
+    TurnStarted,
+)
+from agent_nb.messages import Image
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think
+from agent_nb.tools import ToolOutput
+from tests.support.scripts import PAGE, of, run_script, write
+
+
+async def test_the_last_step_is_asked_to_sum_up():
+    run = await run_script([write()], [text("So far so good.")], limits=Limits(steps=2))
+    assert run.reason == "max_steps"
+    assert "last step" in run.messages[-2].text
+    assert run.text == "So far so good."
+
+
+async def test_calls_beyond_the_step_limit_are_not_run():
+    run = await run_script([write("a.txt")], [write("b.txt")], limits=Limits(steps=2))
+    assert run.reason == "max_steps"
+    assert run.tool_uses[1].result.code == "STOPPED"
+    assert run.messages[-1].role == "tool"
+
+
+async def test_a_cut_turn_is_withdrawn_and_tried_again():
+    cut = fail(ProviderError("The connection was cut.", retryable=True))
+    run = await run_script(
+        [text("Hel"), write(id="c"), cut], [text("Hello."), write(id="c")], [text("Done.")]
+    )
+    (retrying,) = of(run, TurnRetrying)
+    assert (retrying.attempt, retrying.why) == (1, "The connection was cut.")
+    assert [event.call_id for event in of(run, ToolStarted)] == ["c", "c"]
+    assert len(of(run, TurnStarted)) == 2
+    assert len(run.files.versions("index.html")) == 1
+    assert [use.ok for use in run.tool_uses] == [True]
+
+
+async def test_no_two_calls_of_a_run_share_an_id():
+    ids = ["call", "call", "call#2", "call", "call#2"]
+    written = [write(f"{number}.txt", id=id_) for number, id_ in enumerate(ids)]
+    cut = fail(ProviderError("The connection was cut.", retryable=True))
+    run = await run_script([*written, cut], written, [text("Done.")])
+    assert len({event.call_id for event in of(run, ToolFinished)}) == len(ids)
+    assert [use.call.id for use in run.tool_uses] == ids
+    assert [use.title for use in run.tool_uses] == [f"create {number}.txt" for number in range(5)]
+
+
+async def test_retries_end_with_the_vendors_words():
+    cut = [fail(ProviderError("The service is overloaded.", retryable=True))]
+    run = await run_script(cut, cut, cut, cut, cut)
+    assert (run.reason, run.error) == ("failed", "The service is overloaded.")
+    with pytest.raises(RunFailedError, match="overloaded"):
+        run.raise_for_failure()
+
+
+async def test_a_long_wait_is_not_waited_for():
+    run = await run_script([fail(ProviderError("Slow down.", retryable=True, retry_after=3600))])
+    assert run.reason == "failed"
+    assert "3600 s" in run.error
+
+
+async def test_a_failure_keeps_the_files():
+    run = await run_script([write()], [fail(ProviderError("No such model."))])
+    assert run.reason == "failed"
+    assert run.html == PAGE
+
+
+async def test_a_refusal_is_data_with_the_vendors_words():
+    run = await run_script([refuse("I cannot help with that.")])
+    assert (run.reason, run.error) == ("refusal", "I cannot help with that.")
+
+
+async def test_a_turn_cut_at_the_token_limit_says_so():
+    run = await run_script([text("Once upon"), stop("max_tokens")])
+    assert run.reason == "max_tokens"
+
+
+async def test_seconds_end_a_run_that_stalls():
+    from agent_nb.providers.base import RealClock
+
+    provider = ScriptedProvider([[text("Hm."), stall()]], clock=RealClock())
+    run = await Agent(provider, limits=Limits(seconds=0.05)).run("go")
+    assert run.reason == "max_seconds"
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        [stall()],
+        [think("Hm"), stall()],
+        [text("Well"), stall()],
+        [write(fragment=6), stall()],
+    ],
+    ids=["before-anything", "thinking", "text", "arguments"],
+)
+async def test_stop_in_a_stream_leaves_a_finished_run(turn):
+    provider = ScriptedProvider([turn])
+    handle = Agent(provider).start("go")
+    await asyncio.sleep(0.01)
+    handle.stop()
+    run = await handle
+    assert run.reason == "stopped"
+    assert isinstance(run.events[-1], RunFinished)
+    started = [(event.call_id, "STOPPED") for event in of(run, ToolStarted)]
+    assert started == [(event.call_id, event.code) for event in of(run, ToolFinished)]
+    assert not asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def test_stop_keeps_the_page_as_far_as_it_was_written():
+    provider = ScriptedProvider(
+        [[call("create_file", '{"path": "index.html", "content": "<h1>Bre'), stall()]]
+    )
+    handle = Agent(provider).start("go")
+    await asyncio.sleep(0.01)
+    handle.stop()
+    assert (await handle).html == "<h1>Bre"
+
+
+async def test_stop_before_the_first_step_still_finishes():
+    handle = Agent(ScriptedProvider([[text("never")]])).start("go")
+    handle.stop()
+    run = await handle
+    assert run.reason == "stopped"
+    assert isinstance(run.events[-1], RunFinished)
+
+
+async def test_stop_while_a_tool_runs_answers_its_call():
+    running = asyncio.Event()
+
+    @tool(timeout=None)
+    async def wait_for_ever() -> str:
+        """Waits."""
+        running.set()
+        await asyncio.Event().wait()
+        return ""
+
+    handle = Agent(ScriptedProvider([[call("wait_for_ever")]]), tools=[wait_for_ever]).start("go")
+    await running.wait()
+    handle.stop()
+    run = await handle
+    assert run.messages[-1].role == "tool"
+    assert run.messages[-2].tool_calls[0].id == run.messages[-1].parts[0].call_id
+    assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
+    assert run.tool_uses[0].result.code == "STOPPED"
+
+
+async def test_a_call_that_ended_before_the_stop_keeps_its_result():
+    running = asyncio.Event()
+
+    @tool(timeout=None)
+    async def wait_for_ever() -> str:
+        """Waits."""
+        await asyncio.sleep(0.01)
+        running.set()
+        await asyncio.Event().wait()
+        return ""
+
+    @tool
+    def look_up() -> ToolOutput:
+        """Finds much."""
+        return ToolOutput(text="line one\n" + "data " * 100, summary="100 finds", images=(picture,))
+
+    picture = Image(b"png")
+    provider = ScriptedProvider([[call("look_up"), call("no_such_tool"), call("wait_for_ever")]])
+    handle = Agent(provider, tools=[look_up, wait_for_ever]).start("go")
+    await running.wait()
+    handle.stop()
+    run = await handle
+    found, unknown, cut = (use.result for use in run.tool_uses)
+    assert [result.code for result in (found, unknown, cut)] == [None, "UNKNOWN_TOOL", "STOPPED"]
+    assert (found.text, found.images) == ("line one\n" + "data " * 100, (picture,))
+    assert "Tools: look_up, wait_for_ever" in unknown.text
+
+
+async def test_stop_denies_a_pending_approval():
+    asked = asyncio.Event()
+
+    @tool(approval="ask")
+    def shell(command: str) -> str:
+        """Runs a command."""
+        return command
+
+    async def never_answers(request):
+        asked.set()
+        await asyncio.Event().wait()
+
+    handle = Agent(ScriptedProvider([[call("shell", {"command": "ls"})]]), tools=[shell]).start("go")
+    handle.reach(never_answers)
+    await asked.wait()
+    handle.stop()
+    run = await handle
+    assert [event.approved for event in of(run, ApprovalResolved)] == [False]
+    assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
+    assert run.reason == "stopped"
+
+
+async def test_leaving_the_stream_stops_the_run():
+    provider = ScriptedProvider([[text("Once"), stall()]])
+    stream = Agent(provider).stream("go")
+    async for event in stream:
+        if isinstance(event, TextDelta):
+            break
+    await stream.aclose()
+    assert not asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def test_cancelling_the_caller_ends_the_run():
+    events = []
+    agent = Agent(ScriptedProvider([[text("Once"), stall()]]))
+    agent.on_event(events.append)
+    task = asyncio.create_task(agent.run("go"))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert (events[-1].type, events[-1].reason) == ("run_finished", "interrupted")
+
+
+async def test_a_page_beyond_the_step_limit_is_kept_as_a_draft():
+    run = await run_script([write()], limits=Limits(steps=1))
+    assert (run.reason, run.html) == ("max_steps", PAGE)
+
+
+async def test_with_no_tool_to_write_the_answer_replaces_the_page():
+    first = await run_script([write()], [text("ok")])
+    with ScriptedProvider([[text("```html\n<p>New</p>\n```")]]) as provider:
+        second = await Agent(provider, tools=[]).run("Again", base=first)
+    assert second.html == "<p>New</p>"

@@ -1,0 +1,264 @@
+"""What pictures cost is part of what a run costs: told, held to the budget, and the same in a replay."""
+
+import json
+
+import pytest
+
+from agent_nb import Agent, Limits, load, replay
+from agent_nb.events import ToolFinished, ToolProgress, UsageUpdated
+from agent_nb.providers import model
+from agent_nb.providers.image_prices import PictureTokens, price_of_picture
+from agent_nb.providers.prices import price_of
+from agent_nb.providers.vendors import VENDORS
+from tests.support.cassettes import facts
+from tests.support.drawings import png
+from tests.support.image_desk import KEY
+from tests.support.scripts import of
+from tests.support.wire import (
+    Call,
+    Reply,
+    Say,
+    WireServer,
+    gemini_picture,
+    openai_pictures,
+    reply,
+)
+
+PROMPT = "A page for a bakery"
+IMAGES = [{"prompt": f"A warm bakery, view {number}", "path": f"assets/{number}.png"} for number in range(8)]
+OPENAI = "openai:gpt-image-2.6-sunburst"
+PICTURE = (10 * 5 + 1290 * 30) / 1_000_000
+"""What `openai_pictures` counts, at the published prices."""
+
+
+def draw(count: int, name: str = "call_a") -> Reply:
+    return reply(Call("generate_images", {"images": IMAGES[:count]}, id=name))
+
+
+def agent_on(server: WireServer, vendor: str = "openai", **limits) -> Agent:
+    return Agent(model(f"{vendor}:", api_key=KEY, base_url=server.base_url(vendor)), limits=Limits(**limits))
+
+
+def talk(run) -> float:
+    """What the model alone cost."""
+    cost = price_of(run.model, run.usage)
+    assert cost is not None
+    return cost
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as running:
+        yield running
+
+
+def answer_pictures(server: WireServer, *, turns: list[Reply], **fields) -> None:
+    """Pictures for whoever asks for one; the turns of the model in order."""
+    left = list(turns)
+
+    def answer(request) -> Reply:
+        return openai_pictures(png(), **fields) if "/images/" in request.path else left.pop(0)
+
+    server.otherwise = answer
+
+
+def asked_for_pictures(server: WireServer) -> int:
+    return sum("/images/" in request.path for request in server.requests)
+
+
+async def test_pictures_are_part_of_the_cost(server):
+    answer_pictures(server, turns=[draw(2), reply(Say("A page."))])
+    async with agent_on(server) as agent:
+        run = await agent.run(PROMPT)
+    assert run.cost == pytest.approx(talk(run) + 2 * PICTURE)
+    assert run.cost > 2 * PICTURE
+    assert run.compare().rows()[0]["cost"] == run.manifest["cost"] == run.cost
+
+
+async def test_the_cost_is_told_when_it_is_known(server):
+    answer_pictures(server, turns=[draw(2), reply(Say("A page."))])
+    async with agent_on(server) as agent:
+        run = await agent.run(PROMPT)
+    before, after, end = of(run, UsageUpdated)
+    (finished,) = of(run, ToolFinished)
+    assert after.cost - before.cost == pytest.approx(2 * PICTURE)
+    assert (after.usage, after.seq) == (before.usage, finished.seq - 1)
+    assert end.cost == run.cost
+
+
+async def test_geminis_pictures_are_counted_too(server):
+    server.plan(draw(1), gemini_picture(png(), said="Here."), reply(Say("A page.")))
+    async with agent_on(server, "gemini") as agent:
+        run = await agent.run(PROMPT)
+    name = f"gemini:{VENDORS['gemini'].image_model}"
+    counted = PictureTokens(input=10, output=1250, output_pictures=1120)
+    assert run.cost == pytest.approx(talk(run) + price_of_picture(name, counted))
+
+
+async def test_an_answer_without_a_picture_is_charged(server):
+    said = {"promptTokenCount": 10, "candidatesTokenCount": 2000, "totalTokenCount": 2010}
+    said["candidatesTokensDetails"] = [{"modality": "TEXT", "tokenCount": 2000}]
+    server.plan(draw(1), gemini_picture(said="I cannot.", usageMetadata=said), reply(Say("A page.")))
+    async with agent_on(server, "gemini") as agent:
+        run = await agent.run(PROMPT)
+    assert not run.tool_uses[0].ok
+    assert run.cost > talk(run) + 0.01
+
+
+async def test_edits_and_cutouts_are_counted(server):
+    turns = [
+        draw(1),
+        reply(Call("edit_image", {"source": "assets/0.png", "prompt": "Red", "path": "a.png"}, id="call_b")),
+        reply(Call("remove_background", {"source": "a.png", "path": "b.png"}, id="call_c")),
+        reply(Say("A page.")),
+    ]
+    answer_pictures(server, turns=turns)
+    async with agent_on(server, usd=1.0) as agent:
+        run = await agent.run(PROMPT)
+    assert [use.ok for use in run.tool_uses] == [True] * 3
+    assert run.cost == pytest.approx(talk(run) + 3 * PICTURE)
+
+
+async def test_an_unknown_price_leaves_the_cost_unknown(server, monkeypatch):
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    answer_pictures(server, turns=[draw(1), reply(Say("A page."))])
+    async with agent_on(server) as agent:
+        run = await agent.run(PROMPT)
+    assert "assets/0.png" in run.files
+    assert run.cost is None
+    assert of(run, UsageUpdated)[1].cost is None
+
+
+async def test_an_unknown_price_draws_placeholders_under_a_budget(server, monkeypatch):
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    answer_pictures(server, turns=[draw(1), reply(Say("A page."))])
+    async with agent_on(server, usd=1.0) as agent:
+        run = await agent.run(PROMPT)
+    assert asked_for_pictures(server) == 0
+    assert "placeholder" in run.tool_uses[0].summary
+    assert run.cost == pytest.approx(talk(run))
+
+
+async def test_a_budget_may_buy_real_pictures(server):
+    answer_pictures(server, turns=[draw(2), reply(Say("A page."))])
+    async with agent_on(server, usd=1.0) as agent:
+        run = await agent.run(PROMPT)
+    assert (run.reason, asked_for_pictures(server)) == ("end_turn", 2)
+    assert run.cost == pytest.approx(talk(run) + 2 * PICTURE)
+
+
+async def test_a_batch_over_the_budget_is_never_sent(server):
+    answer_pictures(server, turns=[draw(8), draw(1, "call_b"), reply(Say("A page."))])
+    async with agent_on(server, usd=0.2) as agent:
+        run = await agent.run(PROMPT)
+    assert asked_for_pictures(server) == 1
+    refused, drawn = run.tool_uses
+    assert (refused.ok, drawn.ok) == (False, True)
+    assert refused.summary == "The 8 pictures would cost about $0.36, and $0.20 of the budget is left."
+    told = json.loads(refused.result.text)
+    assert told["hint"] == "Ask for fewer, or go on without."
+    assert run.reason == "end_turn"
+    assert run.cost < 0.2
+
+
+async def test_dear_pictures_are_expected_to_stay_dear(server):
+    counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
+    answer_pictures(server, turns=[draw(1), draw(2, "call_b"), reply(Say("A page."))], usage=counted)
+    async with agent_on(server, usd=0.6) as agent:
+        run = await agent.run(PROMPT)
+    assert asked_for_pictures(server) == 1
+    assert run.tool_uses[1].summary.startswith("The 2 pictures would cost about $0.60, and $0.30")
+
+
+async def test_pictures_end_a_run_over_its_budget(server):
+    counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
+    answer_pictures(server, turns=[draw(1), reply(Say("A page."))], usage=counted)
+    async with agent_on(server, usd=0.1) as agent:
+        run = await agent.run(PROMPT)
+    assert (run.reason, len(run.tool_uses)) == ("budget", 1)
+    assert run.cost > 0.3
+
+
+async def test_an_uncounted_picture_is_held_to_the_budget(server):
+    """A vendor that tells no usage leaves the cost unknown, and still buys no second picture."""
+    answer_pictures(server, turns=[draw(1), draw(1, "call_b"), reply(Say("A page."))], usage=None)
+    async with agent_on(server, usd=0.08) as agent:
+        run = await agent.run(PROMPT)
+    assert asked_for_pictures(server) == 1
+    assert run.tool_uses[1].summary == "The picture would cost about $0.05, and $0.03 of the budget is left."
+    assert run.cost is None
+
+
+async def test_variants_share_one_budget_for_pictures(server):
+    """What one variant has under way is not there for the other."""
+    turns = [draw(3), draw(3), *[reply(Say("A page."))] * 2]
+
+    def answer(request) -> Reply:
+        return openai_pictures(png()) if "/images/" in request.path else turns.pop(0)
+
+    server.otherwise = answer
+    async with agent_on(server, usd=0.2) as agent:
+        run = await agent.race(PROMPT, variants=2)
+    assert asked_for_pictures(server) == 3
+    assert sorted(variant.tool_uses[0].ok for variant in run.variants) == [False, True]
+    costs = [variant.cost for variant in run.variants]
+    assert max(costs) == pytest.approx(min(costs) + 3 * PICTURE)
+    assert run.cost == pytest.approx(sum(costs))
+    assert sorted(row["cost"] for row in run.compare().rows()) == sorted(costs)
+
+
+async def test_many_prompts_count_their_pictures(server):
+    answer_pictures(server, turns=[draw(2), reply(Say("A page."))] * 3)
+    async with agent_on(server) as agent:
+        runs = await agent.map([PROMPT, "A shop", "A garage"], concurrency=1, budget=3 * PICTURE)
+    assert [run.reason for run in runs] == ["end_turn", "budget", "budget"]
+    assert runs.cost > 3 * PICTURE
+
+
+async def test_many_prompts_buy_nothing_unpriced(server, monkeypatch):
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    answer_pictures(server, turns=[draw(1), reply(Say("A page."))] * 2)
+    async with agent_on(server) as agent:
+        await agent.map([PROMPT], budget=1.0)
+        assert asked_for_pictures(server) == 0
+        await agent.map([PROMPT])
+        assert asked_for_pictures(server) == 1
+
+
+@pytest.mark.parametrize("priced", [True, False])
+async def test_a_replay_costs_what_it_cost(server, tmp_path, monkeypatch, priced):
+    if not priced:
+        monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    answer_pictures(server, turns=[draw(3), reply(Say("A page."))])
+    async with agent_on(server) as agent:
+        run = await agent.recording(tmp_path / "hero.jsonl").run(PROMPT)
+    again = await Agent(replay(tmp_path / "hero.jsonl")).run(PROMPT)
+    assert (again.cost is not None) == priced
+    assert again.cost == run.cost
+    assert facts(again) == facts(run)
+
+
+async def test_a_saved_run_keeps_its_cost(server, tmp_path):
+    answer_pictures(server, turns=[draw(1), reply(Say("A page."))])
+    async with agent_on(server) as agent:
+        run = await agent.run(PROMPT)
+    assert load(run.save(tmp_path / "hero.run.json")).cost == run.cost
+
+
+async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
+    def answer(request) -> Reply:
+        first = request.body.get("prompt", "").endswith("view 0")
+        return openai_pictures(png()) if first else Reply(body=b"", silent=True)
+
+    server.plan(draw(2))
+    server.otherwise = answer
+    async with agent_on(server) as agent:
+        handle = agent.recording(tmp_path / "cut.jsonl", force=True).start(PROMPT)
+        async for event in handle:
+            if isinstance(event, ToolProgress):
+                handle.stop()
+        run = await handle
+    assert run.reason == "stopped"
+    assert run.cost == pytest.approx(talk(run) + PICTURE)
+    again = await Agent(replay(tmp_path / "cut.jsonl")).run(PROMPT)
+    assert facts(again) == facts(run)

@@ -1,0 +1,188 @@
+"""Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
+
+import asyncio
+import itertools
+import json
+import os
+import threading
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from agent_nb import Agent
+from agent_nb.engine.conversation import pictures_in
+from agent_nb.errors import ConfigError
+from agent_nb.events import (
+    FileChanged,
+)
+from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
+from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.support.drawings import png
+from tests.support.scripts import PAGE, of, run_script, write
+
+
+@pytest.mark.parametrize("prompt", ["", "  \n", None], ids=["empty", "blank", "none"])
+async def test_an_empty_prompt_is_refused(prompt):
+    with pytest.raises(ConfigError, match="empty"):
+        await Agent(ScriptedProvider([])).run(prompt)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"prompt": ["A page"]}, "The prompt is a list, not text."),
+        ({"files": "<h1>"}, "`files` is a dict such as {'index.html': page}, not a str."),
+        ({"base": "hero"}, "`base` is the Run to go on from, not a str."),
+        ({"images": 3}, "A int is not a picture."),
+    ],
+)
+async def test_what_a_run_cannot_take_is_one_sentence(given, says):
+    with pytest.raises(ConfigError) as told:
+        await Agent(ScriptedProvider([])).run(**{"prompt": "go", **given})
+    assert says in str(told.value)
+
+
+async def test_one_picture_is_taken_as_one(tmp_path):
+    shot = tmp_path / "shot.png"
+    shot.write_bytes(png())
+    drawn = PIL.Image.open(shot)
+    one = [str(shot), shot, png(), bytearray(png()), drawn, np.asarray(drawn)]
+    two = [[shot, shot], (shot, shot), iter([shot, shot]), {"a": shot, "b": shot}.values()]
+    counts = []
+    for images in (None, *one, *two):
+        with ScriptedProvider([[text("Seen.")]]) as provider:
+            run = await Agent(provider).run("Look", images=images)
+        counts.append(len(pictures_in(run.messages)))
+    assert counts == [0] + [1] * len(one) + [2] * len(two)
+
+
+async def test_an_earlier_run_is_gone_on_from():
+    first = await run_script([write()], [text("Made.")])
+    with ScriptedProvider([[text("Changed.")]]) as provider:
+        second = await Agent(provider).run("Now blue", base=first)
+    assert provider.requests[0].messages[: len(first.messages)] == first.messages
+    assert second.html == PAGE
+    assert second.own_messages[0].text == "Now blue"
+    assert of(second, FileChanged)[0].path == "index.html"
+
+
+async def test_the_model_is_told_what_the_person_changed():
+    first = await run_script([write()], [text("Made.")])
+    edited = first.with_files({"index.html": PAGE.replace("Bread", "Cake"), "note.txt": "hi"})
+    assert first.html == PAGE
+    with ScriptedProvider([[text("I see.")]]) as provider:
+        run = await Agent(provider).run("Go on", base=edited)
+    told = provider.requests[0].messages[-1].text
+    assert "I changed `index.html`" in told
+    assert "+<!doctype html><h1>Cake</h1>" in told
+    assert "I added `note.txt`" in told
+    assert "Cake" in run.html
+
+
+async def test_edits_of_a_run_without_files_add_up():
+    first = await run_script([text("Nothing made.")])
+    edited = first.with_files({"a.txt": "one"}).with_files({"b.txt": "two"})
+    with ScriptedProvider([[text("Seen.")]]) as provider:
+        await Agent(provider).run("Go on", base=edited)
+    told = provider.requests[0].messages[-1].text
+    assert "I added `a.txt`" in told
+    assert "I added `b.txt`" in told
+
+
+async def test_files_given_are_shown_to_the_model():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Fix it", files={"index.html": PAGE})
+    assert f"`index.html`:\n```html\n{PAGE}\n```" in provider.requests[0].messages[-1].text
+    assert run.html == PAGE
+
+
+async def test_a_conversation_of_plain_dicts_seeds_files():
+    arguments = json.dumps({"path": "index.html", "content": PAGE})
+    history = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "A page"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "function": {"name": "create_file", "arguments": arguments}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "ok"},
+        {"role": "assistant", "content": "Made."},
+    ]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider, system="Speak French.").run("Now blue", messages=history)
+    assert run.html == PAGE
+    assert provider.requests[0].system == "Be brief.\n\nSpeak French."
+
+
+@pytest.mark.parametrize("failed_first", [True, False])
+async def test_a_repeated_id_means_its_own_turn(failed_first):
+    turns = [
+        [
+            assistant(ToolCall("call_0", "edit_file", '{"path": "a.txt", "old": "x", "new": "y"}')),
+            Message(
+                role="tool",
+                parts=(ToolResult(call_id="call_0", name="edit_file", text="no", code="FAILED"),),
+            ),
+        ],
+        [
+            assistant(
+                ToolCall("call_0", "create_file", json.dumps({"path": "index.html", "content": PAGE})),
+                ToolCall("call_1", "create_file", '{"path": "a.txt", "content": "not kept"}'),
+            ),
+            Message(role="tool", parts=(ToolResult(call_id="call_0", name="create_file", text="ok"),)),
+            Message(
+                role="tool",
+                parts=(ToolResult(call_id="call_1", name="create_file", text="no", code="DENIED"),),
+            ),
+        ],
+    ]
+    history = [user("A page"), *itertools.chain(*(turns if failed_first else reversed(turns)))]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Now blue", messages=history)
+    assert dict(run.files) == {"index.html": PAGE}
+
+
+async def test_the_page_in_a_conversation_seeds_the_file():
+    history = [
+        {"role": "user", "content": "A page"},
+        {"role": "assistant", "content": f"```html\n{PAGE}\n```"},
+    ]
+    with ScriptedProvider([[text("ok")]]) as provider:
+        run = await Agent(provider).run("Now blue", messages=history)
+    assert run.html == PAGE
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("way", ["run", "stream"])
+async def test_pictures_are_read_off_the_loop(way, tmp_path):
+    pipe = tmp_path / "shot.png"
+    os.mkfifo(pipe)
+    turned = threading.Event()
+    free = []
+
+    def write_it() -> None:
+        free.append(turned.wait(5))
+        pipe.write_bytes(png())
+
+    with ScriptedProvider([[text("Seen.")]]) as provider:
+        agent = Agent(provider)
+        asyncio.get_running_loop().call_soon(turned.set)
+        threading.Thread(target=write_it).start()
+        if way == "run":
+            await agent.run("Build this", images=[pipe])
+        else:
+            assert [event async for event in agent.stream("Build this", images=[str(pipe)])]
+    assert free == [True]
+    assert provider.requests[0].messages[-1].parts[-1].data == png()
+
+
+async def test_our_system_text_is_inserted_once():
+    with ScriptedProvider([[write()], [text("ok")]]) as provider:
+        await Agent(provider, system="Speak French.").run("go")
+    first, second = provider.requests
+    assert first.system == second.system
+    assert first.system.count("index.html") == 1
+    assert first.system.endswith("Speak French.")
+    assert second.messages[: len(first.messages)] == first.messages

@@ -1,0 +1,221 @@
+"""Variants: several runs of one prompt at once, each its own, together one run."""
+
+import asyncio
+
+import pytest
+
+from agent_nb import Agent, Limits, assert_same, load, model, replay
+from agent_nb.errors import CassetteError, ConfigError, ProviderError
+from agent_nb.events import RunFinished, RunStarted, TextDelta
+from agent_nb.providers.scripted import ScriptedProvider, fail, stall, text, usage
+from tests.support.cassettes import facts
+from tests.support.scripts import write
+
+PROMPT = "A landing page for a bakery"
+
+
+def demo(**settings) -> Agent:
+    return Agent(model("demo:", pace=0), **settings)
+
+
+async def test_each_variant_makes_its_own_page():
+    run = await demo().race(PROMPT, variants=3)
+    pages = [variant.html for variant in run.variants]
+    assert len(set(pages)) == 3
+    assert all("</html>" in page for page in pages)
+    assert run.html == pages[0]
+
+
+async def test_events_are_gapless_in_each_variant():
+    race = demo().race(PROMPT, variants=3)
+    run = await race
+    assert [variant.events[0].variant for variant in run.variants] == [0, 1, 2]
+    for number, variant in enumerate(run.variants):
+        assert [event.seq for event in variant.events] == list(range(1, len(variant.events) + 1))
+        assert {(event.run_id, event.variant) for event in variant.events} == {(race.id, number)}
+        assert [event for event in race.events if event.variant == number] == list(variant.events)
+
+
+async def test_variants_run_at_the_same_time():
+    starts: list[int] = []
+    agent = demo()
+
+    @agent.on_event
+    def hear(event) -> None:
+        if isinstance(event, RunStarted | RunFinished):
+            starts.append(event.variant if isinstance(event, RunStarted) else -1)
+
+    await agent.race(PROMPT, variants=3)
+    assert starts == [0, 1, 2, -1, -1, -1]
+
+
+async def test_several_models_race_each_several_times():
+    with ScriptedProvider([[text("one")], [text("two")]]) as scripted:
+        run = await demo().race(PROMPT, models=[model("demo:", pace=0), scripted], variants=2)
+    assert [variant.model for variant in run.variants] == ["demo:"] * 2 + [scripted.name] * 2
+    assert {run.variants[2].text, run.variants[3].text} == {"one", "two"}
+
+
+async def test_one_that_fails_leaves_the_others():
+    with ScriptedProvider([[fail(ProviderError("No such model."))]]) as broken:
+        run = await demo().race(PROMPT, models=[broken, model("demo:", pace=0)])
+    assert [variant.reason for variant in run.variants] == ["failed", "end_turn"]
+    assert (run.reason, run.html) == ("end_turn", run.variants[1].html)
+    assert run.variants[0].error == "No such model."
+
+
+async def test_when_all_fail_the_run_has_failed():
+    with ScriptedProvider([[fail(ProviderError("Down."))]] * 2) as broken:
+        run = await Agent(broken).race(PROMPT, variants=2)
+    assert (run.reason, run.error, len(run.variants)) == ("failed", "Down.", 2)
+
+
+async def test_stop_ends_one_or_all():
+    provider = ScriptedProvider([[text("working"), stall()]] * 3)
+    race = Agent(provider).race(PROMPT, variants=3)
+    heard = 0
+    async for event in race:
+        heard += isinstance(event, TextDelta)
+        if heard == 3:
+            break
+    race.stop(number=2)
+    await race.handles[1]
+    assert [handle.done for handle in race.handles] == [False, True, False]
+    assert not race.done
+    race.stop()
+    run = await race
+    assert [variant.reason for variant in run.variants] == ["stopped"] * 3
+    assert race.done
+
+
+async def test_one_budget_holds_for_all():
+    def priced(*turns) -> ScriptedProvider:
+        return ScriptedProvider(turns, name="openai:gpt-5")
+
+    # A million tokens of output cost about ten dollars: one alone is under the limit, two are over it.
+    turn = [usage(output=1_000_000), write()]
+    provider = priced(turn, turn)
+    run = await Agent(provider, limits=Limits(usd=15)).race(PROMPT, variants=2)
+    assert all(variant.cost < 15 < run.cost for variant in run.variants)
+    assert [variant.reason for variant in run.variants] == ["budget", "budget"]
+    alone = priced(turn, [text("Done.")])
+    assert (await Agent(alone, limits=Limits(usd=15)).run(PROMPT)).reason == "end_turn"
+
+
+async def test_the_whole_sums_costs_and_takes_the_longest_time():
+    run = await demo().race(PROMPT, variants=2)
+    assert run.usage == run.variants[0].usage + run.variants[1].usage
+    assert run.seconds == max(variant.seconds for variant in run.variants)
+    assert run.cost == sum(variant.cost for variant in run.variants)
+
+
+@pytest.mark.parametrize("count", [0, -1, 9, 50])
+async def test_there_are_one_to_eight_variants(count):
+    with pytest.raises(ConfigError, match="1 to 8 variants"):
+        demo().race(PROMPT, variants=count)
+
+
+async def test_variants_are_counted_in_whole_numbers():
+    with pytest.raises(ConfigError, match="`variants` is a whole number, not '3'"):
+        demo().race(PROMPT, variants="3")
+
+
+async def test_one_model_may_be_named_alone():
+    race = demo().race(PROMPT, models="demo:shop", variants=2)
+    race.stop()
+    run = await race
+    assert [variant.model for variant in run.variants] == ["demo:shop", "demo:shop"]
+
+
+async def test_too_many_models_are_refused():
+    with pytest.raises(ConfigError, match="1 to 8 variants in all, not 9"):
+        demo().race(PROMPT, models=["demo:"] * 3, variants=3)
+
+
+async def test_pick_gives_a_run_that_goes_on():
+    run = await demo().race(PROMPT, variants=3)
+    second = run.pick(2)
+    assert (second.html, second.variant, second.variants) == (run.variants[1].html, 1, run.variants)
+    for wrong in (9, 0, -1, "2", None, 1.5):
+        with pytest.raises(ConfigError, match=f"no variant {wrong!r}; this run has 1 to 3"):
+            run.pick(wrong)
+    after = await demo().run("Make it green", base=second)
+    assert after.messages[: len(second.messages)] == second.messages
+
+
+async def half_done():
+    """A race of two: the first has ended, the second never would."""
+    scripts = [ScriptedProvider([[text("Done.")]]), ScriptedProvider([[text("I begin."), stall()]])]
+    race = Agent(scripts[0]).race(PROMPT, models=scripts)
+    race.label("hero", "hero")
+    async for event in race:
+        if isinstance(event, RunFinished):
+            break
+    return race
+
+
+async def test_picking_one_that_ended_stops_the_rest():
+    race = await half_done()
+    race.pick(1)
+    run = await race
+    assert (run.name, run.text, run.variant, race.chosen) == ("hero", "Done.", 0, 1)
+    assert [variant.reason for variant in run.variants] == ["end_turn", "stopped"]
+    assert run.events == run.variants[0].events
+
+
+async def test_one_still_at_work_cannot_be_picked():
+    race = await half_done()
+    with pytest.raises(ConfigError, match=r"Option 2 is still at work. Wait for it or stop it, then pick."):
+        race.pick(2)
+    with pytest.raises(ConfigError, match="There is no option 3; there are 1 to 2"):
+        race.pick(3)
+    assert not race.done
+    race.stop(number=2)
+    run = await race
+    race.pick(2)
+    assert run.variant == 0
+    assert (await race).variant == 1
+
+
+async def test_variants_are_saved_with_the_run(tmp_path):
+    run = await demo().race(PROMPT, variants=2)
+    again = load(run.save(tmp_path / "hero.run.json"))
+    assert again == run
+    assert again.pick(2).html == run.variants[1].html
+
+
+async def test_a_cassette_plays_all_variants(tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    race = demo().recording(tape).race(PROMPT, models=[model("demo:", pace=0)] * 2, variants=2)
+    run = await race
+    assert race.recorded == f"Recorded in {tape.as_posix()}."
+    again = await Agent(replay(tape)).race(PROMPT)
+    assert [facts(variant) for variant in again.variants] == [facts(variant) for variant in run.variants]
+    for one, other in zip(run.variants, again.variants, strict=True):
+        assert_same(one, other)
+
+
+async def test_a_cassette_of_variants_is_not_one_run(tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    await demo().recording(tape).race(PROMPT, variants=2)
+    with pytest.raises(CassetteError, match="recorded with 2 variants, not 1"):
+        await Agent(replay(tape)).run(PROMPT)
+
+
+async def test_a_failing_variant_is_not_recorded(tmp_path):
+    broken = ScriptedProvider([[fail(ProviderError("Down."))]])
+    race = demo().recording(tmp_path / "x.jsonl").race(PROMPT, models=[model("demo:", pace=0), broken])
+    await race
+    assert race.recorded.startswith("Not recorded: option 2 failed. `--record --force`")
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+async def test_cancelling_the_wait_does_not_end_the_race():
+    race = Agent(ScriptedProvider([[text("a"), stall()]] * 2)).race(PROMPT, variants=2)
+    waiting = asyncio.ensure_future(race._wait())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert not race.done
+    race.stop("interrupted")
+    assert (await race).reason == "interrupted"

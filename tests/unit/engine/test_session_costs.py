@@ -1,0 +1,34 @@
+"""What the runs of a process cost: sums by model that outlive the runs."""
+
+from dataclasses import replace
+from threading import Thread
+
+from agent_nb.engine.session_costs import Account, Ledger
+from agent_nb.messages import Usage
+from tests.support.shells import quick_run
+
+
+def test_runs_add_up_by_model():
+    run, ledger = replace(quick_run(), usage=Usage(input=10, output=2), cost=0.5), Ledger()
+    for model, cost in (("a:", 0.5), ("b:", 0.25), ("a:", None)):
+        ledger.add(replace(run, model=model, cost=cost))
+    assert ledger.accounts() == {
+        "a:": Account(runs=2, usage=Usage(input=20, output=4), cost=0.5, unpriced=1),
+        "b:": Account(runs=1, usage=Usage(input=10, output=2), cost=0.25),
+    }
+
+
+def test_a_replay_is_free_and_remembered():
+    run, ledger = quick_run(), Ledger()
+    ledger.add(replace(run, cost=0.5, settings={"replayed": "a.jsonl"}))
+    assert ledger.accounts() == {run.model: Account(replays=1, recorded_cost=0.5)}
+
+
+def test_threads_lose_no_run():
+    run, ledger = quick_run(), Ledger()
+    threads = [Thread(target=lambda: [ledger.add(run) for _ in range(500)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ledger.accounts()[run.model].runs == 4000

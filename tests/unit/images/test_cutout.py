@@ -1,0 +1,123 @@
+"""Cutting out by filling in from the border, measured against the masks the pictures were drawn with."""
+
+import random
+import sys
+
+import PIL.Image
+import PIL.ImageDraw
+import pytest
+
+from agent_nb.errors import ToolError
+from agent_nb.images.charge import Bill
+from agent_nb.images.cutout import LIMITS, BorderCutter, RembgCutter, local_cutter, without_border
+from agent_nb.messages import Image
+from tests.support.drawings import as_image, encoded, on_ground, opened, overlap, png
+
+SIZE = (240, 180)
+
+
+def ellipse(pencil, width, height):
+    pencil.ellipse((width * 0.25, height * 0.2, width * 0.75, height * 0.85), fill=255)
+
+
+def star(pencil, width, height):
+    points = [
+        (50, 10),
+        (60, 40),
+        (90, 40),
+        (65, 60),
+        (75, 90),
+        (50, 70),
+        (25, 90),
+        (35, 60),
+        (10, 40),
+        (40, 40),
+    ]
+    pencil.polygon([(x * width / 100, y * height / 100) for x, y in points], fill=255)
+
+
+def standing(pencil, width, height):
+    pencil.rectangle((width * 0.3, height * 0.3, width * 0.7, height), fill=255)
+
+
+def plain(colour):
+    return PIL.Image.new("RGB", SIZE, colour)
+
+
+def shaded():
+    shade = PIL.Image.linear_gradient("L").resize(SIZE).point(lambda value: 150 + value // 3)
+    return PIL.Image.merge("RGB", [shade] * 3)
+
+
+def noisy(picture, strength=12):
+    chance = random.Random(1)
+    data = bytes(max(0, min(255, value + chance.randint(-strength, strength))) for value in picture.tobytes())
+    return PIL.Image.frombytes("RGB", picture.size, data)
+
+
+def through_jpeg(picture):
+    return opened(encoded(picture, "JPEG", quality=75)).convert("RGB")
+
+
+SET = {
+    "white": (plain((250, 250, 250)), ellipse, None, 0.97),
+    "green": (plain((20, 180, 90)), star, None, 0.96),
+    "shaded": (shaded(), ellipse, None, 0.97),
+    "noise": (plain((250, 250, 250)), star, noisy, 0.95),
+    "jpeg": (plain((20, 180, 90)), ellipse, through_jpeg, 0.92),
+    "standing": (plain((235, 235, 240)), standing, None, 0.97),
+}
+"""The ground, the shape, what happens to the picture, and the overlap that is wanted."""
+
+
+@pytest.mark.parametrize("name", SET)
+def test_the_cut_overlaps_the_mask(name):
+    ground, shape, after, wanted = SET[name]
+    picture, mask = on_ground(ground, shape)
+    cut = opened(without_border(as_image(after(picture) if after else picture)))
+    assert overlap(cut.getchannel("A"), mask) >= wanted
+
+
+def test_the_whole_of_a_plain_picture_is_kept():
+    with pytest.raises(ToolError, match=r"No plain background was found: .* took 100% of the picture"):
+        without_border(Image(png()))
+
+
+def test_a_scene_is_left_as_it_is():
+    chance = random.Random(2)
+    scene = PIL.Image.frombytes("RGB", (120, 90), bytes(chance.randrange(256) for _ in range(120 * 90 * 3)))
+    with pytest.raises(ToolError, match="The border of the picture is no plain background"):
+        without_border(as_image(scene))
+
+
+def test_what_is_transparent_stays_so():
+    picture, mask = on_ground(plain("white"), ellipse)
+    picture.putalpha(mask)
+    cut = opened(without_border(as_image(picture)))
+    assert cut.getpixel((0, 0))[3] == 0
+    assert overlap(cut.getchannel("A"), mask) > 0.97
+
+
+def test_holes_keep_their_background():
+    picture, _ = on_ground(plain("white"), ellipse)
+    PIL.ImageDraw.Draw(picture).ellipse((105, 80, 135, 110), fill="white")
+    cut = opened(without_border(as_image(picture)))
+    assert cut.getpixel((120, 95))[3] == 255
+    assert "holes inside the thing keep their background" in LIMITS
+
+
+async def test_the_result_says_its_limits():
+    picture, _ = on_ground(plain("white"), ellipse)
+    assert (await BorderCutter().cut_out(as_image(picture), Bill())).note == LIMITS
+
+
+async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
+    """A package of that name with the one function we call."""
+    assert isinstance(local_cutter(), BorderCutter)
+    (tmp_path / "rembg.py").write_text("def remove(data):\n    return data\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    cutter = local_cutter()
+    assert isinstance(cutter, RembgCutter)
+    cutting = await cutter.cut_out(Image(png()), Bill())
+    assert (cutting.image.data, cutting.note) == (png(), "Cut out by rembg.")
+    del sys.modules["rembg"]

@@ -1,0 +1,152 @@
+"""Files over https, from the public internet alone: addresses, redirects, sizes, kinds, patience."""
+
+import http.server
+import ssl
+import threading
+from pathlib import Path
+
+import pytest
+
+from agent_nb.errors import ConfigError
+from agent_nb.images.convert import to_image
+from agent_nb.images.fetch import fetch_https, is_public
+from tests.support.tls import self_signed
+
+PNG = b"\x89PNG and the rest"
+ANSWERS = {
+    "/red.png": (200, PNG, {}),
+    "/big": (200, b"x" * 5000, {}),
+    "/film": (200, b"x" * 5000, {"content-type": "video/mp4; codecs=avc1"}),
+    "/away": (302, b"", {"location": "/red.png"}),
+    "/caf%C3%A9.png": (200, PNG, {}),
+    "/accent": (302, b"", {"location": "/caf\xc3\xa9.png"}),
+    "/off": (302, b"", {"location": "https://[::1/red.png"}),
+    "/inside": (302, b"", {"location": "https://10.0.0.1/secret"}),
+    "/plain": (302, b"", {"location": "http://localhost/red.png"}),
+    "/round": (302, b"", {"location": "/round"}),
+}
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111"])
+def test_the_open_internet_is_public(address: str):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.0.0.1", "192.168.1.1", "172.16.0.1", "169.254.1.1", "100.64.0.1", "0.0.0.0"),
+        *(
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "fe80::1%eth0",
+            "fc00::1",
+            "::ffff:127.0.0.1",
+            "2002:7f00:1::",
+            "64:ff9b::10.0.0.1",
+        ),
+    ],
+)
+def test_private_addresses_are_not_public(address: str):
+    assert not is_public(address)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return self_signed(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def https_server(certificate):
+    """A real TLS server on localhost with a few paths."""
+    key, cert = certificate
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body, headers = ANSWERS.get(self.path.partition("?")[0], (404, b"", {}))
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    trust = ssl.create_default_context(cafile=str(cert))
+
+    def fetch(path: str, **settings) -> bytes:
+        only_here = settings.pop("allowed", lambda address: address in ("127.0.0.1", "::1"))
+        url = f"https://localhost:{server.server_port}{path}"
+        return fetch_https(url, allowed=only_here, context=trust, **settings)
+
+    yield fetch
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_file_is_read_over_https(https_server):
+    assert https_server("/red.png?size=1") == PNG
+    assert https_server("/away") == PNG
+
+
+@pytest.mark.parametrize("path", ["/café.png", "/caf%C3%A9.png", "/café.png?größe=1", "/accent"])
+def test_accents_in_an_address_are_quoted(https_server, path: str):
+    assert https_server(path) == PNG
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("https://example.com:99999/a.png", "is not an address: Port out of range"),
+        ("https://[::1/a.png", "is not an address: Invalid IPv6"),
+        (f"https://{'a' * 70}.example/a.png", "could not be read"),
+    ],
+    ids=["port", "bracket", "label"],
+)
+def test_what_is_no_address_is_told(url: str, words: str):
+    with pytest.raises(ConfigError, match=words):
+        to_image(url)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/off", "could not be read: Invalid"),
+        ("/inside", "private"),
+        ("/film", "is a video, not a picture"),
+        ("/plain", "Only https"),
+        ("/round", "too often"),
+        ("/none", "404"),
+    ],
+)
+def test_a_bad_address_is_refused(https_server, path: str, words: str):
+    with pytest.raises(ConfigError, match=words):
+        https_server(path)
+
+
+def test_a_large_file_is_refused(https_server):
+    with pytest.raises(ConfigError, match="larger"):
+        https_server("/big", max_bytes=1000)
+
+
+def test_the_name_is_checked_before_connecting(https_server):
+    with pytest.raises(ConfigError, match="private"):
+        https_server("/red.png", allowed=is_public)
+
+
+def test_a_slow_server_is_given_up(https_server):
+    with pytest.raises(ConfigError, match="could not be read"):
+        https_server("/red.png", seconds=0.0)
+
+
+def test_a_video_is_known_before_it_is_read(https_server):
+    with pytest.raises(ConfigError, match="video"):
+        https_server("/film", max_bytes=1000)

@@ -1,0 +1,262 @@
+"""One `%%agent` cell in a plain shell: what it leaves, however it ends."""
+
+import pytest
+
+from agent_nb import Agent, Run, load, model
+from agent_nb.engine.loop import RunHandle
+from agent_nb.errors import ConfigError
+from agent_nb.notebook.magic.cell import CellError, check, pick
+from agent_nb.notebook.magic.names import bind
+from tests.support.shells import quick_run
+from tests.support.wire import Call, Say, WireServer, problem, reply
+
+DEMO = "-m demo: --pace 0"
+MODEL = "-m anthropic:claude-opus-5-5"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with WireServer.in_thread() as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        yield server
+
+
+def one_line(cell) -> str:
+    """What a failed cell says; a traceback would be more than a line."""
+    assert not cell.ok
+    (line,) = (cell.stdout + cell.stderr).strip().splitlines()[-1:]
+    assert "Traceback" not in cell.stdout
+    return line
+
+
+def test_a_cell_binds_the_run_and_its_files(shell):
+    assert shell.run(f"%%agent hero {DEMO}\nA form").ok
+    hero = shell.names["hero"]
+    assert isinstance(hero, Run)
+    assert (hero.name, hero.reason, shell.names["files"]) == ("hero", "end_turn", hero.files)
+    assert shell.names["Out"] == {}
+
+
+def test_the_name_is_run_unless_given(shell):
+    shell.run(f"%%agent {DEMO}\nA form")
+    assert shell.names["run"].name == "run"
+
+
+def test_files_of_a_run_that_the_person_named_are_ours(shell):
+    shell.run(f"%%agent hero {DEMO} -n 2\nA form")
+    shell.run("hero = hero.pick(2); files = hero.files")
+    shell.run(f"%%agent other {DEMO}\nA form")
+    assert shell.names["files"] is shell.names["other"].files
+
+
+def test_a_tool_without_annotations_is_one_line(shell):
+    shell.run("def roll(sides):\n    return 4")
+    cell = shell.run(f"%%agent hero {DEMO} -t roll\nA form")
+    assert one_line(cell).startswith("UsageError: The parameter 'sides' of 'roll' has no annotation")
+    assert cell.stderr.count("\n") == 1
+
+
+def test_a_failed_run_is_one_line_and_a_value(shell, server):
+    server.plan(problem(404, "model: claude-nope"))
+    line = one_line(shell.run("%%agent hero -m anthropic:claude-nope\nA page"))
+    assert line.startswith("AgentFailed: ")
+    assert "claude-nope" in line
+    assert "sk-ant-test-key" not in line
+    assert shell.names["hero"].reason == "failed"
+
+
+def test_no_raise_lets_the_cell_end_well(shell, server):
+    server.plan(problem(404, "model: claude-nope"))
+    assert shell.run("%%agent hero -m anthropic:claude-nope --no-raise\nA page").ok
+    assert shell.names["hero"].reason == "failed"
+
+
+def test_a_refused_cell_leaves_the_name_alone(shell, server):
+    shell.names["hero"] = "before"
+    assert one_line(shell.run(f"%%agent hero {MODEL} --steps 0\nA page")).startswith("UsageError: ")
+    assert shell.names["hero"] == "before"
+    assert not server.requests
+
+
+def test_an_answer_in_words_is_a_run_too(shell, server):
+    server.plan(reply(Say("Just words.")))
+    assert shell.run(f"%%agent hero {MODEL}\nA page").ok
+    assert (shell.names["hero"].text, dict(shell.names["hero"].files)) == ("Just words.", {})
+
+
+def test_the_person_is_told_what_was_masked(shell):
+    shell.names.update(config={"password": "hush-hush"}, api_key="hush-hush", sort_key="price")
+    cell = shell.run(f"%%agent hero {DEMO} -w config -w api_key\nBy {{{{sort_key}}}}, as {{{{config}}}} says")
+    words = "Masked as secrets, so the model does not see them: `password` in `config`, `api_key`."
+    assert words in cell.stdout.splitlines()
+    assert "By price, as" in shell.names["hero"].prompt
+    assert "hush" not in shell.names["hero"].prompt
+    assert "Masked" not in shell.run(f"%%agent hero {DEMO}\nBy {{{{sort_key}}}}").stdout
+
+
+def test_the_files_are_saved_where_asked(shell, tmp_path):
+    cell = shell.run(f"%%agent hero {DEMO} --save site\nA form")
+    assert "Files saved in site." in cell.stdout
+    assert (tmp_path / "site" / "index.html").read_text() == shell.names["hero"].html
+
+
+def test_saving_follows_the_home_sign(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    shell.run(f"%%agent hero {DEMO} --save ~/site\nA form")
+    assert (tmp_path / "me" / "site" / "index.html").exists()
+
+
+def test_a_hidden_file_is_not_saved(shell, server, tmp_path):
+    (tmp_path / ".git").mkdir()
+    server.plan(
+        reply(Call("create_file", {"path": ".git/config", "content": "[core]"})),
+        reply(Say("Done.")),
+    )
+    line = one_line(shell.run(f"%%agent hero {MODEL} --save .\nA page"))
+    assert line.startswith("SaveFailed: '.git/config' is hidden")
+    assert line.endswith("leave it out with `files.delete('.git/config')`, or write it yourself.")
+    assert list((tmp_path / ".git").iterdir()) == []
+
+
+def test_files_that_cannot_be_saved_end_the_cell(shell, tmp_path):
+    (tmp_path / "site").write_text("a file is in the way")
+    cell = shell.run(f"%%agent hero {DEMO} --save site\nA form")
+    line = one_line(cell)
+    assert line.startswith("SaveFailed: ")
+    assert "`hero.files.save(folder)`" in line
+    assert "hero and files are ready" in cell.stdout
+    assert shell.names["hero"].reason == "end_turn"
+    assert (tmp_path / "site").read_text() == "a file is in the way"
+
+
+def saved_runs(tmp_path) -> list[Run]:
+    return [load(path) for path in sorted((tmp_path / ".agent_nb" / "runs").glob("*.json"))]
+
+
+def test_a_run_is_kept_unless_told_not_to(shell, tmp_path):
+    shell.run(f"%%agent hero {DEMO}\nA form")
+    assert saved_runs(tmp_path) == [shell.names["hero"]]
+    shell.run(f"%%agent hero {DEMO} --no-save\nA form")
+    shell.magics.save_runs = False
+    shell.run(f"%%agent hero {DEMO}\nA form")
+    assert len(saved_runs(tmp_path)) == 1
+
+
+def test_a_run_that_cannot_be_kept_is_told(shell, tmp_path):
+    (tmp_path / ".agent_nb").write_text("in the way")
+    cell = shell.run(f"%%agent hero {DEMO}\nA form")
+    assert cell.ok
+    assert "The run could not be saved: " in cell.stdout
+    assert "`hero.save(path)` writes it elsewhere." in cell.stdout
+    assert shell.names["hero"].reason == "end_turn"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "'<h1' in html",
+        "run.reason == 'end_turn' and 'index.html' in files",
+        "all(word in html for word in ('<form', '<label'))",
+        "[path for path in files if path in run.files]",
+        "len(text) < limit",
+    ],
+)
+def test_a_check_that_holds_says_nothing(expression):
+    check(quick_run("A form"), expression, {"limit": 10_000})
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("len(files) == 7", "len(files) == 7 is False; <Run"),
+        ("nothing", "nothing: NameError"),
+        ("html[", "html[: SyntaxError"),
+        ("files['none.css']", "files['none.css']: "),
+    ],
+)
+def test_a_check_that_fails_says_what(expression, says):
+    with pytest.raises(CellError) as told:
+        check(quick_run("A form"), expression, {})
+    assert says in str(told.value)
+    assert told.value._render_traceback_() == [f"CheckFailed: {told.value}"]
+
+
+def test_a_check_changes_no_variable(shell):
+    assert shell.run(f"%%agent hero {DEMO} --check (html := 'x')\nA form").ok
+    assert "html" not in shell.names
+
+
+def test_a_failed_check_leaves_the_run(shell):
+    assert one_line(shell.run(f"%%agent hero {DEMO} --check not files\nA form")).startswith("CheckFailed: ")
+    assert shell.names["hero"].reason == "end_turn"
+
+
+async def in_background(shell, line: str) -> RunHandle:
+    await shell.magics.run_cell(f"hero {DEMO} --background {line}", "A form")
+    handle = shell.names["hero"]
+    assert isinstance(handle, RunHandle)
+    assert list(shell.magics.background) == [handle.id]
+    return handle
+
+
+async def test_a_background_run_is_bound_at_its_end(shell, tmp_path):
+    handle = await in_background(shell, "--save site")
+    await handle.follower
+    assert shell.names["hero"] is handle.result
+    assert shell.names["files"] is handle.result.files
+    assert (tmp_path / "site" / "index.html").exists()
+    assert not shell.magics.background
+
+
+async def test_a_name_taken_meanwhile_stays(shell):
+    handle = await in_background(shell, "")
+    shell.names["hero"] = "mine"
+    await handle.follower
+    assert (shell.names["hero"], "files" in shell.names) == ("mine", False)
+
+
+async def test_a_background_run_tells_what_it_could_not_save(shell, tmp_path, capsys):
+    (tmp_path / "site").write_text("in the way")
+    handle = await in_background(shell, "--save site")
+    await handle.follower
+    assert "`hero.files.save(folder)`" in capsys.readouterr().out
+    assert shell.names["hero"] is handle.result
+
+
+async def race_of(shell):
+    """Three variants, ended and bound."""
+    race = Agent(model("demo:", pace=0)).race("A form", variants=3)
+    race.label("hero", "hero")
+    await race
+    bind(shell.magics, race.result)
+    return race
+
+
+async def test_picking_binds_the_variant(shell):
+    race = await race_of(shell)
+    picked, files_name = pick(shell.magics, race, 2)
+    assert shell.names["hero"] is picked
+    assert (picked.variant, files_name) == (1, "files")
+    assert shell.names["files"] is picked.files
+    again, _ = pick(shell.magics, race, 3)
+    assert shell.names["hero"] is again
+
+
+async def test_one_run_has_nothing_to_pick(shell):
+    handle = Agent(model("demo:", pace=0)).start("A form")
+    with pytest.raises(ConfigError, match="this run has no options"):
+        pick(shell.magics, handle, 1)
+    await handle
+
+
+async def test_picking_takes_nothing_from_the_person(shell):
+    race = await race_of(shell)
+    shell.names["hero"] = edited = race.result.with_files({"index.html": "mine"})
+    with pytest.raises(ConfigError, match="has edits of yours"):
+        pick(shell.magics, race, 2)
+    assert shell.names["hero"] is edited
+    shell.names["hero"] = 3
+    with pytest.raises(ConfigError, match="is something else now"):
+        pick(shell.magics, race, 2)
+    assert shell.names["hero"] == 3

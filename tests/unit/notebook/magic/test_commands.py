@@ -1,0 +1,185 @@
+"""`%agent models | tools | runs | ...`: what each table says."""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+import pytest
+
+from agent_nb import Agent, load, replay, tool
+from agent_nb.engine.session_costs import SESSION
+from agent_nb.notebook.magic.store import RunStore
+from agent_nb.providers import catalog
+from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
+from agent_nb.tools import Toolbox
+from tests.support.shells import quick_run
+
+
+def told(shell, command: str) -> str:
+    """The one table a command shows, as text."""
+    cell = shell.run(f"%agent {command}")
+    assert cell.ok, cell.stderr
+    (table,) = cell.displays
+    assert set(table) == {"text/plain", "text/html"}
+    return table["text/plain"]
+
+
+def row(table: str, name: str) -> str:
+    return next(line for line in table.splitlines() if line.split()[0] == name)
+
+
+def test_models_say_which_key_they_want(shell, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    table = told(shell, "models")
+    openai, anthropic = (
+        next(line for line in table.splitlines() if line.startswith(v)) for v in ("openai:", "anthropic:")
+    )
+    assert " ready " in openai
+    assert "set ANTHROPIC_API_KEY" in anthropic
+    assert len(table.splitlines()) == 1 + len(catalog())
+    assert "sk-test" not in table
+
+
+def test_tools_are_listed_with_those_of_the_person(shell):
+    @tool(approval="ask")
+    def launch(where: str) -> str:
+        """Launches a rocket.
+
+        Slowly.
+        """
+        return where
+
+    shell.names["launch"] = launch
+    table = told(shell, "tools")
+    assert "-t launch" in row(table, "launch")
+    assert " ask " in row(table, "launch")
+    assert row(table, "launch").endswith("Launches a rocket.")
+    assert "always" in row(table, "create_file")
+    assert {line.split()[0] for line in table.splitlines()[1:]} >= {each.name for each in Toolbox.default()}
+
+
+def test_a_listed_run_comes_back_as_listed(shell, tmp_path, monkeypatch):
+    assert told(shell, "runs").startswith("No saved runs in ")
+    for prompt in ("A form", "A game"):
+        shell.run(f"%%agent hero -m demo: --pace 0 --plain\n{prompt}")
+    calls = [line.split("  ")[-1].strip() for line in told(shell, "runs").splitlines()[1:]]
+    assert calls[1] == "%agent load hero"
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for call, prompt in zip(calls, ("A form", "A game"), strict=True):
+        assert shell.run(f"hero = None\n{call}").ok
+        assert shell.names["hero"].prompt == prompt
+
+
+def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
+    run = quick_run()
+    for number in range(22):
+        RunStore(tmp_path).save(replace(run, name=f"run{number}", id=str(number)))
+    names = [line.split()[0] for line in told(shell, "runs").splitlines()[1:]]
+    assert names == [f"run{number}" for number in range(2, 22)]
+
+
+async def test_a_background_run_is_listed_while_it_goes_on(shell):
+    handle = Agent(ScriptedProvider([[stall()]])).start("go")
+    handle.label("slow", "slow")
+    shell.magics.background[handle.id] = handle
+    await asyncio.sleep(0)
+    assert "slow is running" in shell.run("%agent runs").stdout
+    handle.stop()
+    await handle
+
+
+@pytest.fixture
+def fresh_ledger():
+    SESSION.clear()
+    yield
+    SESSION.clear()
+
+
+def test_cost_counts_each_cell_once(shell, fresh_ledger):
+    assert told(shell, "cost") == "No runs yet."
+    for _ in range(3):
+        assert shell.run("%%agent hero -m demo: --pace 0 --plain\nA form").ok
+    shell.names["same"] = shell.names["hero"]
+    quick_run()
+    assert row(told(shell, "cost"), "demo:").split()[1] == "4"
+
+
+def test_variants_are_counted_by_their_models(shell, fresh_ledger):
+    assert shell.run("%%agent hero -n 3 -m demo: -m demo:shop --pace 0 --plain\nA form").ok
+    table = told(shell, "cost")
+    assert [row(table, name).split()[1] for name in ("demo:", "demo:shop")] == ["3", "3"]
+    assert table.endswith("Together $0.0000 in this session.")
+
+
+def test_what_was_loaded_or_replayed_is_free(shell, fresh_ledger, tmp_path):
+    paid = ScriptedProvider([[text("done"), usage(input=1_000_000)]] * 2, name="anthropic:claude-opus-5-5")
+    run = Agent(paid).recording(tmp_path / "a.jsonl").run_sync("go")
+    before = told(shell, "cost")
+    assert before.endswith(f"Together ${run.cost:.4f} in this session.")
+    shell.names["again"] = load(run.save(tmp_path / "a.json"))
+    assert told(shell, "cost") == before
+    Agent(replay(tmp_path / "a.jsonl")).run_sync("go")
+    after = told(shell, "cost")
+    assert row(after, run.model).split()[1] == "1"
+    assert row(after, run.model).endswith(f"1, recorded at ${run.cost:.4f}")
+    assert after.endswith(f"Together ${run.cost:.4f} in this session.")
+
+
+def test_a_price_not_known_is_said(shell, fresh_ledger):
+    SESSION.add(replace(quick_run(), model="ollama:qwen3", cost=None))
+    table = told(shell, "cost")
+    assert row(table, "ollama:qwen3").endswith("not known")
+    assert table.endswith("Together $0.0000 in this session; some prices are not known.")
+
+
+def test_config_lists_every_default(shell):
+    shell.run("%config AgentMagics.steps = 7")
+    table = told(shell, "config")
+    assert row(table, "steps").split()[1] == "7"
+    assert {line.split()[0] for line in table.splitlines()[1:-1]} == set(shell.magics.traits(config=True))
+
+
+@pytest.mark.parametrize(
+    ("word", "level"), [("on", logging.INFO), ("debug", logging.DEBUG), ("off", logging.WARNING), ("", 20)]
+)
+def test_the_log_can_be_turned_up_and_down(shell, word, level):
+    log = logging.getLogger("agent_nb")
+    handlers, before = list(log.handlers), log.level
+    try:
+        assert f"is {word or 'on'}" in shell.run(f"%agent log {word}").stdout
+        shell.run(f"%agent log {word}")
+        assert log.level == level
+        assert len(log.handlers) == max(1, len(handlers))
+    finally:
+        log.handlers[:] = handlers
+        log.setLevel(before)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("modls", "There is no command 'modls'. Did you mean `%agent models`?"),
+        ("xyzzy", "There are models, tools, runs"),
+        ("make me a page", "A prompt belongs in a cell, below the %%agent line."),
+        ("tool for sale", "A prompt belongs in a cell, below the %%agent line."),
+        ("models please", "`%agent models` takes nothing more, not 'please'."),
+        ("load", "Name a saved run, such as `%agent load hero`; `%agent runs` lists them."),
+        ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
+        ("undo", "Name the run to put back, such as `%agent undo hero`."),
+        ("undo hero", "`hero` held no other run in this session. `%agent runs` lists the saved ones."),
+        ("log loud", "takes on, debug or off, not 'loud'"),
+    ],
+)
+def test_a_wrong_command_is_one_line(shell, command, says):
+    cell = shell.run(f"%agent {command}")
+    assert not cell.ok
+    assert says in cell.stderr
+    assert cell.stderr.count("\n") == 1
+
+
+def test_help_shows_options_and_commands(shell):
+    for command in ("help", ""):
+        shown = shell.run(f"%agent {command}").stdout
+        assert "--budget" in shown
+        assert "models | tools | runs" in shown

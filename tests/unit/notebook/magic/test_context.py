@@ -1,0 +1,177 @@
+"""Variables in: what `{{name}}`, `-w` and `--cells` put in front of the model, and what they keep back."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from IPython.core.error import UsageError
+from matplotlib.figure import Figure
+from PIL import Image as Picture
+
+from agent_nb.notebook.magic import context
+from agent_nb.notebook.magic.context import TEXT_LIMIT, describe, describer, expand, lookup
+from tests.support.shells import start_shell
+
+
+@pytest.fixture
+def own_describers(monkeypatch):
+    """Those that a test registers are gone after it."""
+    monkeypatch.setattr(context, "_describers", list(context._describers))
+
+
+class Sulking:
+    def __repr__(self) -> str:
+        raise ValueError("not now")
+
+
+def test_references_become_their_values():
+    names = {"town": {"name": "Lyon"}, "shape": SimpleNamespace(rows=[3, 4]), "n": 2}
+    told = expand("{{n}} pages for {{ town['name'] }}, row {{shape.rows[1]}}", names)
+    assert told.text == "2 pages for Lyon, row 4"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["a {css: {b}}", "{{1 + 1}}", "{{}}", "{ {n} }", "{{n }", "${{{}}}", "{{n()}}"]
+)
+def test_other_braces_stay_as_they_are(prompt):
+    assert expand(prompt, {"n": 2}).text == prompt
+
+
+def test_an_escaped_reference_stays_written():
+    assert expand(r"\{{n}} is {{n}}", {"n": 2}).text == "{{n}} is 2"
+
+
+def test_a_value_is_not_expanded_again():
+    assert expand("{{a}}", {"a": "{{b}}", "b": "no"}).text == "{{b}}"
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("nothing", "`nothing` is not defined. Define it first."),
+        ("twon", "`twon` is not defined. Did you mean `town`?"),
+        ("nothing.more", "`nothing` is not defined"),
+        ("town['mayor']", "cannot be read: KeyError: 'mayor'"),
+        ("town.mayor", "cannot be read: AttributeError"),
+        ("town[other]", "cannot be read: ValueError"),
+        ("town()", "'town()' is not a variable"),
+        ("1x", "'1x' is not a variable"),
+        ("town, town", "is not a variable"),
+        ("", "'' is not a variable"),
+    ],
+)
+def test_what_cannot_be_read_is_said(path, says):
+    with pytest.raises(UsageError) as told:
+        lookup(path, {"town": {"name": "Lyon"}, "other": "name"})
+    assert says in str(told.value)
+
+
+def test_only_a_prompt_is_told_of_braces():
+    with pytest.raises(UsageError) as told:
+        expand("Use {{ x.y }}", {})
+    assert str(told.value).endswith(r"Define it first. For the braces themselves, write \{{ x.y }}.")
+    with pytest.raises(UsageError) as told:
+        lookup("x.y", {})
+    assert "{" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("api_key", "hush-hush"),
+        ("openai_key", "hush-hush"),
+        ("PASSWORD", "hush-hush"),
+        ("config.token", "hush-hush"),
+        ("config['password']", "hush-hush"),
+        ('config["client_secret"]', b"hush-hush"),
+        ("passwd[0]", "hush-hush"),
+        ("config", {"user": "ann", "api_key": "hush-hush"}),
+        ("config", {"openai": {"token": b"hush-hush"}}),
+        ("config", [{"servers": [{"credentials": "hush-hush"}]}]),
+        ("anything", "sk-hushhush0123456789abcdefghijklmn"),
+    ],
+)
+def test_secrets_are_masked_by_their_name(name, value):
+    told = describe(name, value).text
+    assert "hush" not in told
+    assert context.MASK in told
+
+
+@pytest.mark.parametrize("name", ["keyboard", "monkey", "tokens", "key_figures", "config.user"])
+def test_ordinary_names_are_told(name):
+    assert describe(name, "in the open").text == "in the open"
+
+
+def test_a_number_called_token_is_told():
+    assert describe("config", {"max_token": 5, "name": "x"}).text == "{'max_token': 5, 'name': 'x'}"
+
+
+def test_a_dict_that_holds_itself_ends():
+    loop = {"name": "x"}
+    loop["self"] = loop
+    assert describe("loop", loop).text == "{'name': 'x', 'self': {...}}"
+
+
+def test_a_frame_is_summed_up():
+    frame = pd.DataFrame({"sales": range(2_000), "town": ["Lyon"] * 2_000})
+    told = describe("frame", frame).text
+    assert told.startswith("DataFrame with 2,000 rows and 2 columns\n- sales: int64\n- town: ")
+    assert told.rstrip().splitlines()[-1] == "4,Lyon"
+
+
+def test_a_frame_with_an_index_shows_it():
+    frame = pd.DataFrame({"sales": [1]}, index=pd.Index(["May"], name="month"))
+    assert "month,sales\nMay,1" in describe("frame", frame).text
+
+
+def test_series_and_arrays_tell_their_facts():
+    told = describe("series", pd.Series([1.5, 2.5], name="sales")).text
+    assert told.startswith("Series 'sales' of 2 float64 values")
+    told = describe("grid", np.arange(6).reshape(2, 3)).text
+    assert told.startswith("ndarray of shape (2, 3), int64, from 0 to 5, mean 2.5\n")
+    assert describe("empty", np.array([])).text.startswith("ndarray of shape (0,), float64\n")
+
+
+def test_figures_and_pictures_are_sent_as_images():
+    figure = Figure()
+    told = expand("Like {{chart}}, not {{photo}}", {"chart": figure, "photo": Picture.new("RGB", (4, 4))})
+    assert told.text == "Like (picture `chart`), not (picture `photo`)"
+    assert [image.name for image in told.images] == ["chart", "photo"]
+    assert told.images[0].data.startswith(b"\x89PNG")
+
+
+def test_a_long_value_is_cut_and_counted():
+    told = describe("essay", "x" * (TEXT_LIMIT + 1_234)).text
+    assert told == "x" * TEXT_LIMIT + "\n… (1,234 more characters)"
+
+
+def test_a_value_that_raises_is_named():
+    with pytest.raises(UsageError, match="`mood` cannot be described: ValueError: not now"):
+        describe("mood", Sulking())
+
+
+def test_the_last_describer_is_asked_first(own_describers):
+    describer(Sulking)(lambda value: "in a mood")
+    assert describe("mood", Sulking()).text == "in a mood"
+    describer(lambda value: isinstance(value, Sulking))(lambda value: "better")
+    assert describe("mood", Sulking()).text == "better"
+
+
+def test_the_last_cells_are_sent_with_output(tmp_path):
+    with start_shell(tmp_path) as shell:
+        for code in ("first = 1", "print('second')", "third = 'sk-hushhush0123456789abcdefghijklmn'; third"):
+            shell.run(code)
+        shell.run("%%agent told --cells 2 --pace 0 -m demo:\nA page")
+        prompt = shell.names["told"].prompt
+    assert prompt.startswith("A page\n\nCell 2:\n```python\nprint('second')\n```")
+    assert "Cell 3:" in prompt
+    assert "first = 1" not in prompt
+    assert "%%agent" not in prompt
+    assert "hushhush" not in prompt
+
+
+def test_a_cell_may_ask_for_more_than_there_are(tmp_path):
+    with start_shell(tmp_path) as shell:
+        assert shell.run("%%agent told --cells 9 --pace 0 -m demo:\nA page").ok
+        assert shell.names["told"].prompt == "A page"

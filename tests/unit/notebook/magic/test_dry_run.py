@@ -1,0 +1,63 @@
+"""`--dry-run`: everything that would be sent, in words, and nothing sent."""
+
+from PIL import Image as Picture
+
+from tests.support.shells import quick_run
+
+
+def dry(shell, line: str, prompt: str = "A page for a bakery") -> str:
+    cell = shell.run(f"%%agent planned {line} --dry-run\n{prompt}")
+    assert cell.ok, cell.stderr
+    assert not cell.displays
+    return cell.stdout
+
+
+def test_a_dry_run_shows_the_request(shell):
+    shown = dry(shell, "-m demo: --system 'Speak French.'")
+    assert shown.startswith("Would ask demo:; nothing was sent.\nAbout ")
+    assert "\nuser:\n    A page for a bakery\n" in shown
+    assert "\n    Speak French.\n" in shown
+
+
+def test_a_dry_run_leaves_nothing_behind(shell, tmp_path):
+    dry(shell, "-m demo: --record --save site")
+    assert "planned" not in shell.names
+    assert "files" not in shell.names
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".ipython"] == []
+
+
+def test_the_cost_is_told_where_it_is_known(shell, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    assert ", $0." in dry(shell, "-m anthropic:claude-opus-5-5").splitlines()[1]
+    assert "$" not in dry(shell, "-m ollama:qwen3").splitlines()[1]
+
+
+def test_the_tools_are_those_of_the_run(shell):
+    shown = dry(shell, "-m demo:")
+    shell.run("%%agent real -m demo: --pace 0\nA page for a bakery")
+    assert f"Tools: {', '.join(shell.names['real'].settings['tools'])}\n" in shown
+
+
+def test_pictures_are_named_not_printed(shell):
+    shell.names["photo"] = Picture.new("RGB", (4, 4))
+    assert "(picture photo, " in dry(shell, "-m demo: -i photo")
+
+
+def test_the_conversation_before_is_shown(shell):
+    shell.names["hero"] = quick_run("A landing page")
+    shown = dry(shell, "-m demo: --from hero", "Make it blue")
+    assert "user:\n    A landing page" in shown
+    assert "    (tool_call)" in shown
+    assert shown.rstrip().endswith("user:\n    Make it blue")
+
+
+def test_a_cassette_is_named(shell):
+    assert shell.run("%%agent planned -m demo: --pace 0 --record\nA page for a bakery").ok
+    shown = dry(shell, "")
+    assert shown.startswith("Would play cassettes/planned.jsonl, recorded with demo:; nothing was sent.")
+
+
+def test_a_dry_run_shows_no_secret(shell):
+    shown = dry(shell, "-m demo:", f"Use sk-ant-api03-{'x9-Y' * 8} for it")
+    assert "\n    Use ••• for it\n" in shown
+    assert "x9-Y" not in shown

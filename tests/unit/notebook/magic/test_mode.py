@@ -1,0 +1,153 @@
+"""Whether a cell asks the model, records it, or plays a cassette: options, environment, what is on disk."""
+
+import shutil
+
+import pytest
+from IPython.core.error import UsageError
+
+from agent_nb import Agent, model
+from agent_nb.notebook.magic.mode import VARIABLE, choose_playing
+from tests.support.shells import quick_run
+
+PROMPT = "A form"
+
+
+@pytest.fixture(scope="module")
+def tape(tmp_path_factory):
+    """A cassette of the demo."""
+    path = tmp_path_factory.mktemp("tape") / "hero.jsonl"
+    Agent(model("demo:", pace=0)).recording(path).run_sync(PROMPT)
+    return path
+
+
+@pytest.fixture
+def recorded(shell, tmp_path, tape):
+    """The cassette of a cell called `hero` is there."""
+    (tmp_path / "cassettes").mkdir()
+    shutil.copy(tape, tmp_path / "cassettes" / "hero.jsonl")
+
+
+def choose(shell, line: str, base=None):
+    return choose_playing(shell.magics, shell.options(line), base)
+
+
+@pytest.mark.parametrize(
+    ("line", "variable", "wanted"),
+    [
+        ("hero", "", ("auto", False)),
+        ("hero --record", "", ("record", False)),
+        ("hero --replay", "", ("replay", False)),
+        ("hero --live", "", ("live", False)),
+        ("hero", "record", ("record", False)),
+        ("", "record", ("live", False)),
+        ("hero", "live", ("live", False)),
+        ("hero", " Replay ", ("auto", True)),
+        ("hero --replay", "replay", ("replay", True)),
+        ("hero --replay", "live", ("replay", False)),
+        ("hero --live -m demo:", "replay", ("live", True)),
+        ("-m replay:tapes/x.jsonl", "", ("replay", False)),
+    ],
+)
+def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wanted):
+    monkeypatch.setenv(VARIABLE, variable)
+    playing = choose(shell, line)
+    assert (playing.mode, playing.offline) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "variable", "says"),
+    [
+        ("hero --record --live", "", "Use one of --record and --live"),
+        ("--record", "", "--record needs a name"),
+        ("hero --force", "", "--force goes with --record"),
+        ("hero -m replay:", "", "Name the cassette to play"),
+        ("hero -m replay:x.jsonl --record", "", "leave out --record"),
+        ("hero -m replay:x.jsonl -m demo:", "", "leave out the other -m"),
+        ("hero -m replay:x.jsonl -n 3", "", "leave out -n"),
+        ("hero -m replay:x.jsonl --cassette y.jsonl", "", "leave out --cassette"),
+        ("hero", "sometimes", "AGENT_NB_MODE is 'sometimes'; it can be record, replay or live."),
+        ("hero --live", "replay", "keeps every cell off the network; leave out --live"),
+    ],
+)
+def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
+    monkeypatch.setenv(VARIABLE, variable)
+    with pytest.raises(UsageError) as told:
+        choose(shell, line)
+    assert says in str(told.value)
+
+
+def test_the_cassette_is_called_like_the_run(shell):
+    assert choose(shell, "hero").path == "cassettes/hero.jsonl"
+    assert choose(shell, "hero --cassette tapes/x.jsonl").path == "tapes/x.jsonl"
+    assert choose(shell, "-m replay:tapes/x.jsonl").path == "tapes/x.jsonl"
+
+
+def test_a_cell_that_goes_on_has_its_own(shell):
+    first = quick_run()
+    assert first.name == "run"
+    assert choose(shell, "run -c", first).path == "cassettes/run-2.jsonl"
+    assert choose(shell, "other --from run", first).path == "cassettes/other.jsonl"
+    third = Agent(model("demo:", pace=0)).run_sync("Make it blue", base=first)
+    assert choose(shell, "run -c", third).path == "cassettes/run-3.jsonl"
+
+
+def test_the_model_named_is_found_in_turn(shell, monkeypatch):
+    assert choose(shell, "hero").named_models == ()
+    monkeypatch.setenv("AGENT_NB_MODEL", "openai:a")
+    assert choose(shell, "hero").named_models == ("openai:a",)
+    shell.magics.model = "openai:b"
+    assert choose(shell, "hero").named_models == ("openai:b",)
+    assert choose(shell, "hero -m openai:c").named_models == ("openai:c",)
+
+
+@pytest.mark.parametrize(
+    ("line", "plays"),
+    [("hero", True), ("hero --replay", True), ("hero --live", False), ("hero --record", False), ("x", False)],
+)
+def test_a_cassette_that_is_there_plays(shell, recorded, line, plays):
+    assert (choose(shell, line).provider(0) is not None) is plays
+
+
+def test_a_replay_without_a_cassette_says_so(shell):
+    with pytest.raises(UsageError) as told:
+        choose(shell, "hero --replay").provider(0)
+    assert "cassettes/hero.jsonl" in str(told.value)
+    assert str(told.value).endswith("`--record` writes one.")
+
+
+def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
+    (tmp_path / "cassettes" / "hero.jsonl").write_text("not a cassette\n")
+    with pytest.raises(UsageError, match="--live"):
+        choose(shell, "hero").provider(0)
+    assert choose(shell, "hero -m demo:").provider(0) is None
+
+
+def matches(shell, line: str, prompt: str) -> bool:
+    playing = choose(shell, line)
+    return playing.matches(Agent(playing.provider(0)), prompt, variants=1)
+
+
+def test_a_mismatch_says_what_differs(shell, recorded):
+    assert matches(shell, "hero", PROMPT)
+    with pytest.raises(UsageError) as told:
+        matches(shell, "hero", "A game")
+    assert "'cassettes/hero.jsonl' was recorded with" in str(told.value)
+    assert "prompt" in str(told.value)
+    with pytest.raises(UsageError, match="demo"):
+        matches(shell, "hero -m openai:gpt-6-sol", PROMPT)
+    assert not matches(shell, "hero -m demo:", "A game")
+
+
+def test_offline_keeps_off_the_network(shell, monkeypatch):
+    free = choose(shell, "hero")
+    free.check_network("openai:gpt-6-sol")
+    free.check_picture("https://example.org/a.png")
+    monkeypatch.setenv(VARIABLE, "replay")
+    offline = choose(shell, "hero")
+    offline.check_network("demo:")
+    offline.check_picture("a.png")
+    offline.check_picture(b"https:")
+    with pytest.raises(UsageError, match=r"no cassette 'cassettes/hero.jsonl' for 'openai:gpt-6-sol'"):
+        offline.check_network("openai:gpt-6-sol")
+    with pytest.raises(UsageError, match="is not fetched"):
+        offline.check_picture("https://example.org/a.png")

@@ -1,0 +1,120 @@
+"""What NAME and `files` hold, and how an earlier or a saved run is had again."""
+
+from dataclasses import replace
+
+from agent_nb.notebook.magic.names import bind
+from tests.support.shells import quick_run
+
+CELL = "%%agent hero -m demo: --pace 0 --plain"
+
+
+def test_files_are_bound_again_only_if_ours(shell):
+    first, second = replace(quick_run(), name="one"), replace(quick_run("A game"), name="two")
+    assert bind(shell.magics, first) == "files"
+    assert bind(shell.magics, second) == "files"
+    assert shell.names["files"] is second.files
+    shell.names["files"] = mine = ["mine"]
+    assert bind(shell.magics, first) is None
+    assert shell.names["files"] is mine
+    assert shell.names["one"] is first
+
+
+def test_the_name_of_the_files_can_be_chosen(shell):
+    run = replace(quick_run(), name="hero")
+    shell.magics.files_name = "pages"
+    assert bind(shell.magics, run) == "pages"
+    assert shell.names["pages"] is run.files
+    for name in ("", "hero"):
+        shell.magics.files_name = name
+        assert bind(shell.magics, run) is None
+        assert shell.names["hero"] is run
+
+
+def test_undo_goes_back_run_by_run(shell):
+    for prompt in ("A form", "A game", "A page for a bakery"):
+        shell.run(f"{CELL}\n{prompt}")
+    newest = shell.names["hero"]
+    said = shell.run("%agent undo hero").stdout
+    assert said.startswith("`hero` is the run before again: 'A game', index.html.\n")
+    assert shell.names["files"] is shell.names["hero"].files
+    assert shell.run("%agent undo hero").ok
+    assert shell.names["hero"].prompt == "A form"
+    assert not shell.run("%agent undo hero").ok
+    assert shell.run(said.split("`")[-2]).ok
+    assert shell.names["hero"] == newest
+
+
+def test_undo_puts_back_what_the_person_edited(shell):
+    shell.run(f"{CELL}\nA form")
+    shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")
+    shell.run(f"{CELL} --no-save\nA game")
+    assert "brings back the newer" not in shell.run("%agent undo hero").stdout
+    assert shell.names["hero"] is shell.names["edited"]
+
+
+def test_undo_takes_a_pick_back(shell):
+    shell.run(f"{CELL} -n 2\nA form")
+    both = shell.names["hero"]
+    bind(shell.magics, both.pick(2))
+    assert shell.run("%agent undo hero").ok
+    assert shell.names["hero"] is both
+
+
+def test_undo_reaches_behind_a_background_run(shell):
+    shell.run(f"{CELL}\nA form")
+    shell.run(f"{CELL} --background\nA game")
+    shell.run("await hero")
+    assert shell.run("%agent undo hero").ok
+    assert shell.names["hero"].prompt == "A form"
+
+
+def test_only_the_last_ten_are_kept(shell):
+    run = quick_run()
+    for number in range(30):
+        bind(shell.magics, replace(run, name=f"run{number % 3}"))
+    assert len(shell.magics.earlier) == 10
+
+
+def test_a_run_is_loaded_by_name_id_and_path(shell, tmp_path):
+    for prompt in ("A form", "A game"):
+        shell.run(f"{CELL}\n{prompt}")
+    newest, older = shell.names["hero"], shell.magics.earlier[-1][1]
+    older.save(tmp_path / "my run.json")
+    for wanted, run in (
+        ("hero", newest),
+        (older.id, older),
+        ("my run.json", older),
+        ("'my run.json'", older),
+    ):
+        shell.names["hero"] = None
+        said = shell.run(f"%agent load {wanted}").stdout
+        assert said == f"`hero` is back: {run.prompt!r}, index.html.\n"
+        assert shell.names["hero"] == run
+        assert shell.names["files"] == run.files
+
+
+def test_what_a_load_replaced_can_be_undone(shell):
+    shell.run(f"{CELL}\nA form")
+    shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")
+    assert shell.run("%agent load hero").ok
+    assert shell.run("%agent undo hero").ok
+    assert shell.names["hero"] is shell.names["edited"]
+
+
+def test_a_loaded_name_hides_nothing_of_python(shell, tmp_path):
+    replace(quick_run(), name="print").save(tmp_path / "a.json")
+    cell = shell.run("%agent load a.json")
+    assert "would hide Python's own" in cell.stderr
+    assert "print" not in shell.names
+
+
+def test_a_damaged_run_is_one_line(shell, tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    cell = shell.run("%agent load a.json")
+    assert "is not a saved run" in cell.stderr
+    assert cell.stderr.count("\n") == 1
+
+
+def test_a_name_nearly_right_is_told(shell):
+    shell.run(f"{CELL}\nA form")
+    assert "Did you mean `hero`?" in shell.run("%agent load her").stderr

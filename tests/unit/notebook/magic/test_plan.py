@@ -1,0 +1,170 @@
+"""From the options of a cell to a run: which model, which name, what goes in, what is refused first."""
+
+import pytest
+from IPython.core.error import UsageError
+
+from agent_nb import tool
+from agent_nb.errors import ConfigError
+from agent_nb.notebook.magic.plan import check_name, choose_models, make_plan
+from tests.support.shells import quick_run
+
+DEMO = "-m demo: "
+
+
+async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = False):
+    return await make_plan(shell.magics, shell.options(line), cell, attended=attended)
+
+
+@pytest.mark.parametrize("name", ["1x", "class", "a-b", "_hidden", "a.b", ""])
+def test_a_name_must_be_a_variable(name):
+    with pytest.raises(UsageError, match="cannot be a variable's name"):
+        check_name(name, {})
+
+
+@pytest.mark.parametrize("name", ["print", "list", "Out", "get_ipython", "display"])
+def test_a_name_hides_nothing_of_pythons(name):
+    with pytest.raises(UsageError, match="would hide"):
+        check_name(name, {})
+
+
+def test_a_module_is_not_overwritten():
+    with pytest.raises(UsageError, match="`json_run`"):
+        check_name("json", {"json": pytest})
+    assert check_name("json", {"json": 3}) == "json"
+
+
+def test_the_first_vendor_with_a_key_is_asked(monkeypatch):
+    assert choose_models(["ollama:qwen3"]) == (["ollama:qwen3"], "")
+    names, note = choose_models(())
+    assert list(names) == ["demo:"]
+    assert "No API key found" in note
+    monkeypatch.setenv("GEMINI_API_KEY", "test")
+    assert choose_models(())[0][0].startswith("gemini:")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    names, note = choose_models(())
+    assert names[0].startswith("openai:")
+    assert note == ""
+
+
+@pytest.mark.parametrize("cell", ["", "  \n\t\n"])
+async def test_an_empty_cell_is_refused(shell, cell):
+    with pytest.raises(UsageError, match="Write the prompt below the %%agent line"):
+        await plan(shell, cell=cell)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("x --from nothing", "`nothing` is not defined. Run its cell first."),
+        ("x -c", "`x` is not defined"),
+        ("x --from number", "`number` is a int, not a Run"),
+        ("x --from hero -c", "either --from NAME or -c"),
+        ("x -w nothing", "`nothing` is not defined"),
+        ("x -t number", "`number` is a int, not a tool"),
+        ("x -t nothing", "`nothing` is not defined"),
+    ],
+)
+async def test_what_is_missing_is_named(shell, line, says):
+    shell.names.update(number=3, hero=quick_run())
+    with pytest.raises(UsageError) as told:
+        await plan(shell, DEMO + line)
+    assert says in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("x --budget 1 -m ollama:qwen3", "known price"),
+        ("x -i no.png", "no.png"),
+        (
+            "x --pace 0 -m ollama:qwen3",
+            "--pace is for a demo or a replay; 'ollama:qwen3' takes its own time.",
+        ),
+        ("x -n 9", "variant"),
+        ("x -m opnai:gpt-6", "openai:"),
+        ("x -m openai:gpt-6-sol", "OPENAI_API_KEY"),
+    ],
+)
+async def test_what_the_engine_refuses_is_refused_first(shell, line, says):
+    with pytest.raises((ConfigError, UsageError)) as told:
+        (await plan(shell, line)).start()
+    assert says in str(told.value)
+
+
+async def test_a_saved_run_is_offered_never_loaded(shell):
+    shell.run(f"%%agent hero {DEMO} --pace 0\nA form")
+    del shell.names["hero"]
+    with pytest.raises(UsageError) as told:
+        await plan(shell, DEMO + "x --from hero")
+    call = str(told.value).split("`")[3]
+    assert call == "%agent load hero"
+    assert "hero" not in shell.names
+    assert shell.run(call).ok
+    assert (await plan(shell, DEMO + "x --from hero")).base is shell.names["hero"]
+
+
+async def test_going_on_takes_the_value_of_the_name(shell):
+    shell.names.update(hero=quick_run(), other=quick_run("A game"))
+    assert (await plan(shell, DEMO + "hero -c")).base is shell.names["hero"]
+    assert (await plan(shell, DEMO + "hero --from other")).base is shell.names["other"]
+    assert (await plan(shell, DEMO + "hero")).base is None
+
+
+async def test_everything_asked_for_is_in_the_prompt(shell):
+    shell.names.update(town="Lyon", menu=["bread", "cake"])
+    made = await plan(shell, DEMO + "-w menu -w town", "A page for {{town}}")
+    assert made.prompt == "A page for Lyon\n\nVariable `menu`:\n['bread', 'cake']\n\nVariable `town`:\nLyon"
+
+
+async def test_options_win_over_configured_defaults(shell):
+    shell.magics.steps, shell.magics.seconds, shell.magics.approve = 7, 9.0, "deny"
+    shell.magics.instructions = "Speak Dutch."
+    made = await plan(shell)
+    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve) == (7, 9.0, "deny")
+    assert made.agent.instructions == "Speak Dutch."
+    made = await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")
+    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve) == (3, 9.0, "auto")
+    assert made.agent.instructions == "Speak Dutch.\n\nBe brief."
+
+
+async def test_the_system_text_may_be_a_variable(shell):
+    shell.names["style"] = "Speak French."
+    assert (await plan(shell, DEMO + "--system style")).agent.instructions == "Speak French."
+
+
+async def test_own_tools_join_the_file_tools(shell):
+    @tool
+    def roll(sides: int) -> str:
+        """Rolls."""
+        return str(sides)
+
+    shell.names["roll"] = roll
+    names = {each.name for each in (await plan(shell, DEMO + "-t roll")).agent.toolbox}
+    assert {"create_file", "roll"} <= names
+    assert "roll" not in {each.name for each in (await plan(shell)).agent.toolbox}
+
+
+async def test_the_key_is_the_request(shell):
+    first, again = await plan(shell, DEMO + "hero"), await plan(shell, DEMO + "hero")
+    assert first.key == again.key
+    assert first.key.startswith("hero-")
+    others = [
+        await plan(shell, DEMO + "hero", "A game"),
+        await plan(shell, DEMO + "villain"),
+        await plan(shell, DEMO + "hero --system 'Be brief.'"),
+        await plan(shell, DEMO + "hero -n 2"),
+    ]
+    assert len({first.key, *(other.key for other in others)}) == 5
+
+
+async def test_several_models_make_several_variants(shell):
+    made = await plan(shell, "-m demo: -m ollama:qwen3 -n 2")
+    assert made.names == ["demo:", "demo:", "ollama:qwen3", "ollama:qwen3"]
+
+
+async def test_a_cassette_needs_no_key(shell):
+    shell.run(f"%%agent hero {DEMO} --pace 0 --record\nA form")
+    made = await plan(shell, "hero")
+    assert (made.models, made.names, made.note) == ((), ["demo:"], "")
+    with pytest.raises(UsageError, match="recorded with"):
+        await plan(shell, "hero", "A game")

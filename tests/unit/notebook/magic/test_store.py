@@ -1,0 +1,187 @@
+"""Saved runs on disk: what is kept, what goes, what a damaged or shared folder does to them."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from filelock import FileLock
+
+from agent_nb import load
+from agent_nb.notebook.magic import store as store_module
+from agent_nb.notebook.magic.store import RunStore
+from agent_nb.providers.scripted import text
+from tests.support.scripts import run_script, write
+
+SAVE = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from agent_nb import load
+from agent_nb.notebook.magic.store import RunStore
+
+source, home, name, count = sys.argv[1:]
+run = load(source)
+print("begin", flush=True)
+for number in range(int(count)):
+    RunStore(Path(home)).save(replace(run, name=name, id=f"{name}{number}"))
+"""
+
+
+@pytest.fixture
+async def run():
+    return await run_script([write()], [text("Done.")])
+
+
+@pytest.fixture
+def store(tmp_path):
+    return RunStore(tmp_path)
+
+
+def save_all(store: RunStore, run, *names: str) -> None:
+    for number, name in enumerate(names):
+        store.save(replace(run, name=name, id=f"id{number}"))
+
+
+def names(store: RunStore) -> list[str]:
+    return [row["name"] for row in store.rows()]
+
+
+def another_kernel(store: RunStore, run, name: str, count: int) -> subprocess.Popen[str]:
+    """A process that saves so many runs under that name, and says when it begins."""
+    source = run.save(store.root.parent / "source.run.json")
+    command = [sys.executable, "-c", SAVE, str(source), str(store.root.parent), name, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+async def test_a_saved_run_loads_as_it_was(store, run):
+    assert load(store.save(run)) == run
+
+
+async def test_the_index_tells_what_a_list_shows(store, run):
+    path = store.save(replace(run, prompt="A page\n  for " + "bread " * 40))
+    (row,) = store.rows()
+    assert (row["file"], row["name"], row["model"]) == (path.name, "run", "scripted:test")
+    assert (row["reason"], row["bytes"]) == ("end_turn", path.stat().st_size)
+    assert row["prompt"].startswith("A page for bread")
+    assert len(row["prompt"]) == 80
+
+
+async def test_the_folder_keeps_itself_out_of_git(store, run):
+    store.save(run)
+    assert (store.root / ".gitignore").read_text() == "*\n"
+    (store.root / ".gitignore").write_text("mine\n")
+    store.save(run)
+    assert (store.root / ".gitignore").read_text() == "mine\n"
+
+
+async def test_the_newest_of_a_name_is_found(store, run):
+    save_all(store, run, "hero", "other", "hero")
+    newest = store.newest("hero")
+    assert newest is not None
+    assert load(newest).id == "id2"
+    assert store.newest("nobody") is None
+
+
+async def test_the_oldest_go_when_there_are_too_many(store, run, monkeypatch):
+    monkeypatch.setattr(store_module, "MOST_RUNS", 3)
+    save_all(store, run, "a", "b", "c", "d", "e")
+    assert names(store) == ["c", "d", "e"]
+    assert len(list(store.folder.glob("*.json"))) == 3
+
+
+async def test_the_oldest_go_when_they_weigh_too_much(store, run, monkeypatch):
+    size = store.save(run).stat().st_size
+    monkeypatch.setattr(store_module, "MOST_BYTES", int(2.5 * size))
+    save_all(store, run, "a", "b", "c")
+    assert names(store) == ["b", "c"]
+    assert len(list(store.folder.glob("*.json"))) == 2
+
+
+async def test_the_last_run_stays_however_heavy(store, run, monkeypatch):
+    monkeypatch.setattr(store_module, "MOST_BYTES", 1)
+    save_all(store, run, "a", "b")
+    assert names(store) == ["b"]
+    assert load(store.newest("b")).name == "b"
+
+
+async def test_the_same_run_saved_twice_is_one_row(store, run, monkeypatch):
+    monkeypatch.setattr(store_module, "MOST_RUNS", 2)
+    monkeypatch.setattr(store_module.time, "strftime", lambda *_: "20260101-120000")
+    for _ in range(3):
+        path = store.save(run)
+    assert names(store) == ["run"]
+    assert load(path) == run
+
+
+async def test_a_deleted_file_leaves_the_list(store, run):
+    save_all(store, run, "a", "b")
+    store.newest("a").unlink()
+    assert names(store) == ["b"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"file": "x.json", "na',
+        b"",
+        b"[1, 2]",
+        b'{"name": "no file"}',
+        b'{"file": 3, "name": "x"}',
+        b'{"file": "x\\u0000.json", "name": "x"}',
+        b'{"file": "x.json", "name": "x", "bytes": "many"}',
+        b"\xff\xfe\x00 not text",
+    ],
+    ids=["cut", "empty", "list", "no-file", "number", "nul", "odd-size", "not-utf-8"],
+)
+async def test_a_damaged_line_costs_only_itself(store, run, line):
+    save_all(store, run, "before")
+    index = store.folder / "index.jsonl"
+    index.write_bytes(index.read_bytes() + line + b"\n")
+    assert names(store) == ["before"]
+    save_all(store, run, "after")
+    assert names(store) == ["before", "after"]
+
+
+async def test_pruning_deletes_nothing_outside_the_folder(store, run, monkeypatch):
+    monkeypatch.setattr(store_module, "MOST_RUNS", 1)
+    save_all(store, run, "a")
+    precious = store.root.parent / "thesis.txt"
+    precious.write_text("ten years")
+    rows = [{"file": path, "name": "x"} for path in ("../../thesis.txt", str(precious), "..", "")]
+    (store.folder / "index.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    save_all(store, run, "b")
+    assert precious.read_text() == "ten years"
+    assert names(store) == ["b"]
+
+
+async def test_secrets_do_not_reach_the_disk(store, run, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key-0123456789abcdef")
+    path = store.save(replace(run, prompt="Use sk-very-secret-key-0123456789abcdef"))
+    kept = path.read_text() + (store.folder / "index.jsonl").read_text()
+    assert "very-secret" not in kept
+
+
+async def test_saving_waits_for_the_other_kernel(store, run):
+    save_all(store, run, "mine")
+    index = store.folder / "index.jsonl"
+    with FileLock(store.folder / ".lock"):
+        other = another_kernel(store, run, "theirs", 1)
+        assert other.stdout.readline() == "begin\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(1)
+        row = json.loads(index.read_text())
+        index.write_text(json.dumps({**row, "name": "renamed"}) + "\n")
+    other.communicate(timeout=60)
+    assert other.returncode == 0
+    assert names(store) == ["renamed", "theirs"]
+
+
+async def test_several_kernels_lose_no_run(store, run):
+    kernels = [another_kernel(store, run, name, 6) for name in ("one", "two", "three")]
+    for kernel in kernels:
+        kernel.communicate(timeout=60)
+        assert kernel.returncode == 0
+    assert sorted(names(store)) == ["one"] * 6 + ["three"] * 6 + ["two"] * 6
+    assert len(list(store.folder.glob("*.json"))) == 18

@@ -1,0 +1,80 @@
+"""How a run is shown: which view a front end gets, and what each leaves in the output."""
+
+import pytest
+from IPython.utils.capture import capture_output
+
+from agent_nb import Agent
+from agent_nb.notebook.views.terminal import TerminalView
+from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, show_run, view_for
+from agent_nb.providers.scripted import ScriptedProvider, stall, text
+from agent_nb.render import bundle, to_text
+from tests.support.scripts import run_script, write
+from tests.support.shells import in_kernel
+
+NOTE = "No API key found."
+
+
+@pytest.fixture
+async def run():
+    return await run_script([write()], [text("Done.")])
+
+
+@pytest.fixture
+async def handle():
+    handle = Agent(ScriptedProvider([[text("Once"), stall()]])).start("go")
+    yield handle
+    handle.stop()
+    await handle
+
+
+@pytest.mark.parametrize(
+    ("front_end", "plain", "attended", "view"),
+    [
+        (None, False, True, TerminalView),
+        (None, True, True, PlainView),
+        (in_kernel(allow_stdin=True), False, True, LiveView),
+        (in_kernel(allow_stdin=False), False, False, FrozenView),
+        (in_kernel(allow_stdin=True), True, True, PlainView),
+    ],
+    ids=["terminal", "plain-terminal", "lab", "nbclient", "plain-lab"],
+)
+async def test_each_front_end_gets_its_view(handle, front_end, plain, attended, view):
+    assert type(view_for(front_end, handle, plain=plain, attended=attended)) is view
+
+
+async def test_the_plain_view_is_text_alone(shell, run):
+    with capture_output() as seen:
+        view = PlainView()
+        view.start(NOTE)
+        view.finish(run, "files", [])
+    assert seen.stdout == f"{NOTE}\n{to_text(run)}\n"
+    assert not seen.outputs
+
+
+async def test_the_frozen_view_shows_once(shell, run):
+    with capture_output() as seen:
+        view = FrozenView()
+        view.start("")
+        view.finish(run, "files", [])
+    (output,) = seen.outputs
+    assert output.data == bundle(run)
+    assert seen.stdout == ""
+
+
+async def test_a_displayed_run_is_its_bundle(shell, run):
+    shell.names["hero"] = run
+    (shown,) = shell.run("display(hero)").displays
+    assert shown == show_run(run) == bundle(run)
+
+
+async def test_a_run_nobody_shows_has_its_repr(shell, handle):
+    shell.names["slow"] = handle
+    (shown,) = shell.run("display(slow)").displays
+    assert set(shown) == {"text/plain"}
+    assert "running" in shown["text/plain"]
+
+
+async def test_a_finished_handle_shows_its_run(shell):
+    handle = Agent(ScriptedProvider([[text("Done.")]])).start("go")
+    run = await handle
+    assert show_run(handle) == bundle(run)

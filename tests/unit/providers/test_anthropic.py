@@ -1,0 +1,144 @@
+"""What is Anthropic's alone: thinking blocks, caching, eager arguments, models of several ages."""
+
+import pytest
+
+from agent_nb.messages import Message, ToolResult, assistant, user
+from agent_nb.providers import model
+from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of
+
+ANTHROPIC = CASE["anthropic"]
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+async def test_blocks_come_back_in_order_and_unchanged(server: WireServer):
+    server.plan(
+        reply(
+            Think("Hm.", "sig-1"),
+            Redacted("Emw+/="),
+            Say("So."),
+            Think("And?", "sig-2"),
+            Call("search", {"q": 1}, id="c"),
+        ),
+        reply(Say("Done.")),
+    )
+    provider = ANTHROPIC.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    assert server.requests[1].body["messages"][1]["content"] == [
+        {"type": "thinking", "thinking": "Hm.", "signature": "sig-1"},
+        {"type": "redacted_thinking", "data": "Emw+/="},
+        {"type": "text", "text": "So."},
+        {"type": "thinking", "thinking": "And?", "signature": "sig-2"},
+        {"type": "tool_use", "id": "c", "name": "search", "input": {"q": 1}},
+    ]
+
+
+async def test_thinking_is_asked_for_and_the_prompt_cached(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(ANTHROPIC.provider(server, effort="xhigh"))
+    body = server.requests[0].body
+    assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert body["output_config"] == {"effort": "xhigh"}
+    assert body["cache_control"] == {"type": "ephemeral"}
+    assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
+    assert body["tools"][0]["eager_input_streaming"] is True
+    assert body["max_tokens"] == 32_000
+
+
+@pytest.mark.parametrize(
+    ("name", "thinking"),
+    [
+        ("claude-opus-5-5", "adaptive"),
+        ("claude-sonnet-5", "adaptive"),
+        ("claude-opus-4-6", "adaptive"),
+        ("some-gateway-name", "adaptive"),
+        ("claude-sonnet-4-5-20250929", "enabled"),
+        ("claude-opus-4-20250514", "enabled"),
+        ("claude-3-7-sonnet-latest", "enabled"),
+        ("claude-3-5-haiku-latest", None),
+    ],
+)
+def test_each_age_of_models_thinks_its_way(name: str, thinking: str | None):
+    body = model(f"anthropic:{name}", api_key=KEY).body(ask())
+    assert body.get("thinking", {}).get("type") == thinking
+
+
+def test_a_small_answer_leaves_no_budget():
+    small = model("anthropic:claude-sonnet-4-5", api_key=KEY, max_tokens=1500).body(ask())
+    assert "thinking" not in small
+    larger = model("anthropic:claude-sonnet-4-5", api_key=KEY, max_tokens=4000, effort="max").body(ask())
+    assert larger["thinking"]["budget_tokens"] < larger["max_tokens"]
+
+
+async def test_results_of_one_turn_share_a_message(server: WireServer):
+    server.plan(reply(Say("Done.")))
+    parts = [Message(role="tool", parts=(ToolResult(call_id=name, name="search", text=""),)) for name in "ab"]
+    await turn_of(ANTHROPIC.provider(server), ask(user("Hello?"), assistant("I look."), *parts, user("And?")))
+    messages = server.requests[0].body["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
+    assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
+
+
+async def test_blank_text_is_not_sent(server: WireServer):
+    server.plan(reply(Say("  "), Call("search", {}, id="c")), reply(Say("Done.")))
+    provider = ANTHROPIC.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("", "Hello?"), turn.message, results_of(turn), assistant(" ")))
+    messages = server.requests[1].body["messages"]
+    assert [block.get("text") for block in messages[0]["content"]] == ["Hello?"]
+    assert [block["type"] for block in messages[1]["content"]] == ["tool_use"]
+    assert len(messages) == 3
+
+
+async def test_a_failed_tool_is_marked(server: WireServer):
+    server.plan(reply(Call("search", {}, id="c")), reply(Say("Done.")))
+    provider = ANTHROPIC.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn, code="FAILED")))
+    assert server.requests[1].body["messages"][2]["content"][0]["is_error"] is True
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [
+        ("pause_turn", "go_on"),
+        ("model_context_window_exceeded", "max_tokens"),
+        ("stop_sequence", "end_turn"),
+        ("new", "end_turn"),
+    ],
+)
+async def test_seldom_reasons_are_mapped(server: WireServer, reason: str, stop: str):
+    server.plan(reply(Say("Hm."), End(reason)))
+    assert (await turn_of(ANTHROPIC.provider(server))).stop == stop
+
+
+async def test_pictures_go_into_prompts_and_results(server: WireServer):
+    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
+    provider = ANTHROPIC.provider(server)
+    question = user("What colour?", RED_PNG)
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
+    picture = server.requests[0].body["messages"][0]["content"][1]
+    assert picture["source"]["media_type"] == "image/png"
+    result = server.requests[1].body["messages"][2]["content"][0]
+    assert [block["type"] for block in result["content"]] == ["text", "image"]
+
+
+async def test_an_address_may_end_in_v1(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(ANTHROPIC.provider(server, base_url=server.base_url("openai")))
+    assert server.requests[0].path == "/v1/messages"
+
+
+async def test_a_token_from_the_environment_is_sent(server: WireServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-the-tests")
+    server.plan(reply(Say("Hello.")))
+    await turn_of(model("anthropic:", base_url=server.base_url("anthropic")))
+    assert server.requests[0].headers["authorization"] == "Bearer token-of-the-tests"

@@ -1,0 +1,170 @@
+"""Servers that say they speak Chat Completions, and how differently they do."""
+
+import json
+
+import pytest
+
+from agent_nb.messages import ToolCall, user
+from agent_nb.providers import model
+from tests.support.wire import Call, Raw, Refuse, Say, Think, WireServer, reply
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of
+from tests.support.wire.dialects import sse
+from tests.support.wire.steps import Cut
+
+CHAT = CASE["chat"]
+TWO_CALLS = (Call("search", {"q": "a"}, id="a"), Call("search", {"q": "b"}, id="b"))
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+def chunk(delta=None, **choice) -> Raw:
+    return Raw(sse({"choices": [{"delta": delta, **choice}]}))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"no_index": True}, {"whole_arguments": True}, {"no_index": True, "whole_arguments": True}],
+    ids=str,
+)
+async def test_calls_are_told_apart(server: WireServer, options):
+    server.plan(reply(*TWO_CALLS, fragment=3, options=options))
+    turn = await turn_of(CHAT.provider(server))
+    assert [(call.id, json.loads(call.arguments)) for call in turn.message.tool_calls] == [
+        ("a", {"q": "a"}),
+        ("b", {"q": "b"}),
+    ]
+
+
+async def test_two_calls_numbered_zero_are_two(server: WireServer):
+    calls = [{"index": 0, "id": name, "function": {"name": "search", "arguments": "{}"}} for name in "ab"]
+    server.plan(reply(chunk({"tool_calls": calls[:1]}), chunk({"tool_calls": calls[1:]})))
+    assert [call.id for call in (await turn_of(CHAT.provider(server))).message.tool_calls] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("named", "order"), [(False, "aaaabbbb"), (True, "aaaabbbb"), (True, "abababab")], ids=str
+)
+async def test_fragments_numbered_zero_find_their_call(server: WireServer, named: bool, order: str):
+    def fragment(name: str, arguments: str, first: bool = False) -> Raw:
+        head = {"id": name} if first or named else {}
+        function = {"arguments": arguments, **({"name": "search"} if head else {})}
+        return chunk({"tool_calls": [{"index": 0, **head, "function": function}]})
+
+    parts = {name: iter(("", '{"q":', f'"{name}"', "}")) for name in "ab"}
+    server.plan(reply(*(fragment(name, part := next(parts[name]), not part) for name in order)))
+    found = (await turn_of(CHAT.provider(server))).message.tool_calls
+    assert found == (ToolCall("a", "search", '{"q":"a"}'), ToolCall("b", "search", '{"q":"b"}'))
+
+
+async def test_a_call_without_an_id_gets_one(server: WireServer):
+    call = {"function": {"name": "search", "arguments": {"q": 1}}}
+    server.plan(reply(chunk({"tool_calls": [call]})))
+    assert (await turn_of(CHAT.provider(server))).message.tool_calls == (
+        ToolCall("call_0", "search", '{"q": 1}'),
+    )
+
+
+async def test_a_tool_turn_may_claim_to_have_stopped(server: WireServer):
+    server.plan(reply(*TWO_CALLS, options={"finish_reason": "stop"}))
+    assert (await turn_of(CHAT.provider(server))).stop == "tool_use"
+
+
+async def test_odd_chunks_are_survived(server: WireServer):
+    odd = [
+        chunk(None),
+        Raw(sse({"choices": None})),
+        Raw(sse({})),
+        chunk({"content": None, "tool_calls": None}),
+    ]
+    server.plan(reply(*odd, Say("Hello."), *odd))
+    assert (await turn_of(CHAT.provider(server))).message.text == "Hello."
+
+
+async def test_a_stream_may_end_without_done(server: WireServer):
+    server.plan(reply(Say("Hello."), chunk({}, finish_reason="stop"), Cut()))
+    assert (await turn_of(CHAT.provider(server))).stop == "end_turn"
+
+
+async def test_a_refusal_is_data_with_its_words(server: WireServer):
+    server.plan(reply(Refuse("I cannot help with that.")))
+    turn = await turn_of(CHAT.provider(server))
+    assert (turn.stop, turn.detail) == ("refusal", "I cannot help with that.")
+
+
+@pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
+async def test_thinking_goes_back_under_its_own_name(server: WireServer, field: str):
+    server.plan(reply(Think("Hm, so."), *TWO_CALLS, options={"reasoning": field}), reply(Say("Done.")))
+    provider = CHAT.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    sent = server.requests[1].body["messages"][2]
+    assert sent[field] == "Hm, so."
+    assert len({"reasoning", "reasoning_content"} & set(sent)) == 1
+    assert ("reasoning_details" in sent) == (field == "reasoning")
+
+
+async def test_deepseek_gets_the_field_even_when_empty(server: WireServer):
+    server.plan(reply(*TWO_CALLS), reply(Say("Done.")))
+    provider = model("deepseek:", api_key=KEY, base_url=server.base_url("chat"))
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    assert server.requests[1].body["messages"][2]["reasoning_content"] == ""
+
+
+@pytest.mark.parametrize(
+    ("vendor", "expected"),
+    [
+        ("openrouter", {"reasoning": {"effort": "high"}}),
+        ("deepseek", {"thinking": {"type": "enabled"}, "reasoning_effort": "high"}),
+        ("ollama", {"reasoning_effort": "high"}),
+        ("vllm", {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": "high"}),
+    ],
+)
+async def test_effort_in_each_servers_words(server: WireServer, vendor: str, expected):
+    server.plan(reply(Say("Hello.")))
+    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"), effort="high", top_k=5)
+    await turn_of(provider)
+    body = server.requests[0].body
+    assert {key: body[key] for key in expected} == expected
+    assert body["top_k"] == 5
+
+
+async def test_pictures_of_results_follow_in_a_user_message(server: WireServer):
+    server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
+    provider = CHAT.provider(server)
+    question = user("What colour?", RED_PNG)
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,)), user("Well?")))
+    roles = [message["role"] for message in server.requests[1].body["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "user", "user"]
+    pictures = server.requests[1].body["messages"][5]["content"]
+    assert [block["type"] for block in pictures] == ["text", "image_url", "text", "image_url"]
+
+
+@pytest.mark.parametrize(("vendor", "sent"), [("openrouter", True), ("deepseek", False), ("ollama", False)])
+async def test_made_pictures_go_to_those_who_see(server: WireServer, vendor: str, sent: bool):
+    server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
+    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"))
+    question = user("A red page")
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,)), user("Well?")))
+    assert ("image_url" in str(server.requests[1].body["messages"])) is sent
+
+
+async def test_openais_account_stays_with_openai(server: WireServer, monkeypatch: pytest.MonkeyPatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "private-to-openai")
+    server.plan(reply(Say("Hello.")))
+    provider = model("chat:m", base_url=server.base_url("chat"))
+    assert (await turn_of(provider)).message.text == "Hello."
+    assert "private-to-openai" not in str(server.requests[0].headers)
+
+
+async def test_own_headers_are_sent(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(CHAT.provider(server, headers={"X-Title": "A notebook"}))
+    assert server.requests[0].headers["x-title"] == "A notebook"

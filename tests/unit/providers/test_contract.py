@@ -1,0 +1,228 @@
+"""What every provider owes the engine, held against the real SDKs over real sockets."""
+
+import asyncio
+import json
+
+import pytest
+
+from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
+from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
+from tests.support.wire import (
+    Call,
+    Comment,
+    End,
+    Pause,
+    Reply,
+    Say,
+    Think,
+    Tokens,
+    Unknown,
+    WireServer,
+    reply,
+)
+from tests.support.wire.cases import CASES, Case, ask, collect, results_of, strings_in, turn_of
+
+SIGNATURE = "c2lnbmVkK3RoaXMvYW5kPT90aGF0+/8="
+
+pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+        assert server.unused == 0
+
+
+def full_reply(**settings) -> Reply:
+    return reply(
+        Think("First I look around, then I decide.", signature=SIGNATURE),
+        Say("Grüße aus Lyon 🥐, here we go."),
+        Call("search", {"q": "bread — “croûte” 🥖"}, id="call_a", signature=SIGNATURE),
+        Call("search", {"q": "opening hours"}, id="call_b"),
+        Tokens(input=900, cached_read=500, cached_write=100, output=80, reasoning=30),
+        **settings,
+    )
+
+
+async def test_deltas_concatenate_to_the_turn(case: Case, server: WireServer):
+    server.plan(full_reply(fragment=3))
+    *pieces, turn = await collect(case.provider(server))
+    message = turn.message
+    said = "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
+    thought = "".join(piece.text for piece in pieces if isinstance(piece, ThinkingPiece))
+    assert said == message.text == "Grüße aus Lyon 🥐, here we go."
+    assert thought == "".join(part.text for part in message.parts if isinstance(part, Thinking))
+    assert thought == "First I look around, then I decide."
+    for call in message.tool_calls:
+        written = [piece.text for piece in pieces if isinstance(piece, CallPiece) and piece.id == call.id]
+        assert "".join(written) == call.arguments
+        assert (len(written) > 1) == case.streams_arguments
+
+
+async def test_a_stream_ends_with_one_turn(case: Case, server: WireServer):
+    server.plan(full_reply())
+    pieces = await collect(case.provider(server))
+    assert [isinstance(piece, Turn) for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+    assert pieces[-1].message.role == "assistant"
+    assert pieces[-1].model == case.name.partition(":")[2]
+
+
+async def test_parallel_calls_keep_ids_and_order(case: Case, server: WireServer):
+    server.plan(full_reply())
+    *pieces, turn = await collect(case.provider(server))
+    assert [(call.id, json.loads(call.arguments)["q"]) for call in turn.message.tool_calls] == [
+        ("call_a", "bread — “croûte” 🥖"),
+        ("call_b", "opening hours"),
+    ]
+    started = [piece for piece in pieces if isinstance(piece, CallStarted)]
+    assert started == [CallStarted("call_a", "search"), CallStarted("call_b", "search")]
+    first_fragment = next(i for i, piece in enumerate(pieces) if isinstance(piece, CallPiece))
+    assert pieces.index(started[0]) < first_fragment
+
+
+async def test_parts_keep_the_order_they_came(case: Case, server: WireServer):
+    server.plan(full_reply())
+    turn = await turn_of(case.provider(server))
+    assert [type(part) for part in turn.message.parts] == [Thinking, Text, ToolCall, ToolCall]
+
+
+async def test_usage_is_counted_the_same_way(case: Case, server: WireServer):
+    server.plan(full_reply())
+    turn = await turn_of(case.provider(server))
+    written = 100 if case.counts_cache_writes else 0
+    assert turn.usage == Usage(input=900, cached_read=500, cached_write=written, output=80, reasoning=30)
+
+
+@pytest.mark.parametrize("stop", ["end_turn", "max_tokens", "refusal"])
+async def test_stop_reasons_map_to_ours(case: Case, server: WireServer, stop: str):
+    if (case.protocol, stop) == ("gemini", "refusal"):
+        pytest.skip("Interactions has no status for a refusal")
+    server.plan(reply(Say("So far."), End(stop, words="That is against our rules.")))
+    turn = await turn_of(case.provider(server))
+    assert turn.stop == stop
+    assert bool(turn.detail) == (stop == "refusal")
+
+
+async def test_calls_make_it_a_tool_turn(case: Case, server: WireServer):
+    server.plan(full_reply())
+    assert (await turn_of(case.provider(server))).stop == "tool_use"
+
+
+async def test_a_call_without_arguments_is_an_empty_object(case: Case, server: WireServer):
+    server.plan(reply(Call("list_files", "{}" if case.protocol == "gemini_generate" else "", id="call_a")))
+    turn = await turn_of(case.provider(server))
+    assert turn.message.tool_calls == (ToolCall("call_a", "list_files", "{}"),)
+
+
+async def test_the_second_request_echoes_the_first_answer(case: Case, server: WireServer):
+    server.plan(full_reply(), reply(Say("Done.")))
+    provider = case.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    first, second = (request.body for request in server.requests)
+    sent = list(strings_in(second))
+    assert "3 hits" in sent
+    assert sum("opening hours" in text for text in sent) == 1
+    if case.protocol == "gemini_generate":  # this SDK writes the same bytes in the URL-safe alphabet
+        assert SIGNATURE.replace("+", "-").replace("/", "_") in sent
+    elif case.protocol != "chat":
+        assert SIGNATURE in sent
+    key = {"openai": "input", "gemini": "input", "gemini_generate": "contents"}.get(case.protocol, "messages")
+    assert second[key][: len(first[key])] == first[key]
+    assert {name: value for name, value in second.items() if name != key} == {
+        name: value for name, value in first.items() if name != key
+    }
+
+
+async def test_equal_requests_are_equal_bytes(case: Case, server: WireServer):
+    server.plan(full_reply(), reply(Say("Done.")), reply(Say("Done.")))
+    provider = case.provider(server)
+    turn = await turn_of(provider)
+    request = ask(user("Hello?"), turn.message, results_of(turn))
+    await turn_of(provider, request)
+    await turn_of(provider, request)
+    assert json.dumps(server.requests[1].body) == json.dumps(server.requests[2].body)
+
+
+async def test_another_vendors_message_is_rebuilt(case: Case, server: WireServer):
+    foreign = Message(
+        role="assistant",
+        parts=(Thinking("secret musings"), Text("I search."), ToolCall("call_x", "search", '{"q": "cats"}')),
+        vendor={"someone_else": {"signature": "foreign-signature"}},
+    )
+    result = Message(role="tool", parts=(ToolResult(call_id="call_x", name="search", text="3 hits"),))
+    server.plan(reply(Say("Done.")))
+    await turn_of(case.provider(server), ask(user("Hello?"), foreign, result))
+    body = json.dumps(server.requests[0].body)
+    assert "I search." in body
+    assert "call_x" in body
+    assert "3 hits" in body
+    assert "foreign-signature" not in body
+    assert "secret musings" not in body
+
+
+async def test_broken_arguments_do_not_break_the_next_request(case: Case, server: WireServer):
+    broken = assistant(ToolCall("call_x", "search", '{"q": "ca'))
+    result = Message(
+        role="tool",
+        parts=(ToolResult(call_id="call_x", name="search", text="Not JSON.", code="INVALID_JSON"),),
+    )
+    server.plan(reply(Say("Again.")))
+    await turn_of(case.provider(server), ask(user("Hello?"), broken, result))
+    sent = list(strings_in(server.requests[0].body))
+    assert any('{"q": "ca' in text for text in sent)
+
+
+async def test_two_streams_at_once_stay_apart(case: Case, server: WireServer):
+    server.plan(
+        reply(Say("one " * 20), Pause(0.01), Say("one " * 20), fragment=4),
+        reply(Say("two " * 20), Pause(0.01), Say("two " * 20), fragment=4),
+    )
+    provider = case.provider(server)
+    turns = await asyncio.gather(turn_of(provider), turn_of(provider))
+    assert sorted(len(turn.message.text.split()) for turn in turns) == [40, 40]
+    assert {frozenset(turn.message.text.split()) for turn in turns} == {
+        frozenset({"one"}),
+        frozenset({"two"}),
+    }
+
+
+async def test_chunks_may_end_anywhere(case: Case, server: WireServer):
+    server.plan(full_reply(split=1, fragment=7))
+    turn = await turn_of(case.provider(server))
+    assert turn.message.text == "Grüße aus Lyon 🥐, here we go."
+    assert json.loads(turn.message.tool_calls[0].arguments) == {"q": "bread — “croûte” 🥖"}
+
+
+async def test_unknown_events_are_ignored(case: Case, server: WireServer):
+    noise = () if case.protocol == "gemini_generate" else (Comment(),)  # that SDK's parser refuses comments
+    server.plan(reply(*noise, Say("Hello."), Unknown(), *noise, Say(" Again."), Unknown()))
+    assert (await turn_of(case.provider(server))).message.text == "Hello. Again."
+
+
+async def test_the_connection_is_used_again(case: Case, server: WireServer):
+    server.plan(*[reply(Say("Hello."))] * 3)
+    provider = case.provider(server)
+    for _ in range(3):
+        await turn_of(provider)
+    assert server.connections == 1
+
+
+async def test_a_closed_provider_can_be_used_again(case: Case, server: WireServer):
+    server.plan(reply(Say("Hello.")), reply(Say("Again.")))
+    provider = case.provider(server)
+    await turn_of(provider)
+    await provider.close()
+    await asyncio.sleep(0)
+    assert server.requests[0].closed.is_set() or await asyncio.wait_for(server.requests[0].closed.wait(), 5)
+    assert (await turn_of(provider)).message.text == "Again."
+    await provider.close()
+
+
+def test_a_provider_works_on_two_loops(case: Case):
+    with WireServer.in_thread() as server:
+        server.plan(reply(Say("Hello.")), reply(Say("Again.")))
+        provider = case.provider(server)
+        assert asyncio.run(turn_of(provider)).message.text == "Hello."
+        assert asyncio.run(turn_of(provider)).message.text == "Again."

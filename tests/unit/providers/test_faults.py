@@ -1,0 +1,194 @@
+"""What goes wrong on the way: each fault is one readable sentence, and says whether to try again."""
+
+import logging
+import traceback
+
+import pytest
+
+from agent_nb.errors import ProviderError
+from tests.support.wire import (
+    BadJson,
+    Cut,
+    ErrorEvent,
+    Hold,
+    Raw,
+    Reply,
+    Say,
+    Think,
+    WireServer,
+    page,
+    problem,
+    reply,
+)
+from tests.support.wire.cases import CASES, KEY, Case, collect, turn_of
+
+pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+async def failure(case: Case, server: WireServer, planned: Reply, **settings) -> ProviderError:
+    server.plan(planned)
+    with pytest.raises(ProviderError) as caught:
+        await collect(case.provider(server, **settings))
+    assert len(server.requests) == 1, "the SDK tried again by itself"
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("how", ["eof", "fin", "rst"])
+@pytest.mark.parametrize("before", [(), (Say("Hello."),)], ids=["at-once", "in-the-middle"])
+async def test_a_cut_stream_may_be_tried_again(case: Case, server: WireServer, how: str, before):
+    error = await failure(case, server, reply(*before, Cut(how)))
+    assert error.retryable
+    assert "broke off" in str(error)
+
+
+async def test_a_silent_stream_is_given_up(case: Case, server: WireServer):
+    server.plan(reply(Say("Hello."), Hold()))
+    provider = case.provider(server)
+    provider.silence = 0.1
+    with pytest.raises(ProviderError, match="sent nothing") as caught:
+        await collect(provider)
+    assert caught.value.retryable
+    await server.requests[0].closed.wait()
+
+
+async def test_an_error_event_ends_the_stream(case: Case, server: WireServer):
+    error = await failure(case, server, reply(Say("Hello."), ErrorEvent(529, "Overloaded, come back later")))
+    assert error.retryable
+    assert "Overloaded, come back later" in str(error)
+
+
+async def test_bad_json_may_be_tried_again(case: Case, server: WireServer):
+    error = await failure(case, server, reply(Say("Hello."), BadJson()))
+    assert error.retryable
+    assert "not valid JSON" in str(error)
+
+
+@pytest.mark.parametrize("content_type", ["text/html; charset=utf-8", "text/event-stream"])
+async def test_a_web_page_points_to_the_base_url(case: Case, server: WireServer, content_type: str):
+    error = await failure(case, server, page(content_type=content_type))
+    if (case.protocol, content_type) != ("gemini_generate", "text/event-stream"):  # its SDK hides the page
+        assert not error.retryable
+        assert "`base_url`" in str(error)
+        assert "web page" in str(error)
+
+
+async def test_a_json_error_with_status_200_is_told(case: Case, server: WireServer):
+    body = b'{"error": {"code": 400, "message": "The model is resting", "status": "INVALID_ARGUMENT"}}'
+    error = await failure(case, server, Reply(headers={"content-type": "application/json"}, body=body))
+    assert not error.retryable
+    assert "The model is resting" in str(error)
+
+
+async def test_an_empty_answer_is_a_cut(case: Case, server: WireServer):
+    error = await failure(case, server, Reply(headers={"content-type": "text/event-stream"}, body=b""))
+    assert error.retryable
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [({"retry-after": "7"}, 7.0), ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5), ({}, None)],
+)
+async def test_a_rate_limit_says_how_long(case: Case, server: WireServer, headers, wait):
+    error = await failure(case, server, problem(429, "Slow down", headers))
+    assert error.retryable
+    assert error.retry_after == wait
+    assert "Slow down" in str(error)
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504, 529])
+async def test_server_trouble_may_be_tried_again(case: Case, server: WireServer, status: int):
+    error = await failure(case, server, problem(status, "Something broke"))
+    assert error.retryable
+    assert str(status) in str(error)
+
+
+async def test_a_server_may_ask_not_to_retry(case: Case, server: WireServer):
+    error = await failure(case, server, problem(500, "Broken for good", {"x-should-retry": "false"}))
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "remedy"),
+    [
+        (401, "Invalid API key", "api_key"),
+        (403, "Not for you", "key"),
+        (404, "The model `x` does not exist", "Check the model's name"),
+        (404, "Not Found", "`base_url`"),
+        (400, "prompt is too long: 250000 tokens > 200000 maximum", "Start a new run"),
+        (413, "Payload too large", "pictures"),
+        (429, "You exceeded your current quota, please check your plan and billing details", "billing"),
+        (402, "Insufficient credits", "billing"),
+        (400, "Unknown parameter: shoe_size", "Unknown parameter: shoe_size"),
+    ],
+)
+async def test_a_refused_request_names_the_remedy(case: Case, server: WireServer, status, words, remedy):
+    error = await failure(case, server, problem(status, words))
+    assert not error.retryable
+    assert remedy in str(error)
+    assert words in str(error)
+
+
+async def test_an_html_error_page_is_not_repeated(case: Case, server: WireServer):
+    error = await failure(case, server, page(404))
+    assert "<" not in str(error)
+    assert "`base_url`" in str(error)
+
+
+async def test_a_redirect_is_not_followed(case: Case, server: WireServer):
+    away = Reply(status=307, headers={"location": f"http://127.0.0.1:{server.port}/elsewhere"}, body=b"")
+    error = await failure(case, server, away)
+    assert "elsewhere" in str(error)
+    assert "`base_url`" in str(error)
+
+
+async def test_nobody_there_names_the_address(case: Case, server: WireServer):
+    await server.stop()
+    with pytest.raises(ProviderError, match=f"127.0.0.1:{server.port}") as caught:
+        await collect(case.provider(server))
+    assert caught.value.retryable
+
+
+async def test_a_strange_shape_is_one_sentence(case: Case, server: WireServer):
+    error = await failure(
+        case,
+        server,
+        reply(Raw(b'data: {"type":"content_block_delta","choices":[7],"candidates":7}\n\n'), Cut()),
+    )
+    assert str(error)
+
+
+async def test_the_next_request_works_after_a_fault(case: Case, server: WireServer):
+    server.plan(reply(Say("Hello."), Cut("rst")), reply(Say("Again.")))
+    provider = case.provider(server)
+    with pytest.raises(ProviderError):
+        await collect(provider)
+    assert (await turn_of(provider)).message.text == "Again."
+
+
+async def test_no_key_is_ever_shown(case: Case, server: WireServer, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG)
+    shown: list[str] = []
+    provider = case.provider(server)
+    shown += [repr(provider), repr(provider.settings), str(vars(provider))]
+    server.plan(
+        problem(401, f"Incorrect API key provided: {KEY}"),
+        reply(Think("Hm."), ErrorEvent(400, f"The key {KEY} is odd")),
+        reply(Say("Fine.")),
+    )
+    for _ in range(2):
+        with pytest.raises(ProviderError) as caught:
+            await collect(provider)
+        assert "•••" in str(caught.value)
+        shown += traceback.format_exception(caught.value)
+        assert caught.value.__context__ is None
+        assert caught.value.__cause__ is None
+    shown += [repr(piece) for piece in await collect(provider)]
+    shown += [record.getMessage() for record in caplog.records]
+    assert not [text for text in shown if KEY in text]

@@ -1,0 +1,148 @@
+"""What is Gemini's alone: steps and parts with signatures, answers that go on, blocked prompts."""
+
+import base64
+
+import pytest
+
+from agent_nb.errors import ProviderError
+from agent_nb.messages import user
+from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
+from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
+from tests.support.wire.dialects import sse
+from tests.support.wire.steps import Cut
+
+INTERACTIONS, GENERATE = CASE["gemini"], CASE["gemini_generate"]
+SIGNATURE = "++++/z4/c2ln"
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+async def test_steps_come_back_in_order_and_unchanged(server: WireServer):
+    server.plan(
+        reply(Think("Hm.", SIGNATURE), Say("So."), Call("search", {"q": 1}, id="c")), reply(Say("Done."))
+    )
+    provider = INTERACTIONS.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn, code="FAILED")))
+    assert server.requests[1].body["input"][1:] == [
+        {"type": "thought", "signature": SIGNATURE, "summary": [{"type": "text", "text": "Hm."}]},
+        {"type": "model_output", "content": [{"type": "text", "text": "So."}]},
+        {"type": "function_call", "id": "c", "name": "search", "arguments": {"q": 1}},
+        {
+            "type": "function_result",
+            "call_id": "c",
+            "name": "search",
+            "result": [{"type": "text", "text": "3 hits"}],
+            "is_error": True,
+        },
+    ]
+
+
+async def test_nothing_is_stored_at_the_vendor(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(INTERACTIONS.provider(server, effort="max", max_tokens=500))
+    body = server.requests[0].body
+    assert body["store"] is False
+    assert body["generation_config"] == {
+        "thinking_summaries": "auto",
+        "thinking_level": "high",
+        "max_output_tokens": 500,
+    }
+
+
+async def test_an_answer_cut_for_length_goes_on_by_its_token(server: WireServer):
+    interaction = {"id": "i", "status": "requires_continuation", "continuation_token": "token-1"}
+    more = Raw(sse({"event_type": "interaction.completed", "interaction": interaction}))
+    server.plan(reply(Say("First half, "), more), reply(Say("second half.")))
+    provider = INTERACTIONS.provider(server)
+    turn = await turn_of(provider)
+    assert turn.stop == "go_on"
+    await turn_of(provider, ask(user("Hello?"), turn.message))
+    body = server.requests[1].body
+    assert body["continuation_token"] == "token-1"
+    assert body["input"] == server.requests[0].body["input"]
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "budget_exceeded"])
+async def test_a_failed_interaction_is_an_error(server: WireServer, status: str):
+    server.plan(reply(Say("Hm."), End(status)))
+    with pytest.raises(ProviderError, match=status):
+        await collect(INTERACTIONS.provider(server))
+
+
+async def test_arguments_that_come_whole_are_taken(server: WireServer):
+    step = {"type": "function_call", "id": "c", "name": "search", "arguments": {"q": "é"}}
+    start = Raw(sse({"event_type": "step.start", "index": 0, "step": step}))
+    end = Raw(sse({"event_type": "interaction.completed", "interaction": {"status": "requires_action"}}))
+    server.plan(reply(start, end))
+    assert (await turn_of(INTERACTIONS.provider(server))).message.tool_calls[0].arguments == '{"q": "é"}'
+
+
+async def test_signed_parts_stay_alone(server: WireServer):
+    def part(**fields):
+        return Raw(sse({"candidates": [{"content": {"parts": [fields]}}]}))
+
+    server.plan(
+        reply(
+            part(text="So "),
+            part(text="far"),
+            part(text=".", thoughtSignature=SIGNATURE),
+            part(text=" More"),
+            part(functionCall={"name": "search", "args": {}}, thoughtSignature=SIGNATURE),
+            part(functionCall={"name": "search", "args": {}}),
+            part(text="", thoughtSignature=SIGNATURE),
+        ),
+        reply(Say("Done.")),
+    )
+    provider = GENERATE.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    sent = server.requests[1].body["contents"][1]["parts"]
+    signature = base64.urlsafe_b64encode(base64.b64decode(SIGNATURE)).decode()
+    assert [
+        (part.get("text"), part.get("thoughtSignature") or part.get("thought_signature")) for part in sent
+    ] == [
+        ("So far", None),
+        (".", signature),
+        (" More", None),
+        (None, signature),
+        (None, None),
+        ("", signature),
+    ]
+    assert [call.id for call in turn.message.tool_calls] == ["call_3", "call_4"]
+
+
+async def test_a_blocked_prompt_is_a_refusal(server: WireServer):
+    server.plan(reply(Raw(sse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})), Cut()))
+    turn = await turn_of(GENERATE.provider(server))
+    assert (turn.stop, turn.detail) == ("refusal", "PROHIBITED_CONTENT")
+
+
+async def test_a_malformed_call_may_be_tried_again(server: WireServer):
+    server.plan(reply(Say("Hm."), End("MALFORMED_FUNCTION_CALL")))
+    with pytest.raises(ProviderError, match="MALFORMED_FUNCTION_CALL") as caught:
+        await collect(GENERATE.provider(server))
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
+async def test_pictures_go_into_prompts_and_results(server: WireServer, case):
+    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
+    provider = case.provider(server)
+    question = user("What colour?", RED_PNG)
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
+    picture = base64.b64encode(RED_PNG.data).decode()
+    plain = str(server.requests[1].body).replace("-", "+").replace("_", "/")
+    assert plain.count(picture) == 2
+
+
+async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    server.plan(reply(Say("Hello.")))
+    await turn_of(INTERACTIONS.provider(server))
+    assert server.requests[0].path == "/v1/interactions"

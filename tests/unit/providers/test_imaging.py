@@ -1,0 +1,236 @@
+"""OpenAI's and Gemini's image endpoints, through the real SDKs on real sockets; and who is chosen when."""
+
+import pytest
+
+from agent_nb import Agent, Limits
+from agent_nb.errors import ConfigError, ProviderError
+from agent_nb.images.charge import Bill
+from agent_nb.images.maker import ASPECTS, EDITS, Order
+from agent_nb.messages import Image
+from agent_nb.providers import model
+from agent_nb.providers.images import image_makers
+from agent_nb.providers.imaging import studio_for
+from agent_nb.providers.scripted import ScriptedProvider
+from tests.support.drawings import png
+from tests.support.wire import Upload, WireServer, gemini_picture, openai_pictures, page, problem
+
+KEY = "sk-test-0123456789abcdef0123"
+MODELS = {"openai": "openai:gpt-6.1-sol", "gemini": "gemini:gemini-4-argon"}
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def makers(server):
+    """The makers of both vendors, asked at the loopback server."""
+    made = {}
+    for vendor, name in MODELS.items():
+        (made[vendor],) = image_makers(model(name, api_key=KEY, base_url=server.base_url(vendor)))
+    yield made
+    for maker in made.values():
+        await maker.close()
+
+
+async def test_openai_makes_a_picture(server, makers):
+    server.plan(openai_pictures(png()))
+    image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True), Bill())
+    assert (image.data, image.media_type) == (png(), "image/png")
+    (request,) = server.requests
+    assert request.path == "/v1/images/generations"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body == {
+        "model": "gpt-image-2.6-sunburst",
+        "prompt": "A bakery",
+        "n": 1,
+        "output_format": "png",
+        "size": "1536x864",
+        "background": "transparent",
+    }
+
+
+async def test_openai_sizes_fit_their_aspects(server, makers):
+    server.otherwise = lambda request: openai_pictures(png())
+    for aspect in ASPECTS:
+        await makers["openai"].make(Order("A bakery", aspect), Bill())
+        width, height = map(int, server.requests[-1].body["size"].split("x"))
+        wide, high = map(int, aspect.split(":"))
+        assert width % 16 == height % 16 == 0
+        assert width * high == height * wide
+
+
+async def test_openai_edits_by_multipart_upload(server, makers):
+    server.plan(openai_pictures(png(colour="red")))
+    given = (Image(png()), Image(png(8, 8), name="logo"))
+    image = await makers["openai"].make(Order("Make it red", images=given), Bill())
+    assert image.data == png(colour="red")
+    (request,) = server.requests
+    assert request.path == "/v1/images/edits"
+    assert request.body["image[]"] == [
+        Upload("picture-1.png", "image/png", png()),
+        Upload("picture-2.png", "image/png", png(8, 8)),
+    ]
+    assert request.body["prompt"] == "Make it red"
+    assert "size" not in request.body
+    assert "background" not in request.body
+
+
+async def test_gemini_makes_and_edits_pictures(server, makers):
+    server.plan(gemini_picture(png(), said="Here it is."), gemini_picture(png(colour="red")))
+    assert (await makers["gemini"].make(Order("A bakery", "21:9"), Bill())).data == png()
+    order = Order("Make it red", images=(Image(png()),))
+    assert (await makers["gemini"].make(order, Bill())).data == png(colour="red")
+    first, second = server.requests
+    assert first.path.startswith("/v1/models/gemini-nano-banana-2.1:generateContent")
+    assert first.headers["x-goog-api-key"] == KEY
+    assert first.body["generationConfig"]["imageConfig"] == {"aspectRatio": "21:9"}
+    assert first.body["generationConfig"]["responseModalities"] == ["TEXT", "IMAGE"]
+    assert "imageConfig" not in second.body["generationConfig"]
+    assert second.body["contents"][0]["parts"][0] == {"text": "Make it red"}
+    assert "inlineData" in second.body["contents"][0]["parts"][1]
+
+
+BLOCKED = "Your request was rejected by the safety system."
+FAULTS = [
+    ("openai", problem(400, BLOCKED, code="moderation_blocked"), rf"refused the request \(400\): {BLOCKED}"),
+    ("openai", problem(401, f"Incorrect API key provided: {KEY}"), r"OpenAI refused the key: .* •••"),
+    ("openai", problem(404, "The model does not exist"), "OpenAI has no model 'gpt-image-2.6-sunburst'"),
+    ("openai", openai_pictures(), "OpenAI answered without a picture"),
+    ("openai", page(), "answered with a web page"),
+    ("gemini", gemini_picture(finish="IMAGE_SAFETY"), "Gemini declined to make this picture: IMAGE_SAFETY"),
+    (
+        "gemini",
+        gemini_picture(promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
+        "Gemini declined to make this picture: PROHIBITED_CONTENT",
+    ),
+    ("gemini", gemini_picture(said="I cannot draw that"), "answered without a picture: I cannot draw that"),
+    ("gemini", problem(400, "API key not valid."), "Gemini refused the key"),
+    ("gemini", page(), "answered with a web page"),
+]
+
+
+@pytest.mark.parametrize(("vendor", "answer", "words"), FAULTS)
+async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, words):
+    server.plan(answer)
+    with pytest.raises(ProviderError, match=words) as caught:
+        await makers[vendor].make(Order("A bakery"), Bill())
+    assert not caught.value.retryable
+    assert KEY not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("vendor", MODELS)
+async def test_a_rate_limit_may_be_tried_again(server, makers, vendor):
+    server.plan(problem(429, "Slow down", {"retry-after": "3"}))
+    with pytest.raises(ProviderError, match="is limiting the rate") as caught:
+        await makers[vendor].make(Order("A bakery"), Bill())
+    assert (caught.value.retryable, caught.value.retry_after) == (True, 3.0)
+    assert len(server.requests) == 1
+
+
+async def test_a_dropped_connection_may_be_tried_again(makers, server):
+    await server.stop()
+    for maker in makers.values():
+        with pytest.raises(ProviderError, match="cannot be reached") as caught:
+            await maker.make(Order("A bakery"), Bill())
+        assert caught.value.retryable
+
+
+def served(provider):
+    studio = studio_for(provider)
+    return studio.maker.name, studio.cutter.name
+
+
+OPENAI, GEMINI = "openai:gpt-image-2.6-sunburst", "gemini:gemini-nano-banana-2.1"
+ANTHROPIC = "anthropic:claude-opus-5-5"
+
+
+def test_with_no_key_all_is_local():
+    assert served(model(ANTHROPIC, api_key=KEY)) == ("placeholder", "local")
+    assert served(ScriptedProvider([])) == ("placeholder", "local")
+
+
+def test_the_models_own_vendor_comes_first(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    assert served(model(MODELS["gemini"])) == (GEMINI, OPENAI)
+    assert served(model(MODELS["openai"])) == (OPENAI, OPENAI)
+    assert served(model(ANTHROPIC, api_key=KEY)) == (OPENAI, OPENAI)
+
+
+def test_any_vendor_with_a_key_serves(monkeypatch):
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    assert served(model(ANTHROPIC, api_key=KEY)) == (GEMINI, "local")
+
+
+@pytest.mark.parametrize("name", ["ollama:qwen3", "lmstudio:any", "vllm:any", "llamacpp:", "chat:any"])
+def test_a_local_model_asks_nobody_else(monkeypatch, name):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("CHAT_BASE_URL", "http://localhost:9/v1")
+    assert served(model(name)) == ("placeholder", "local")
+    assert EDITS not in studio_for(model(name)).serves
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai")
+    assert served(model(name)) == (OPENAI, OPENAI)
+
+
+def test_the_demo_and_replays_stay_local(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert served(model("demo:")) == ("placeholder", "local")
+    assert not studio_for(model("demo:")).online
+    monkeypatch.setenv("AGENT_NB_MODE", "replay")
+    assert served(model(MODELS["openai"])) == ("placeholder", "local")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "maker", "cutter"),
+    [
+        ("local", "placeholder", "local"),
+        ("gemini:gemini-3-pro-image", "gemini:gemini-3-pro-image", "local"),
+        ("openai", OPENAI, OPENAI),
+    ],
+)
+def test_the_person_chooses_the_maker(monkeypatch, chosen, maker, cutter):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    monkeypatch.setenv("AGENT_NB_IMAGES", chosen)
+    assert served(model(MODELS["openai"])) == (maker, cutter)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ("openai:gpt-image-2.6-flare", "which needs a key. Set `OPENAI_API_KEY`"),
+        ("anthropic", r"'anthropic' makes no pictures. AGENT_NB_IMAGES can be local, openai:gpt-image"),
+    ],
+)
+def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, words):
+    monkeypatch.setenv("AGENT_NB_IMAGES", chosen)
+    with pytest.raises(ConfigError, match=words):
+        studio_for(model(ANTHROPIC, api_key=KEY))
+
+
+def test_a_budget_buys_pictures_of_known_price(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    studio = studio_for(model(MODELS["openai"]), budget=True)
+    assert (studio.maker.name, studio.cutter.name) == (OPENAI, OPENAI)
+
+
+def test_a_budget_buys_none_of_unknown_price(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
+    studio = studio_for(model(MODELS["openai"]), budget=True)
+    assert (studio.maker.name, studio.cutter.name) == ("placeholder", "local")
+    assert "the run has a budget, and the price of openai:gpt-image-99 is not known" in studio.maker.note
+    agent = Agent(model(MODELS["openai"]), limits=Limits(usd=1))
+    assert "edit_image" not in [spec.name for spec in agent.offered("A page")]
+    assert studio_for(model(MODELS["openai"])).maker.name == "openai:gpt-image-99"
+
+
+def test_a_maker_shows_no_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (maker,) = image_makers(ScriptedProvider([]))
+    assert repr(maker) == f"<OpenAIImages {OPENAI}>"
+    assert KEY not in repr(studio_for(ScriptedProvider([])))

@@ -1,0 +1,213 @@
+"""`vendor:model`, and what each wrong name is told."""
+
+import subprocess
+import sys
+
+import pytest
+
+from agent_nb import Agent, Limits
+from agent_nb._base.secrets import MASK, scrub
+from agent_nb.errors import ConfigError, InstallError, UnknownModelError
+from agent_nb.providers import model
+from agent_nb.providers.settings import EFFORTS
+from agent_nb.providers.vendors import VENDORS
+
+
+def made(name: str, **settings):
+    return model(name, **{"api_key": "some-key-of-mine", **settings})
+
+
+@pytest.mark.parametrize("vendor", [name for name in VENDORS if name not in ("demo", "replay", "chat")])
+def test_every_vendor_makes_a_provider(vendor: str):
+    provider = made(f"{vendor}:some-model")
+    assert provider.name == f"{vendor}:some-model"
+    assert "some-key-of-mine" not in repr(provider)
+
+
+def test_an_empty_model_is_the_recommended_one():
+    assert made("anthropic:").name == f"anthropic:{VENDORS['anthropic'].recommended}"
+    assert made(" OpenAI: ").name == f"openai:{VENDORS['openai'].recommended}"
+
+
+def test_a_colon_in_the_model_stays():
+    assert made("ollama:qwen3:8b").settings.model == "qwen3:8b"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("antropic:claude", "`anthropic:`"),
+        ("open-ai:gpt", "`openai:`"),
+        ("claude-opus-5-5", "`anthropic:claude-opus-5-5`"),
+        ("gpt-6.1-sol", "`openai:gpt-6.1-sol`"),
+        ("gemini-4-argon", "`gemini:gemini-4-argon`"),
+        ("zzz:model", "Known vendors"),
+        ("", "Known vendors"),
+    ],
+)
+def test_an_unknown_vendor_gets_the_nearest_name(name: str, hint: str):
+    with pytest.raises(UnknownModelError) as caught:
+        made(name)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["lmstudio:", "vllm:", "chat:"])
+def test_a_server_without_a_model_asks_for_its_name(name: str):
+    with pytest.raises(ConfigError, match="Name the model"):
+        made(name)
+
+
+def test_chat_needs_an_address():
+    with pytest.raises(ConfigError, match="`base_url`"):
+        made("chat:some-model")
+    assert made("chat:m", base_url="http://localhost:9/v1/").settings.base_url == "http://localhost:9/v1"
+
+
+def test_an_address_needs_a_scheme():
+    with pytest.raises(ConfigError, match="http://"):
+        made("openai:m", base_url="localhost:9000")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://bob:hunter2@127.0.0.1:9/v1",
+        "http://hunter2@127.0.0.1:9/v1",
+        "http://bob:hunter2%2Fx@127.0.0.1:9/v1",
+        "http://bob:hunter2@secret/x@127.0.0.1:9/v1",
+    ],
+)
+async def test_an_address_is_told_without_its_password(address: str):
+    provider = model("chat:any", base_url=address)
+    run = await Agent(provider, limits=Limits(seconds=10)).run("A page")
+    assert (run.reason, run.error and "127.0.0.1:9/v1" in run.error) == ("failed", True)
+    assert "hunter2" not in f"{run.error} {provider.settings!r}"
+
+
+def test_the_password_of_an_address_is_masked():
+    model("chat:any", base_url="http://bob:p%40ssword-1@127.0.0.1:9/v1")
+    assert scrub("asked with p@ssword-1, p%40ssword-1") == f"asked with {MASK}, {MASK}"
+    model("chat:any", base_url="http://a-token-of-mine@127.0.0.1:9/v1")
+    assert scrub("asked http://a-token-of-mine@127.0.0.1:9") == f"asked http:{MASK}127.0.0.1:9"
+
+
+def test_a_wrong_address_hides_its_password_too():
+    with pytest.raises(ConfigError, match="The base_url 'host/v1' must begin with http://") as caught:
+        model("chat:any", base_url="bob:hunter2@host/v1")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_secret_headers_are_masked_and_others_not():
+    headers = {
+        "api-key": "azure-0123456789",
+        "Authorization": "Basic dXNlcjpwYXNz",
+        "X-Title": "My notebook of cakes",
+    }
+    model("chat:any", base_url="http://127.0.0.1:9", headers=headers)
+    told = "sent azure-0123456789, dXNlcjpwYXNz and My notebook of cakes"
+    assert scrub(told) == f"sent {MASK}, {MASK} and My notebook of cakes"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "variable"),
+    [
+        ("openai", "OPENAI_BASE_URL"),
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("gemini", "GOOGLE_GEMINI_BASE_URL"),
+    ],
+)
+def test_the_sdks_own_variables_set_the_address(vendor: str, variable: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(variable, "https://gateway.example/v1")
+    assert made(f"{vendor}:m").settings.base_url == "https://gateway.example/v1"
+    assert made(f"{vendor}:m", base_url="https://other.example").settings.base_url == "https://other.example"
+
+
+def test_openais_address_is_not_for_others(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example/v1")
+    assert made("openrouter:m").settings.base_url == VENDORS["openrouter"].base_url
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize(
+    "vendor", ["openai", "anthropic", "gemini", "openrouter", "deepseek", "ollama", "vllm"]
+)
+def test_every_effort_is_understood(vendor: str, effort: str):
+    from tests.support.wire.cases import ask
+
+    provider = made(f"{vendor}:m", effort=effort)
+    plain = made(f"{vendor}:m")
+    assert provider.body(ask()) != plain.body(ask())
+
+
+@pytest.mark.parametrize(
+    "settings", [{"effort": "heroic"}, {"max_tokens": 0}, {"max_tokens": "many"}, {"api": "soap"}]
+)
+def test_a_wrong_setting_is_named(settings):
+    with pytest.raises(ConfigError, match=str(next(iter(settings.values())))):
+        made("openai:m", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"api_key": 3}, "`api_key` is text, not a int."),
+        ({"base_url": 3}, "`base_url` is text, not a int."),
+        ({"headers": "x: y"}, "`headers` is a dict of names and values, not a str."),
+    ],
+)
+def test_a_setting_of_the_wrong_kind_is_named(settings, says):
+    with pytest.raises(ConfigError) as told:
+        model("openai:m", **{"api_key": "sk-test", **settings})
+    assert str(told.value) == says
+
+
+def test_a_name_is_text():
+    with pytest.raises(
+        ConfigError, match="A model is named such as 'anthropic:claude-opus-5-5', not with a int"
+    ):
+        model(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "given", [{"max_tokens": 9}, {"base_url": "http://x"}, {"api_key": "k"}, {"folder": "."}]
+)
+def test_what_an_offline_model_cannot_use_is_refused(given):
+    (option,) = given
+    with pytest.raises(ConfigError, match=f"`demo:` asks no server: it takes `pace`, not `{option}`"):
+        model("demo:", **given)
+
+
+@pytest.mark.parametrize("pace", [-1, float("nan"), float("inf"), "fast", None])
+def test_a_pace_that_is_none_is_refused(pace):
+    with pytest.raises(ConfigError, match="The pace must be 0"):
+        model("demo:", pace=pace)
+
+
+def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(InstallError, match="%pip install anthropic"):
+        made("anthropic:")
+
+
+async def test_a_broken_package_says_how_to_repair(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    from tests.support.wire.cases import collect
+
+    (tmp_path / "google_broken.py").write_text("from nowhere_at_all import nothing\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    provider = made("gemini:")
+    monkeypatch.setattr(provider, "sdk", "google_broken", raising=False)
+    with pytest.raises(InstallError, match="--force-reinstall google-genai"):
+        await collect(provider)
+
+
+def test_making_a_provider_imports_no_sdk():
+    code = (
+        "import sys; from agent_nb.providers import catalog, default_model_name, model\n"
+        "catalog(); default_model_name()\n"
+        "heavy = ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'PIL', 'genai_prices')\n"
+        "print([name for name in (*heavy, 'agent_nb.events') if name in sys.modules])\n"
+        "for vendor in ('openai', 'anthropic', 'gemini', 'openrouter'): model(vendor + ':m', api_key='k')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "[]"]

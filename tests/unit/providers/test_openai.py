@@ -1,0 +1,137 @@
+"""What is OpenAI's alone: strict tools, reasoning, refusals, errors inside the stream."""
+
+import json
+
+import pytest
+
+from agent_nb.errors import ProviderError
+from agent_nb.messages import ToolSpec, user
+from agent_nb.providers.strict import strict_schema
+from tests.support.wire import Raw, Refuse, Say, WireServer, reply
+from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
+from tests.support.wire.dialects import sse
+from tests.support.wire.steps import Call, Cut
+
+OPENAI = CASE["openai"]
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+def closed(**properties) -> dict:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+async def test_nothing_is_stored_at_the_vendor(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(OPENAI.provider(server, effort="high", max_tokens=500, service_tier="flex"))
+    body = server.requests[0].body
+    assert body["store"] is False
+    assert body["include"] == ["reasoning.encrypted_content"]
+    assert body["reasoning"] == {"effort": "high", "summary": "auto"}
+    assert body["max_output_tokens"] == 500
+    assert body["service_tier"] == "flex"
+    assert body["instructions"] == "Be brief."
+
+
+def test_old_models_are_sent_no_reasoning():
+    from agent_nb.providers import model
+
+    assert "reasoning" not in model("openai:gpt-4.1", api_key="k").body(ask())
+
+
+def test_a_schema_with_all_required_becomes_strict():
+    schema = closed(
+        q={"type": "string"}, tags={"type": "array", "items": closed(n={"type": ["integer", "null"]})}
+    )
+    strict = strict_schema(schema)
+    assert strict is not None
+    assert strict["additionalProperties"] is False
+    assert strict["properties"]["tags"]["items"]["additionalProperties"] is False
+    assert "additionalProperties" not in schema, "the tool's own schema must not change"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"q": {"type": "string"}}, "required": []},
+        {
+            "type": "object",
+            "properties": {"q": {"type": "string"}},
+            "required": ["q"],
+            "additionalProperties": True,
+        },
+        closed(q={"type": "string", "minLength": 2}),
+        closed(q={"type": "string", "default": "x"}),
+        closed(q={"type": "string", "format": "uri"}),
+        closed(q={}),
+        closed(q={"oneOf": [{"type": "string"}]}),
+        closed(q={"type": "array"}),
+        closed(q={"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}),
+        closed(q={"anyOf": [{"type": "string"}, {"allOf": []}]}),
+        closed(q={"$ref": "https://example.org/schema"}),
+        {"type": "string"},
+        {"anyOf": [closed()], "type": "object"},
+        {},
+    ],
+    ids=json.dumps,
+)
+async def test_a_schema_that_cannot_be_strict_is_sent_as_it_is(server: WireServer, schema):
+    assert strict_schema(schema) is None
+    server.plan(reply(Say("Hello.")))
+    tool = ToolSpec(name="search", description="Finds.", schema=schema)
+    await turn_of(OPENAI.provider(server), ask(tools=(tool,)))
+    sent = server.requests[0].body["tools"][0]
+    assert (sent["strict"], sent["parameters"]) == (False, schema)
+
+
+async def test_a_refusal_is_data_with_its_words(server: WireServer):
+    server.plan(reply(Refuse("I cannot help with that.")))
+    turn = await turn_of(OPENAI.provider(server))
+    assert (turn.stop, turn.detail) == ("refusal", "I cannot help with that.")
+    assert turn.message.text == "I cannot help with that."
+
+
+def failed(code: str, message: str) -> Raw:
+    response = {"id": "r", "status": "failed", "error": {"code": code, "message": message}, "output": []}
+    return Raw(sse({"type": "response.failed", "response": response}))
+
+
+async def test_a_policy_failure_is_a_refusal(server: WireServer):
+    server.plan(reply(failed("bio_policy", "Not about that."), Cut()))
+    turn = await turn_of(OPENAI.provider(server))
+    assert (turn.stop, turn.detail) == ("refusal", "Not about that.")
+
+
+@pytest.mark.parametrize(
+    ("code", "retryable"), [("rate_limit_exceeded", True), ("server_error", True), ("invalid_prompt", False)]
+)
+async def test_a_failed_response_is_an_error(server: WireServer, code: str, retryable: bool):
+    server.plan(reply(failed(code, "It went wrong."), Cut()))
+    with pytest.raises(ProviderError, match=r"It went wrong\.") as caught:
+        await collect(OPENAI.provider(server))
+    assert caught.value.retryable == retryable
+
+
+async def test_arguments_that_come_whole_are_taken(server: WireServer):
+    item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "search", "arguments": '{"q": 1}'}
+    done = Raw(sse({"type": "response.output_item.done", "output_index": 7, "item": item}))
+    server.plan(reply(done, Call("search", "{}")))
+    turn = await turn_of(OPENAI.provider(server))
+    assert turn.message.tool_calls[0].arguments == '{"q": 1}'
+
+
+async def test_pictures_go_into_prompts_and_results(server: WireServer):
+    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
+    provider = OPENAI.provider(server)
+    question = user("What colour?", RED_PNG)
+    turn = await turn_of(provider, ask(question))
+    await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
+    first = server.requests[0].body["input"][0]["content"]
+    assert [block["type"] for block in first] == ["input_text", "input_image"]
+    assert first[1]["image_url"].startswith("data:image/png;base64,")
+    output = server.requests[1].body["input"][-1]["output"]
+    assert [block["type"] for block in output] == ["input_text", "input_image"]

@@ -1,0 +1,130 @@
+"""Whole runs over the wire: the loop goes on by itself after a hiccup, and says one sentence when it cannot."""
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb.events import FileDelta, MessageAdded, RunFinished, TextDelta, TurnRetrying, UsageUpdated
+from agent_nb.providers.prices import price_of
+from tests.support.wire import (
+    Call,
+    Cut,
+    End,
+    ErrorEvent,
+    Hold,
+    Reply,
+    Say,
+    Tokens,
+    WireServer,
+    page,
+    problem,
+    reply,
+)
+from tests.support.wire.cases import CASES, KEY, Case
+
+pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
+
+PAGE = "<!doctype html>\n<h1>Pain au levain — 3 €</h1>\n"
+WRITES = Call("create_file", {"path": "index.html", "content": PAGE}, id="call_page")
+SOON = {"retry-after": "0"}
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+async def events_of(case: Case, server: WireServer, **settings):
+    agent = Agent(case.provider(server))
+    events = [event async for event in agent.stream("A bakery page.", **settings)]
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert isinstance(events[-1], RunFinished)
+    return events
+
+
+async def test_a_page_is_built_over_the_wire(case: Case, server: WireServer):
+    server.plan(
+        reply(WRITES, Tokens(input=1000, output=200)),
+        reply(Say("The page is ready."), Tokens(input=1300, output=9)),
+    )
+    agent = Agent(case.provider(server))
+    run = await agent.run("A bakery page.")
+    assert (run.reason, run.error) == ("end_turn", None)
+    assert run.files["index.html"] == PAGE
+    assert run.text == "The page is ready."
+    assert (run.usage.input, run.usage.output) == (2300, 209)
+    price = price_of(case.name, run.usage)
+    assert run.cost == (price if price is None else pytest.approx(price))
+
+
+async def test_the_file_streams_while_it_is_written(case: Case, server: WireServer):
+    server.plan(reply(WRITES, fragment=5), reply(Say("Done.")))
+    events = await events_of(case, server)
+    deltas = [event for event in events if isinstance(event, FileDelta)]
+    assert "".join(event.text for event in deltas) == PAGE
+    assert (len(deltas) > 3) == case.streams_arguments
+    assert any(isinstance(event, UsageUpdated) and not event.estimated for event in events)
+
+
+@pytest.mark.parametrize(
+    "hiccup",
+    [problem(429, "Slow down", SOON), problem(529, "Overloaded", SOON), reply(Say("Half a sen"), Cut("rst"))],
+    ids=["429", "529", "cut"],
+)
+async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireServer, hiccup: Reply):
+    server.plan(hiccup, reply(Say("A whole sentence.")))
+    events = await events_of(case, server)
+    assert [event.attempt for event in events if isinstance(event, TurnRetrying)] == [1]
+    after = events[next(i for i, event in enumerate(events) if isinstance(event, TurnRetrying)) :]
+    assert "".join(event.text for event in after if isinstance(event, TextDelta)) == "A whole sentence."
+    added = [event.message for event in events if isinstance(event, MessageAdded)]
+    assert [message.text for message in added if message.role == "assistant"] == ["A whole sentence."]
+    assert events[-1].reason == "end_turn"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        (problem(401, "Invalid API key"), "api_key"),
+        (problem(404, "The model does not exist"), "model's name"),
+        (problem(400, "prompt is too long: 9 tokens > 8 maximum"), "too long"),
+        (page(), "`base_url`"),
+        (reply(Say("Hm."), ErrorEvent(400, "This is wrong")), "This is wrong"),
+    ],
+    ids=["key", "model", "context", "page", "event"],
+)
+async def test_a_final_failure_is_one_sentence(case: Case, server: WireServer, trouble: Reply, words: str):
+    server.plan(trouble)
+    finished = (await events_of(case, server, files={"index.html": PAGE}))[-1]
+    assert finished.reason == "failed"
+    assert words in finished.error
+    assert "\n" not in finished.error
+    assert KEY not in finished.error
+
+
+async def test_files_survive_a_failure(case: Case, server: WireServer):
+    server.plan(reply(WRITES), problem(401, "Invalid API key"))
+    run = await Agent(case.provider(server)).run("A bakery page.")
+    assert run.reason == "failed"
+    assert run.files["index.html"] == PAGE
+
+
+async def test_stopping_a_run_closes_the_socket(case: Case, server: WireServer):
+    server.plan(reply(Say("Hello."), Hold(), Say("never read")))
+    handle = Agent(case.provider(server)).start("A bakery page.")
+    request = await server.arrival()
+    await request.holding.wait()
+    handle.stop()
+    run = await handle
+    await request.closed.wait()
+    assert run.reason == "stopped"
+    assert not request.finished
+
+
+async def test_a_refusal_ends_the_run_with_its_words(case: Case, server: WireServer):
+    if case.protocol == "gemini":
+        pytest.skip("Interactions has no status for a refusal")
+    server.plan(reply(Say("No."), End("refusal", words="That is against our rules.")))
+    run = await Agent(case.provider(server)).run("Something bad.")
+    assert run.reason == "refusal"
+    assert run.error

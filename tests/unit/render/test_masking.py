@@ -1,0 +1,67 @@
+"""What leaves the kernel by itself holds no secret: neither a known one nor what is shaped like a key."""
+
+import base64
+from dataclasses import replace
+
+import pytest
+
+from agent_nb import Agent, tool
+from agent_nb._base.secrets import MASK, register
+from agent_nb.notebook.views.views import PlainView
+from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.render import bundle, to_html_page, to_markdown, to_text
+from agent_nb.render.cards import MAX_ARGUMENT
+from agent_nb.run import Run
+from agent_nb.tools import Toolbox
+from tests.support.scripts import write
+
+KEY = "sk-ant-api03-" + "x9-Y" * 8
+KNOWN = 'hunter & "sons" of 1987'
+
+
+async def play(*turns, tools=None) -> Run:
+    with ScriptedProvider(list(turns)) as provider:
+        return await Agent(provider, tools=tools).run("A page")
+
+
+@pytest.mark.parametrize(
+    "form", ["text/html", "text/markdown", "text/plain", to_html_page, to_markdown, to_text]
+)
+async def test_no_form_holds_a_secret(form):
+    register(KNOWN)
+
+    @tool
+    def look(where: str) -> str:
+        """Looks."""
+        return f"found {KEY} and {KNOWN}" + " more" * 3000 + f" {KEY}"
+
+    long = "x " * (MAX_ARGUMENT // 2 - 6) + KEY
+    leaky = f"<p>{KEY}</p><script>\n{KEY};'{KNOWN}'</script>"
+    run = await play(
+        [think(f"Hm, {KEY}, {KNOWN}", fragment=3), call("look", {"where": f"{KEY} {KNOWN}"})],
+        [call("look", {"where": long}), write(content=leaky)],
+        [text(f"Yours is **{KEY}** and {KNOWN}.\n\n    {KEY}", fragment=2)],
+        tools=Toolbox.default([look]),
+    )
+    run = replace(run, prompt=f"{'Use it. ' * 12}{KEY} {KNOWN}", error=f"Refused {KEY}")
+    shown = bundle(run)[form] if isinstance(form, str) else form(run)
+    assert MASK in shown
+    assert "sk-ant" not in shown
+    assert "x9-Y" not in shown
+    assert "1987" not in shown
+    assert KEY in run.html
+
+
+async def test_a_picture_is_never_masked():
+    data = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
+    page = "<p>See</p><img src='a.png'>"
+    run = (await play([write(content=page)], [text(f"It is {KEY}.")])).with_files({"a.png": data})
+    shown = bundle(run)["text/html"]
+    assert base64.b64encode(data).decode() in shown
+    assert MASK in shown
+
+
+async def test_plain_text_holds_no_control_signs(capsys):
+    run = await play([text("\x1b]0;pwned\x07 Bye.")])
+    PlainView().finish(run, "files", [])
+    assert "]0;pwned Bye." in capsys.readouterr().out

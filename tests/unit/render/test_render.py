@@ -1,0 +1,393 @@
+"""The frozen form of a run: its bytes, its words, its size, and what it keeps out."""
+
+import base64
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from markdown_it import MarkdownIt
+
+from agent_nb import Agent, Files, tool
+from agent_nb.errors import ProviderError
+from agent_nb.messages import Source, Usage, assistant
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
+from agent_nb.render import bundle, first_frame, outcome_mark, ready_line, to_html_page, to_markdown, to_text
+from agent_nb.render.cards import MAX_IMAGE
+from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
+from agent_nb.run import Run
+from agent_nb.tools.base import ToolOutput
+from tests.support.demo_kit import BAKERY, built
+from tests.support.scripts import write
+
+HOSTILE = '</script></style><script>top.pwned=1</script>"\'><img src=x onerror="top.pwned=1">'
+PNG = base64.b64encode(b"\x89PNG fake").decode()
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes, as a browser would see them outside of frames."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(markup)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def named(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+    @property
+    def page(self) -> str:
+        """What the preview's frame holds."""
+        return self.named("iframe")[0]["srcdoc"] or ""
+
+
+async def play(*turns, tools=None, name="hero", **material) -> Run:
+    with ScriptedProvider(list(turns)) as provider:
+        run = await Agent(provider, tools=tools, approve="auto").run("A page", **material)
+    return replace(run, name=name, key=f"{name}-0123abcdef")
+
+
+async def page_run(page: str, **more: str | bytes) -> Run:
+    run = await play([write(content=page)], [text("Done.")])
+    return run.with_files({path.replace("__", "."): content for path, content in more.items()})
+
+
+async def test_equal_runs_give_equal_bytes():
+    first, second = [await built(BAKERY) for _ in range(2)]
+    assert first.id != second.id
+    assert bundle(first) == bundle(second)
+    assert first.id not in str(bundle(first))
+    assert to_html_page(first) == to_html_page(second)
+
+
+async def test_the_outcome_tells_runs_apart():
+    one, twin, other = [await page_run(page) for page in ("<p>One</p>", "<p>One</p>", "<p>Other</p>")]
+    assert outcome_mark(one) == outcome_mark(twin) != outcome_mark(other)
+    both = replace(one, variants=(one, other))
+    assert outcome_mark(both) == outcome_mark(both.pick(2)) != outcome_mark(one)
+
+
+async def test_the_bundle_has_three_forms():
+    run = await page_run("<h1>Hi</h1>")
+    assert list(bundle(run)) == ["text/html", "text/markdown", "text/plain"]
+    outer = Elements(bundle(replace(run, key='a"<b'))["text/html"]).tags[0]
+    assert outer == ("div", {"data-anb-run": 'a"<b', "data-anb-outcome": outcome_mark(run)})
+
+
+async def test_nothing_has_an_id():
+    run = await page_run("<h1 id=top>Hi</h1>")
+    assert not any("id" in attributes for _, attributes in Elements(bundle(run)["text/html"]).tags)
+
+
+async def test_the_headline_tells_what_is_known():
+    run = await play(
+        [think("Hm."), wait(3.14), write(), usage(input=14_200, output=0)], [usage(output=3_400)]
+    )
+    run = replace(run, cost=0.164, model="anthropic:claude-opus-5-5")
+    words = Elements(bundle(run)["text/html"]).text
+    assert "hero: done in 3.1 s, claude-opus-5-5, 14.2k tokens in, 3.4k out, $0.16, 2 steps" in words
+    assert "Thought for 3.1 s" in words
+    assert "$" not in Elements(bundle(replace(run, cost=None))["text/html"]).text
+
+
+async def test_hostile_text_stays_text():
+    @tool
+    def look(where: str) -> str:
+        """Looks."""
+        return HOSTILE
+
+    links = "[a](javascript:top.pwned=1) ![b](https://x.example/b.png) <b>c</b>"
+    hostile_words = f"# {HOSTILE}\n\n{links}\n\n```\n{HOSTILE}\n```"
+    run = await play(
+        [think(HOSTILE), call("look", {"where": HOSTILE})],
+        [write("it's <i> & .html", HOSTILE), call("nothing" + HOSTILE, {})],
+        [text(hostile_words)],
+        tools=[*Agent("demo:").toolbox, look],
+    )
+    run = replace(
+        run, key=HOSTILE, name=HOSTILE, model=HOSTILE, prompt=HOSTILE, error=HOSTILE, reason="failed"
+    )
+    for markup in (
+        bundle(run)["text/html"],
+        to_html_page(run),
+        first_frame(HOSTILE, HOSTILE, HOSTILE)["text/html"],
+    ):
+        seen = Elements(markup)
+        assert not seen.named("script")
+        assert not seen.named("img")
+        assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on")]
+        assert all(link["href"].startswith("https://") for link in seen.named("a"))
+        assert all("allow-same-origin" not in frame["sandbox"] for frame in seen.named("iframe"))
+    live = Elements(MarkdownIt("commonmark", {"html": True}).render(to_markdown(run)))
+    assert {tag for tag, _ in live.tags} <= {
+        "p",
+        "h1",
+        "a",
+        "ul",
+        "li",
+        "code",
+        "pre",
+        "strong",
+        "blockquote",
+    }
+
+
+async def test_words_are_markdown_without_headings():
+    run = await play([text("# Big\n\n**bold** [link](https://example.com)\n\n|a|b|\n|-|-|\n|1|2|")])
+    seen = Elements(bundle(run)["text/html"])
+    assert not seen.named("h1")
+    assert {"table", "strong"} <= {tag for tag, _ in seen.tags}
+    assert seen.named("a") == [
+        {"href": "https://example.com", "target": "_blank", "rel": "noopener noreferrer"}
+    ]
+
+
+async def test_sources_are_links_if_safe():
+    run = await play([text("So they say.")])
+    sources = assistant(Source("Good", "https://example.com/a?b&c"), Source("Bad", "javascript:alert(1)"))
+    added = next(event for event in reversed(run.events) if event.type == "message_added")
+    run = replace(run, events=(*run.events, replace(added, message=sources)))
+    seen = Elements(bundle(run)["text/html"])
+    assert [link["href"] for link in seen.named("a")] == ["https://example.com/a?b&c"]
+    assert "Bad" in seen.text
+
+
+async def test_a_withdrawn_turn_is_not_shown():
+    cut = ProviderError("The line was cut.", retryable=True)
+    run = await play([text("Half a sen"), write(content="<p>half"), fail(cut)], [write()], [text("Whole.")])
+    words = Elements(bundle(run)["text/html"]).text
+    assert "Half a sen" not in words
+    assert "Tried again: The line was cut." in words
+    assert to_text(run).count("create index.html") == 1
+
+
+async def test_tools_unfold_to_their_outputs():
+    @tool
+    def show() -> ToolOutput:
+        """Shows."""
+        outputs = (
+            {"image/png": PNG, "text/plain": "a sunset"},
+            {"image/png": "A" * (MAX_IMAGE + 4)},
+            {"text/x-diff": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-<old>\n+<new>\n"},
+            {"text/html": "<table onclick=x></table><script>1</script>", "text/plain": "the table"},
+            {"text/plain": ["line 1\n", "line <2>"]},
+            {"image/jpeg": '"><script>alert(1)</script>'},
+        )
+        return ToolOutput(text="Shown.", summary="5 things", outputs=outputs)
+
+    run = await play([call("show", {})], [text("Done.")], tools=[show])
+    markup = bundle(run)["text/html"]
+    seen = Elements(markup)
+    assert [image["src"] for image in seen.named("img")] == [f"data:image/png;base64,{PNG}"]
+    assert "image/png, 300 kB, too large to keep here" in seen.text
+    assert '<span class="anb-del">-&lt;old&gt;</span>' in markup
+    assert (frame := seen.named("iframe")[0])["sandbox"] == ""
+    assert "<table onclick=x>" in frame["srcdoc"]
+    assert not seen.named("table")
+    assert "line <2>" in seen.text
+    assert "unreadable" in seen.text
+
+
+async def test_a_failed_tool_says_why():
+    run = await play([call("edit_file", {"path": "no.html", "old": "a", "new": "b"})], [text("I see.")])
+    assert "✗ edit no.html: failed: There is no file" in Elements(bundle(run)["text/html"]).text
+    assert "edit no.html: failed, There is no file" in to_text(run)
+
+
+async def test_a_failure_without_files_is_short():
+    run = await play([fail(ProviderError("No key. Set `SOME_KEY`."))])
+    seen = Elements(bundle(run)["text/html"])
+    assert "hero: failed" in seen.text
+    assert not seen.named("iframe")
+    assert not seen.named("input")
+    assert "<code>SOME_KEY</code>" in bundle(run)["text/html"]
+    assert "No key. Set `SOME_KEY`." in to_text(run)
+
+
+@pytest.mark.parametrize("size", [1_000, 70_000, 400_000, 900_000])
+async def test_the_saved_size_is_bounded(size):
+    line = "<p class=\"a\" title='b'>Fresh bread &amp; butter, every morning.</p>\n"
+    page = "<!doctype html>\n" + line * (size // len(line))
+    words = "All is well. " * 300
+    run = await play([write(content=page)], [think(words), text(words)])
+    code = len(page) * 1.2 if len(page) <= 64_000 else 0
+    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(words) + 8_000
+    assert Elements(bundle(run)["text/html"]).page.endswith(page.removeprefix("<!doctype html>"))
+
+
+async def test_a_huge_page_is_left_out():
+    run = await page_run("<p>" + "x" * 1_000_000)
+    markup = bundle(run)["text/html"]
+    assert not Elements(markup).named("iframe")
+    assert '<code>hero.files.save("site")</code>' in markup
+    assert len(markup) < 10_000
+
+
+async def test_long_code_is_left_out():
+    run = await page_run("<p>" + "x" * 65_000, app__js="let a = 1 < 2", logo__png=b"\x89PNG")
+    seen = Elements(bundle(run)["text/html"])
+    assert "xxxx" not in seen.text
+    assert 'index.html, 65 kB: hero.files["index.html"]' in seen.text
+    assert "let a = 1 < 2" in seen.text
+    assert 'logo.png, 4 bytes: hero.files["logo.png"]' in seen.text
+
+
+async def test_broken_characters_never_come_out():
+    run = await play([think("a\0b\ud800c"), text("d\0e\udfffé 😀")])
+    run = replace(run, name="he\0ro", error="x\ud83d", prompt="\udc00")
+    for form in (*bundle(run).values(), to_html_page(run), ready_line(run, None)):
+        assert "\0" not in form
+        form.encode("utf-8")
+    assert "é 😀" in bundle(run)["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("page", "begins"),
+    [
+        ("<!DOCTYPE html>\n<h1>", r"<!DOCTYPE html><base"),
+        ("\ufeff \n<!doctype html><h1>", r" \n<!doctype html><base"),
+        ("<h1>", r"<base"),
+        ("<!-- hi --><!doctype html><h1>", r"<!doctype html><base"),
+        ("<!--><script>1</script>--><!doctype html>", r"<!doctype html><base"),
+        ("<script>1</script><!doctype html>", r"<base"),
+    ],
+)
+def test_the_policy_comes_first(page, begins):
+    srcdoc = Elements(f"<iframe {frame_attributes(page)}>").page
+    assert re.match(begins, srcdoc)
+    assert srcdoc.index("Content-Security-Policy") < (srcdoc + "<h1>").index("<h1>")
+    assert srcdoc.index("connect-src 'none'" if "connect-src" in srcdoc else "default-src 'none'") < 200
+
+
+@pytest.mark.parametrize(
+    "page", ["&amp;&lt; &copy & a&&b '\"'", "\"a\" 'b' 'c' &#39;", '&quot;\r\n"""&', "é 😀 <p>"]
+)
+def test_quoting_loses_nothing(page):
+    assert Elements(f"<iframe {frame_attributes(page)}>").page.endswith(page)
+
+
+def test_relative_files_come_into_the_page():
+    page = (
+        '<link rel="stylesheet" href="css/site.css"><script src=./app.js defer></script>'
+        "<img src='img/logo.png?v=2'><a href='about.html'>x</a><img src='https://x.example/a.png'><img src=gone.png>"
+    )
+    files = Files(
+        {
+            "index.html": page,
+            "css/site.css": '@import "more.css"; h1{background:url(../img/logo.png)}',
+            "css/more.css": '@import "site.css"; p{color:red}',
+            "app.js": 'const a = "50% # <b>";\nalert(a)',
+            "img/logo.png": b"\x89PNG",
+        }
+    )
+    whole = assembled(files, "index.html", 100_000)
+    assert whole.count("data:image/png;base64,iVBORw==") == 2
+    assert "background:url(data:image/png;base64,iVBORw==)" in whole
+    assert (
+        'src="data:text/javascript;charset=utf-8,const a = %2250%25 %23 %3Cb%3E%22;%0Aalert(a)" defer'
+        in whole
+    )
+    assert "p%257Bcolor:red%257D" in whole
+    for kept in ("'about.html'", "'https://x.example/a.png'", "src=gone.png"):
+        assert kept in whole
+
+
+def test_files_that_multiply_are_refused():
+    level = {f"{n}.css": f'@import "{n + 1}.css"; @import "{n + 1}.css?again";' for n in range(40)}
+    files = Files({"index.html": '<link rel="stylesheet" href="0.css">', **level, "40.css": "p{}"})
+    with pytest.raises(TooLargeError):
+        assembled(files, "index.html", 100_000)
+
+
+async def test_plain_text_is_stable():
+    run = await play([think("Hm."), write()], [text("Done."), usage(output=5)])
+    other = replace(run, seconds=99.0, cost=4.2, usage=Usage(input=7), id="x")
+    assert to_text(run) == to_text(other)
+    assert to_text(run).splitlines() == [
+        f"hero: done ({run.model.partition(':')[2] or run.model})",
+        "  create index.html: ok, 29 bytes, 1 line",
+        "",
+        "Done.",
+        "",
+        "1 file:",
+        "  index.html, 29 bytes",
+    ]
+
+
+async def test_markdown_reads_as_a_document():
+    run = await play(
+        [write()],
+        [text("See `<main>` and <main>.\n\n```html\n<b>\n```\n\n|a|\n|-|\n|<i>|"), stop("max_tokens")],
+    )
+    told = to_markdown(run)
+    assert told.startswith("**hero**: cut off at the token limit")
+    assert "- `create index.html`: 29 bytes, 1 line" in told
+    assert "See `<main>` and &lt;main>." in told
+    assert "```html\n<b>\n```" in told
+    assert "|&lt;i>|" in told
+
+
+async def test_the_ready_line_names_the_variables():
+    run = await page_run("<h1>Hi</h1>")
+    assert ready_line(run, "files") == '`hero` and `files` are ready: `hero.files["index.html"]` (11 bytes)'
+    assert ready_line(run, None) == '`hero` is ready, use `hero.files`: `hero.files["index.html"]` (11 bytes)'
+    assert ready_line(run.with_files({"a.css": "p{}"}), "files").endswith("(11 bytes) and 1 more file")
+    assert ready_line(await play([text("Hello.")]), "files") == "`hero` is ready: `hero.text`"
+    assert ready_line(await play([fail(ProviderError("No."))]), "files") == "`hero` is ready: `hero.error`"
+
+
+async def test_variants_are_options():
+    pages = [
+        [call("create_file", {"path": "index.html", "content": f"<h1>Page {n}</h1>"})] for n in (1, 2, 3)
+    ]
+    with ScriptedProvider([*pages, *[[text("Done.")]] * 3]) as provider:
+        race = Agent(provider).race("A page", variants=3)
+        race.label("hero", "hero-1")
+        run = (await race).pick(2)
+    seen = Elements(bundle(run)["text/html"])
+    labels = [(tab["aria-label"], "checked" in tab) for tab in seen.named("input")]
+    assert labels == [
+        ("Option 1", False),
+        ("Option 2", True),
+        ("Option 3", False),
+        ("Code", False),
+        ("Transcript", False),
+    ]
+    assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
+    assert "Option 2 of 3: hero.pick(1) takes another" in seen.text
+    assert "Option 3: done, test, " in seen.text
+    assert "This is option 2 of 3:\n  1: done (test), 15 bytes\n  2: done" in bundle(run)["text/plain"]
+    said = ready_line(replace(await race, name="hero"), "files")
+    assert said.endswith("Option 1 of 3, the first that ended well: `hero.pick(2)` takes another")
+    assert ready_line(run, "files", picked=True).endswith("Option 2 of 3, as picked")
+
+
+def test_the_first_frame_says_what_to_do():
+    frame = first_frame("hero-1", "hero", "anthropic:claude-opus-5-5")
+    assert list(frame) == ["text/html", "text/markdown", "text/plain"]
+    assert (
+        "hero was still running when this was saved. Run the cell again" in Elements(frame["text/html"]).text
+    )
+    assert "`hero` was still running when this was saved" in frame["text/markdown"]
+    assert "data-anb-run" in frame["text/html"]
+
+
+async def test_the_page_of_its_own_is_whole():
+    run = await page_run("<h1>Hi</h1>")
+    seen = Elements(to_html_page(run))
+    assert seen.named("title")
+    assert "A page" in seen.text
+    assert not [tag for tag, attributes in seen.tags if "src" in attributes or tag == "link"]
+
+
+async def test_a_collapsed_output_reads_as_its_name_and_end():
+    html = bundle(await page_run("<h1>Hi</h1>"))["text/html"]
+    assert html.splitlines()[0] == "<!-- hero: done -->"
+    assert first_frame("hero-1", "hero", "demo:")["text/html"].startswith("<!-- hero: running -->\n")

@@ -1,0 +1,235 @@
+"""Agent: the ways to ask it, what it refuses before anything is sent, what it leaves open or closed."""
+
+import json
+
+import pytest
+
+from agent_nb import Agent, Limits, tool
+from agent_nb.errors import ConfigError, MissingKeyError, UnknownModelError
+from agent_nb.events import RunFinished
+from agent_nb.messages import Image
+from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.tools import Toolbox
+from tests.support.scripts import PAGE, run_script, write
+
+
+@tool
+def roll(sides: int) -> str:
+    """Rolls a die."""
+    return f"{sides} at most"
+
+
+class Closing(ScriptedProvider):
+    """Counts how often it is closed."""
+
+    closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("opnai:gpt-6", UnknownModelError), ("openai:gpt-6-sol", MissingKeyError), ("", ConfigError)],
+)
+def test_a_model_that_cannot_be_asked_is_refused(name, error):
+    with pytest.raises(error):
+        Agent(name)
+
+
+@pytest.mark.parametrize("approve", ["always", None, True])
+def test_a_policy_is_one_of_three_or_a_function(approve):
+    with pytest.raises(ConfigError, match="'ask', 'auto', 'deny' or a function"):
+        Agent("demo:", approve=approve)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"limits": {"steps": 3}},
+            "`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not a dict.",
+        ),
+        ({"system": 3}, "`system` is text, not a int."),
+        ({"tools": roll.function}, "`tools` is a list of functions and tools, not a function."),
+        ({"tools": "roll"}, "`tools` is a list of functions and tools, not a str."),
+        ({"tools": [lambda sides: sides]}, "has no annotation"),
+        ({"model": 3}, "`model` is a name such as 'anthropic:', or a provider, not a int."),
+        ({"model": None}, "`model` is a name such as 'anthropic:', or a provider, not None."),
+    ],
+)
+def test_what_an_agent_cannot_take_is_one_sentence(given, says):
+    with pytest.raises(ConfigError) as told:
+        Agent(**{"model": "demo:", **given})
+    assert says in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+async def test_a_budget_needs_a_known_price():
+    with pytest.raises(ConfigError, match="known price"):
+        await Agent(ScriptedProvider([]), limits=Limits(usd=1)).run("go")
+
+
+async def test_own_functions_are_taken_as_tools():
+    def double(number: int) -> str:
+        """Doubles."""
+        return str(2 * number)
+
+    run = await run_script(
+        [call("double", {"number": 4}), call("roll", {"sides": 6})], [text("ok")], tools=[double, roll]
+    )
+    assert [use.result.text for use in run.tool_uses] == ["8", "6 at most"]
+
+
+def test_the_repr_names_model_and_tools():
+    assert repr(Agent("demo:", tools=[roll])) == "<Agent demo: with roll>"
+    assert repr(Agent("demo:", tools=[])) == "<Agent demo: with no tools>"
+
+
+def test_a_toolbox_is_taken_as_it_is():
+    toolbox = Toolbox([roll])
+    assert Agent("demo:", tools=toolbox).toolbox is toolbox
+
+
+async def test_a_preview_is_what_the_run_sends():
+    material = {"files": {"index.html": PAGE}, "messages": [{"role": "user", "content": "Before."}]}
+    with ScriptedProvider([[text("ok")]]) as provider:
+        agent = Agent(provider, system="Speak French.")
+        system, messages = agent.preview("Fix it", **material)
+        assert not provider.requests
+        await agent.run("Fix it", **material)
+    (request,) = provider.requests
+    assert (request.system, request.messages) == (system, messages)
+
+
+async def test_material_that_is_misspelt_is_refused():
+    agent = Agent(ScriptedProvider([]))
+    for ask in (agent.start, agent.race, agent.preview, agent.offered):
+        with pytest.raises(TypeError, match="'image'"):
+            ask("Like this", image=["photo.png"])
+
+
+async def test_tools_are_offered_where_they_can_work():
+    from PIL import Image as Picture
+
+    agent, photo = Agent("demo:"), Picture.new("RGB", (2, 2))
+    without, given = (
+        {spec.name for spec in agent.offered("A page", images=images)} for images in ([], [photo])
+    )
+    assert given - without == {"extract_assets"}
+    assert {"create_file", "edit_file"} <= without
+
+
+async def test_pictures_follow_the_words_of_the_prompt():
+    from PIL import Image as Picture
+
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Like this", images=[Picture.new("RGB", (2, 2))])
+    parts = provider.requests[0].messages[0].parts
+    assert parts[0].text == "Like this"
+    assert isinstance(parts[-1], Image)
+
+
+async def test_runs_of_one_agent_share_nothing():
+    with ScriptedProvider([[write("a.txt", "1")], [text("one")], [text("two")]]) as provider:
+        agent = Agent(provider)
+        first, second = await agent.run("first"), await agent.run("second")
+    assert (list(first.files), list(second.files)) == (["a.txt"], [])
+    assert len(provider.requests[-1].messages) == 1
+    assert first.id != second.id
+
+
+async def test_a_subscriber_that_raises_breaks_nothing(caplog):
+    with ScriptedProvider([[text("Done.")]]) as provider:
+        agent = Agent(provider)
+        agent.on_event(lambda event: 1 / 0)
+        run = await agent.run("go")
+    assert run.reason == "end_turn"
+    assert "a subscriber failed" in caplog.text
+
+
+async def test_subscribers_hear_every_event_of_later_runs():
+    heard = []
+    with ScriptedProvider([[text("one")], [text("two")]]) as provider:
+        agent = Agent(provider)
+        assert agent.on_event(heard.append) == heard.append
+        runs = [await agent.run("first"), await agent.run("second")]
+    assert heard == [event for run in runs for event in run.events]
+
+
+async def test_the_stream_ends_with_exactly_one_end():
+    with ScriptedProvider([[text("Done.")]]) as provider:
+        events = [event async for event in Agent(provider).stream("go")]
+    assert [type(event) for event in events].count(RunFinished) == 1
+    assert isinstance(events[-1], RunFinished)
+
+
+async def test_sse_gives_names_and_json():
+    with ScriptedProvider([[think("Hm."), text("Done.")]]) as provider:
+        pairs = [pair async for pair in Agent(provider).sse("go")]
+    told = [(name, json.loads(data)) for name, data in pairs]
+    assert (told[0][0], told[-1][0]) == ("run_started", "run_finished")
+    assert [data["text"] for name, data in told if name == "text_delta"] == ["Done."]
+    assert [data["seq"] for _, data in told] == list(range(1, len(told) + 1))
+
+
+async def test_an_unknown_vocabulary_is_refused_first():
+    provider = ScriptedProvider([[text("Done.")]])
+    with pytest.raises(ConfigError, match="klingon"):
+        await anext(Agent(provider).sse("go", vocabulary="klingon"))
+    assert not provider.requests
+
+
+def test_run_sync_works_with_no_loop():
+    assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
+
+
+async def test_run_sync_works_inside_a_running_loop():
+    assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
+
+
+async def test_another_model_leaves_the_agent_alone():
+    one, two = ScriptedProvider([[text("one")]]), ScriptedProvider([[text("two")]], name="scripted:other")
+    agent = Agent(one, system="Speak French.")
+    other = agent.with_model(two)
+    assert ((await agent.run("go")).text, (await other.run("go")).text) == ("one", "two")
+    assert two.requests[0].system.endswith("Speak French.")
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        lambda agent: agent.with_model(ScriptedProvider([[write()], [text("Done.")]])),
+        lambda agent: agent.with_stack("react"),
+        lambda agent: agent.recording("tape.jsonl"),
+    ],
+    ids=["model", "stack", "recording"],
+)
+async def test_a_copy_keeps_its_hooks_to_itself(copied, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    heard: dict[str, set[str]] = {"agent": set(), "copy": set()}
+    agent = Agent(ScriptedProvider([[write()], [text("Done.")]] * 2))
+    agent.after_tool(lambda call, result: heard["agent"].add("before the copy"))
+    copy = copied(agent)
+    for name, one in (("agent", agent), ("copy", copy)):
+        one.before_tool(lambda call, name=name: heard[name].add("before"))
+        one.after_tool(lambda call, result, name=name: heard[name].add("after"))
+        one.on_event(lambda event, name=name: heard[name].add("event"))
+    await copy.run("go")
+    assert heard == {"agent": {"before the copy"}, "copy": {"before", "after", "event"}}
+
+
+async def test_recording_leaves_the_agent_alone(tmp_path):
+    agent = Agent(ScriptedProvider([[text("one")], [text("two")]]))
+    await agent.recording(tmp_path / "tape.jsonl").run("go")
+    before = (tmp_path / "tape.jsonl").read_bytes()
+    await agent.run("go")
+    assert (tmp_path / "tape.jsonl").read_bytes() == before
+
+
+async def test_leaving_the_agent_closes_its_model():
+    provider = Closing([])
+    async with Agent(provider) as agent:
+        assert provider.closed == 0
+    assert provider.closed == 1
+    assert agent.provider is provider

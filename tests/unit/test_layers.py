@@ -1,0 +1,78 @@
+"""Heavy packages are imported late, files and functions stay small, every module is tested.
+
+`make check` reads the direction of imports (`tool.importlinter` in pyproject.toml).
+"""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+PACKAGE = ROOT / "agent_nb"
+UNIT = ROOT / "tests" / "unit"
+
+
+def test_the_engine_names_no_tool_and_no_vendor():
+    from agent_nb.providers import catalog
+    from agent_nb.tools import Toolbox
+
+    names = {tool.name for tool in Toolbox.default()} | {row.vendor for row in catalog()}
+    for module in ("engine/loop.py", "engine/tool_runner.py", "engine/setup.py", "agent.py"):
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value not in names, (module, node.value)
+
+
+def rooms(folder: Path) -> set[str]:
+    """Folders below `folder` that hold Python files, apart from an `__init__.py`."""
+    files = [path for path in folder.rglob("*.py") if path.name != "__init__.py"]
+    return {path.parent.relative_to(folder).as_posix() for path in files}
+
+
+def test_the_unit_tests_mirror_the_package():
+    assert rooms(UNIT) == rooms(PACKAGE) | {"prompts"}
+
+
+def test_importing_the_package_is_light():
+    script = (
+        "import sys, agent_nb; "
+        "print([m for m in ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'IPython', 'anywidget',"
+        " 'PIL', 'genai_prices', 'fastjsonschema') if m in sys.modules], 'agent_nb.events' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] False"
+
+
+def test_the_public_names_are_all_there():
+    import agent_nb
+
+    for name in agent_nb.__all__:
+        assert getattr(agent_nb, name) is not None
+    assert sorted(agent_nb.__all__) == agent_nb.__all__
+
+
+@pytest.mark.parametrize("folder", ["agent_nb", "tests", "js/src"])
+def test_files_stay_under_400_lines(folder):
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".ts"}
+        and (lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert not long
+
+
+def test_functions_stay_under_50_lines():
+    long = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[0].lineno if node.decorator_list else node.lineno
+                lines = (node.end_lineno or 0) - first + 1
+                if lines > 50:
+                    long[f"{path.name}:{node.name}"] = lines
+    assert not long

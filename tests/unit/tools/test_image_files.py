@@ -1,0 +1,145 @@
+"""Pictures as files: cropped, saved and checked; bad ones are told to the model, and nothing else is touched."""
+
+import base64
+
+import PIL.Image
+import pytest
+
+from agent_nb.messages import Image
+from agent_nb.providers import model
+from agent_nb.providers.imaging import studio_for
+from tests.support.drawings import as_image, encoded, gif, huge_png, opened, png, screenshot
+from tests.support.image_desk import KEY, Desk
+
+
+async def test_crops_are_what_the_box_holds():
+    desk = Desk(images=[as_image(screenshot())])
+    output = await desk.call(
+        "extract_assets",
+        padding=0,
+        assets=[
+            {"box": [700, 400, 800, 600], "path": "assets/square.png"},
+            {"box": [0, 0, 500, 1000], "path": "assets/left.jpg", "source": "input:1"},
+        ],
+    )
+    square, left = opened(desk.files["assets/square.png"]), opened(desk.files["assets/left.jpg"])
+    assert (square.size, square.getcolors()) == ((40, 40), [(1600, (255, 255, 0))])
+    assert (left.size, left.format) == ((200, 200), "JPEG")
+    assert output.summary == "2 of 2 pictures from the screenshot"
+
+
+async def test_padding_stops_at_the_edge():
+    desk = Desk(images=[as_image(screenshot())])
+    assets = [
+        {"box": [700, 400, 800, 600], "path": "inside.png"},
+        {"box": [0, 0, 100, 1000], "path": "edge.png"},
+    ]
+    await desk.call("extract_assets", padding=10, assets=assets)
+    assert opened(desk.files["inside.png"]).size == (60, 60)
+    assert opened(desk.files["edge.png"]).size == (50, 200)
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        ([0, 0, 1200, 500], "The box [0, 0, 1200, 500] is not inside the picture."),
+        ([-5, 0, 100, 100], "is not inside the picture."),
+        ([500, 0, 400, 100], "is not inside the picture."),
+        ([5, 5, 5, 5], "is not inside the picture."),
+        ([500, 500, 501, 501], "holds hardly a pixel"),
+    ],
+)
+async def test_boxes_outside_are_refused(box, words):
+    desk = Desk(images=[as_image(screenshot())])
+    error = await desk.fail("extract_assets", padding=0, assets=[{"box": box, "path": "a.png"}])
+    assert words in error.message
+    assert "400 x 200" in str(error)
+
+
+async def test_one_bad_box_leaves_the_others():
+    desk = Desk(images=[as_image(screenshot())])
+    assets = [
+        {"box": [0, 0, 2000, 500], "path": "bad.png"},
+        {"box": [0, 0, 500, 500], "path": "good.png"},
+        {"box": [0, 0, 500, 500], "path": "none.png", "source": "input:2"},
+    ]
+    output = await desk.call("extract_assets", assets=assets)
+    assert list(desk.files) == ["good.png"]
+    assert "bad.png: failed: The box [0, 0, 2000, 500] is not inside the picture." in output.text
+    assert "none.png: failed: There is no picture input:2: the person gave 1." in output.text
+
+
+async def test_save_takes_inputs_and_data_urls():
+    url = "data:image/png;base64," + base64.b64encode(png(9, 9)).decode()
+    desk = Desk({"old.png": png(7, 7)}, images=[Image(png(8, 8))])
+    assets = [
+        {"source": "input:1", "path": "a.png"},
+        {"source": url, "path": "b.webp"},
+        {"source": "old.png", "path": "c.png"},
+    ]
+    await desk.call("save_assets", assets=assets)
+    assert [opened(desk.files[path]).size[0] for path in ("a.png", "b.webp", "c.png")] == [8, 9, 7]
+    assert desk.files["a.png"] == png(8, 8)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("https://127.0.0.1/a.png", "is a private address"),
+        ("https://[::1]/a.png", "is a private address"),
+        ("http://example.org/a.png", "Pictures are fetched over https only, not http."),
+        ("file:///etc/hosts", "Pictures are fetched over https only, not file."),
+        ("/etc/hosts", "is absolute"),
+        ("../secret.png", "leaves the project"),
+        ("data:image/png;base64,!!!", "not valid base64"),
+        ("data:image/svg+xml,<svg onload='x'/>", "an SVG drawing"),
+        ("nowhere.png", "There is no picture nowhere.png."),
+    ],
+)
+async def test_save_refuses_what_it_must(source, words):
+    desk = Desk(studio=studio_for(model("openai:", api_key=KEY)))
+    error = await desk.fail("save_assets", assets=[{"source": source, "path": "a.png"}])
+    assert words in str(error)
+
+
+async def test_nothing_is_fetched_offline():
+    error = await Desk().fail(
+        "save_assets", assets=[{"source": "https://example.org/a.png", "path": "a.png"}]
+    )
+    assert error.message == "This run is offline: nothing is fetched from the internet."
+
+
+CMYK = encoded(PIL.Image.new("CMYK", (20, 10), (0, 200, 0, 0)), "JPEG")
+BAD = {
+    "text.png": ("<h1>Hi</h1>", "text.png is a text file, not a picture."),
+    "noise.png": (b"\x00\x01\x02" * 40, "'noise.png' is not a picture we can read"),
+    "cut.png": (png(300, 300)[:-300], "'cut.png' is damaged or cut short."),
+    "huge.png": (huge_png(), "too many pixels (10000 x 10000"),
+    "video.png": (b"\x00\x00\x00\x20ftypisom" + bytes(64), "a video, not a picture"),
+    "script.png": (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "an SVG drawing"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_bad_pictures_are_told_to_the_model(name):
+    content, words = BAD[name]
+    error = await Desk({name: content}).fail("remove_background", source=name, path="cut.png")
+    assert words in error.message
+
+
+async def test_an_unknown_path_names_the_nearest():
+    error = await Desk({"assets/hero.png": png()}).fail(
+        "remove_background", source="assets/her.png", path="a.png"
+    )
+    assert str(error) == (
+        "There is no picture assets/her.png. Did you mean assets/hero.png? Pictures: assets/hero.png."
+    )
+
+
+@pytest.mark.parametrize(("name", "content"), [("cmyk.jpg", CMYK), ("moving.gif", gif())])
+async def test_odd_pictures_are_made_plain(name, content):
+    desk = Desk({name: content})
+    await desk.call("save_assets", assets=[{"source": name, "path": "plain.png"}])
+    plain = opened(desk.files["plain.png"])
+    assert plain.mode in ("RGB", "RGBA")
+    assert getattr(plain, "n_frames", 1) == 1

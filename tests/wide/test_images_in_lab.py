@@ -1,0 +1,121 @@
+"""Pictures that a run makes and is given, in a real JupyterLab: on the card, in the page, in the saved notebook."""
+
+from playwright.sync_api import Page, expect
+
+from tests.support.drawings import screenshot
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.support.wire import Call, Say, reply
+
+pytest_plugins = ["tests.support.lab_fixtures"]
+pytestmark = needs_chromium
+
+PAGE = """<!doctype html><title>Bread</title>
+<img id="hero" alt="" src="assets/hero.png">
+<div id="oven" style="width:90px;height:90px;background-image:url('assets/oven.png')"></div>
+<picture><source srcset="assets/wide.png 2x"><img id="wide" alt="" src="assets/none.png"></picture>"""
+IMAGES = [
+    {"prompt": "A warm bakery", "path": "assets/hero.png", "aspect": "16:9"},
+    {"prompt": "An oven", "path": "assets/oven.png"},
+    {"prompt": "A street", "path": "assets/wide.png", "aspect": "21:9"},
+]
+WIDTHS = "images => images.map(image => image.naturalWidth)"
+
+
+def assert_pictures_show(page: Page, frame: str) -> None:
+    inside = page.frame_locator(frame).first
+    expect(inside.locator("#hero")).to_have_js_property("naturalWidth", 960, timeout=20_000)
+    expect(inside.locator("#wide")).to_have_js_property("complete", True)
+    drawn = inside.locator("#oven").evaluate("node => getComputedStyle(node).backgroundImage")
+    assert drawn.startswith('url("data:image/png;base64,')
+    assert inside.locator("#wide").evaluate("node => node.currentSrc").startswith("data:image/png;base64,")
+
+
+def test_made_pictures_show_live_and_saved(page, lab, vendor):
+    vendor.plan(
+        reply(Call("generate_images", {"images": IMAGES})),
+        reply(Call("create_file", {"path": "index.html", "content": PAGE})),
+        reply(Say("A page with three placeholders.")),
+    )
+    write_notebook(
+        lab.root / "pictures.ipynb",
+        LOAD,
+        f"%%agent hero {MODEL}\nA page for a bakery",
+        "print(hero.reason, len(files['assets/hero.png']) > 1000)",
+    )
+    open_notebook(page, lab, "pictures.ipynb")
+    run_all(page)
+    expect(page.get_by_text("end_turn True")).to_be_visible(timeout=60_000)
+    assert_pictures_show(page, ".anb-page iframe")
+    thumbnails = page.locator(".anb-thumb img")
+    if not thumbnails.count():
+        page.get_by_text("make 3 pictures").first.click()
+    expect(thumbnails).to_have_count(3)
+    assert thumbnails.evaluate_all(WIDTHS) == [256, 256, 256]
+    expect(page.get_by_text("assets/hero.png, 960 x 540, placeholder").first).to_be_visible()
+    keep_screenshot(page, "lab-pictures")
+    save(page)
+    text = (lab.root / "pictures.ipynb").read_text(encoding="utf-8")
+    (lab.root / "reopened.ipynb").write_text(text.replace("A page for a bakery", "Reopened"))
+    lab.trust("reopened.ipynb")
+    open_notebook(page, lab, "reopened.ipynb")
+    wait_for_kernel(page)
+    assert_pictures_show(page, ".jp-OutputArea iframe")
+
+
+def test_pictures_made_after_the_page_show(page, lab, vendor):
+    vendor.plan(
+        reply(Call("create_file", {"path": "index.html", "content": PAGE})),
+        reply(Call("generate_images", {"images": IMAGES})),
+        reply(Say("A page with three placeholders.")),
+    )
+    cell = f"%%agent late {MODEL}\nA page for a bakery"
+    write_notebook(lab.root / "late.ipynb", LOAD, cell)
+    open_notebook(page, lab, "late.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
+    assert_pictures_show(page, ".anb-page iframe")
+
+
+def test_given_pictures_show_as_thumbnails(page, lab, vendor):
+    """With the prompt in the widget, in the saved notebook, and in reach of the run that goes on."""
+    screenshot().save(lab.root / "shot.png")
+    box = {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png", "source": "input:1"}]}
+    vendor.plan(reply(Say("I see both.")), reply(Call("extract_assets", box)), reply(Say("Cropped.")))
+    write_notebook(
+        lab.root / "given.ipynb",
+        LOAD,
+        "import PIL.Image\ntall = PIL.Image.new('RGB', (100, 300), 'green')",
+        f"%%agent seen {MODEL} -i shot.png -i tall\nWhat do you see?",
+        f"%%agent cropped {MODEL} --from seen\nCrop the dot",
+        "print(cropped.reason, list(cropped.files))",
+    )
+    open_notebook(page, lab, "given.ipynb")
+    run_all(page)
+    expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible(timeout=60_000)
+    given = page.get_by_role("group", name="Given pictures").get_by_role("img")
+    expect(given).to_have_count(2)
+    assert [image.get_attribute("alt") for image in given.all()] == [
+        "shot.png (400 x 200)",
+        "tall (100 x 300)",
+    ]
+    assert given.evaluate_all(WIDTHS) == [160, 53]
+    keep_screenshot(page, "lab-given")
+    save(page)
+    text = (lab.root / "given.ipynb").read_text(encoding="utf-8")
+    (lab.root / "given-again.ipynb").write_text(text.replace("What do you see?", "Reopened"))
+    lab.trust("given-again.ipynb")
+    open_notebook(page, lab, "given-again.ipynb")
+    wait_for_kernel(page)
+    kept = page.locator(".jp-OutputArea .anb-given img")
+    expect(kept).to_have_count(2)
+    assert kept.evaluate_all(WIDTHS) == [160, 53]

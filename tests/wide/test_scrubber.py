@@ -1,0 +1,329 @@
+"""The replay bar in a real browser: everything shows the run as it was then, and playing only adds to it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support import ROOT
+from tests.support.widget_stage import RUNS, SECONDS, Stage, findings, needs_axe, needs_browser
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+SHOTS = ROOT / "test-results"
+REQUEST = {
+    "model": "anthropic:claude-opus-5-5",
+    "system": "Make files with the tools.\n`index.html` is the entry.",
+    "messages": [
+        {"role": "user", "parts": [{"type": "text", "text": "A page for a bakery"}]},
+        {
+            "role": "assistant",
+            "parts": [
+                {
+                    "type": "tool_call",
+                    "id": "c1",
+                    "name": "create_file",
+                    "arguments": '{"path": "index.html"}',
+                }
+            ],
+            "vendor": {"anthropic": "412 characters, sent back"},
+        },
+        {
+            "role": "tool",
+            "parts": [{"type": "tool_result", "call_id": "c1", "name": "create_file", "text": "Created."}],
+        },
+    ],
+    "tools": [{"name": "create_file", "description": "Writes a file.", "schema": {"type": "object"}}],
+    "settings": {"steps": 20, "effort": "medium"},
+    "known": 1,
+}
+
+
+class Replay:
+    """The bar, as a person uses it."""
+
+    def __init__(self, stage: Stage, name: str = "site") -> None:
+        SHOTS.mkdir(exist_ok=True)
+        self.stage, self.page, self.widget = stage, stage.page, stage.widget
+        stage.page.set_viewport_size({"width": 1100, "height": 700})
+        stage.play(json.loads((RUNS / f"{name}.json").read_text())["events"])
+        self.page.evaluate("request => { window.kernel.record.request = request }", REQUEST)
+        self.bar = self.widget.get_by_role("group", name="Replay")
+        self.slider = self.bar.get_by_role("slider")
+
+    def open(self) -> "Replay":
+        self.button("Replay").click()
+        self.slider.wait_for()
+        return self
+
+    def button(self, name: str) -> Any:
+        return self.widget.get_by_role("button", name=name, exact=True)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.slider.press(key)
+
+    @property
+    def words(self) -> str:
+        # Drawn with the next frame.
+        self.page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        return str(self.bar.locator(".words").inner_text())
+
+    @property
+    def rows(self) -> list[str]:
+        return [text.split("\n")[0] for text in self.widget.locator(".anb-item").all_inner_texts()]
+
+    def go_to(self, words: str) -> None:
+        for _ in range(60):
+            if self.words == words:
+                return
+            self.press("ArrowRight")
+        raise AssertionError(f"the replay never said {words!r}")
+
+
+@pytest.fixture
+def replay(stage: Stage) -> Replay:
+    return Replay(stage)
+
+
+def test_stepping_shows_the_run_as_it_was(replay: Replay):
+    assert replay.button("Replay").is_visible()
+    replay.open()
+    assert (replay.words, replay.rows) == ("the question", [])
+    replay.press("ArrowRight", "ArrowRight")
+    assert replay.words == "turn 1: the model thinks"
+    assert len(replay.rows) == 1
+    replay.go_to("turn 2: the model writes index.html")
+    assert replay.stage.preview.locator("h1").count() == 1
+    assert "writing index.html" in replay.widget.locator(".anb-status .phase").inner_text()
+    replay.page.screenshot(path=SHOTS / "replay-step.png")
+
+
+def test_stepping_back_takes_things_away(replay: Replay):
+    replay.open().press("End")
+    rows = replay.rows
+    assert replay.words == "done"
+    replay.press("Home")
+    assert (replay.words, replay.rows) == ("the question", [])
+    assert replay.widget.get_by_text("The page appears here as it is written.").is_visible()
+    replay.press("End")
+    assert replay.words == "done"
+    assert replay.rows == rows
+
+
+def test_the_page_shrinks_and_grows_again(replay: Replay):
+    replay.open().go_to("turn 2: the model writes index.html")
+    link = replay.stage.preview.get_by_role("link", name="About us")
+    link.wait_for()
+    replay.slider.fill("2.1")
+    link.wait_for(state="detached")
+    replay.stage.preview.locator("h1").wait_for()
+    replay.slider.fill("2.2")
+    link.wait_for()
+
+
+def test_leaving_returns_to_the_end(replay: Replay):
+    before = replay.rows
+    replay.open().press("ArrowRight", "Escape")
+    replay.bar.wait_for(state="hidden")
+    assert replay.rows == before
+    assert replay.button("Replay").evaluate("node => node === node.getRootNode().activeElement")
+    assert replay.widget.locator(".anb-status .phase").inner_text() == "done"
+
+
+def test_playing_never_rebuilds_the_page(stage: Stage):
+    replay = Replay(stage, "hero").open()
+    replay.go_to("turn 1: the model calls create_file")
+    replay.page.evaluate(
+        """() => {
+            const holder = document.querySelector('[data-anb-run]').shadowRoot.querySelector('.anb-page');
+            window.frames_made = 0;
+            new MutationObserver((records) => {
+                for (const record of records) window.frames_made += record.addedNodes.length;
+            }).observe(holder, { childList: true });
+        }"""
+    )
+    replay.bar.get_by_role("combobox", name="Speed").select_option("4")
+    replay.slider.press(" ")
+    replay.button("Pause").wait_for()
+    replay.page.wait_for_function(
+        """() => document.querySelector('[data-anb-run]').shadowRoot
+            .querySelector('.anb-scrub .words').textContent.includes('done')""",
+        timeout=30 * SECONDS,
+    )
+    assert replay.page.evaluate("window.frames_made") <= 1
+    assert stage.preview.locator("h1").count() == 1
+
+
+def test_playing_ends_at_the_end(replay: Replay):
+    replay.open()
+    replay.bar.get_by_role("combobox", name="Speed").select_option("4")
+    replay.button("Play").click()
+    replay.page.wait_for_function(
+        """() => document.querySelector('[data-anb-run]').shadowRoot
+            .querySelector('.anb-scrub .words').textContent === 'done'""",
+        timeout=30 * SECONDS,
+    )
+    replay.button("Play").wait_for()
+    replay.button("Play").click()
+    replay.button("Pause").wait_for()
+    assert replay.words != "done"
+
+
+def test_the_slider_reaches_any_time(replay: Replay):
+    replay.open()
+    replay.slider.fill("2.1")
+    assert replay.words == "turn 2: the model writes index.html"
+    assert "2.1 s" in str(replay.slider.get_attribute("aria-valuetext"))
+    assert replay.widget.locator(".anb-scrub .marks .turn").count() == 6
+    assert replay.widget.locator(".anb-scrub .marks .result").count() == 5
+
+
+def test_shift_goes_by_single_events(replay: Replay):
+    replay.open().go_to("turn 2: the model calls create_file")
+    text = replay.widget.locator(".anb-item").last
+    lengths = []
+    for _ in range(3):
+        replay.press("Shift+ArrowRight")
+        assert replay.words == "turn 2: the model writes index.html"
+        lengths.append(len(text.inner_text()))
+    assert lengths == sorted(lengths)
+
+
+def test_a_reader_hears_steps_not_playing(replay: Replay):
+    replay.open()
+    spoken = replay.bar.get_by_role("status")
+    replay.press("ArrowRight")
+    assert replay.words == spoken.inner_text() == "turn 1: the request is sent"
+    replay.bar.get_by_role("combobox", name="Speed").select_option("4")
+    replay.page.evaluate(
+        """() => {
+            const root = document.querySelector('[data-anb-run]').shadowRoot;
+            window.heard = [];
+            for (const node of root.querySelectorAll('[aria-live]'))
+                new MutationObserver(() => window.heard.push(node.textContent))
+                    .observe(node, { childList: true, characterData: true, subtree: true });
+        }"""
+    )
+    replay.slider.press(" ")
+    replay.button("Pause").wait_for()
+    replay.button("Play").wait_for(timeout=30 * SECONDS)
+    assert replay.words == "done"
+    assert replay.page.evaluate("window.heard") == ["done"]
+
+
+def test_a_question_of_the_past_has_no_buttons(stage: Stage):
+    replay = Replay(stage, "approval")
+    stage.more(
+        {"type": "approval_resolved", "at": 9, "variant": 0, "call_id": "c", "approved": True, "note": ""},
+        {
+            "type": "run_finished",
+            "at": 9,
+            "variant": 0,
+            "reason": "stopped",
+            "usage": {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0},
+            "cost": None,
+            "seconds": 9,
+            "error": None,
+        },
+    )
+    replay.open()
+    for _ in range(20):
+        if "may it run" in replay.words:
+            break
+        replay.press("ArrowRight")
+    question = replay.widget.get_by_role("group", name="Allow run python?")
+    assert question.is_visible()
+    assert question.get_by_role("button").count() == 0
+
+
+def test_the_request_of_a_turn_can_be_read(replay: Replay):
+    replay.open().go_to("turn 2: the request is sent")
+    replay.button("Request of turn 2").click()
+    panel = replay.widget.locator(".anb-request")
+    panel.get_by_text("Turn 2: what the model was sent").wait_for()
+    panel.get_by_text("Messages").wait_for()
+    assert panel.get_by_text("new", exact=True).count() == 2
+    assert '"path": "index.html"' in panel.inner_text()
+    assert panel.locator("small").all_inner_texts()[-2:-1] == ["anthropic:claude-opus-5-5"]
+    panel.get_by_text("All of it as JSON").click()
+    assert '"known"' not in panel.locator("pre").last.inner_text()
+    replay.page.screenshot(path=SHOTS / "replay-request.png")
+    sent = replay.page.evaluate("window.kernel.commands.filter((c) => c.command === 'request')")
+    assert [(command["step"], command["variant"]) for command in sent] == [(2, 0)]
+    panel.get_by_role("button", name="Close").press("Escape")
+    panel.wait_for(state="hidden")
+    assert replay.bar.is_visible()
+    replay.button("turn 1: request").click()
+    panel.wait_for()
+    assert replay.page.evaluate("window.kernel.commands.at(-1).step") == 1
+
+
+def test_the_request_follows_the_steps(replay: Replay):
+    replay.open().go_to("turn 2: the request is sent")
+    replay.button("Request of turn 2").click()
+    panel = replay.widget.locator(".anb-request")
+    panel.get_by_text("Turn 2: what").wait_for()
+    replay.go_to("turn 3: the request is sent")
+    panel.get_by_text("Turn 3: what").wait_for()
+    assert replay.slider.evaluate("node => node === node.getRootNode().activeElement")
+    replay.slider.press(" ")
+    panel.wait_for(state="hidden")
+
+
+def test_a_kernel_that_refuses_is_quoted(replay: Replay):
+    replay.page.evaluate("() => { window.kernel.record.request = null }")
+    replay.open()
+    replay.button("Request of turn 1").click()
+    replay.widget.locator(".anb-request").get_by_text("A recording has no kernel to ask.").wait_for()
+
+
+@needs_axe
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_replay(stage: Stage, theme: str):
+    stage.page.emulate_media(reduced_motion="reduce")
+    replay = Replay(stage)
+    replay.page.evaluate("dark => document.documentElement.classList.toggle('dark', dark)", theme == "dark")
+    replay.open().go_to("turn 2: the model writes index.html")
+    assert findings(stage) == []
+    replay.page.screenshot(path=SHOTS / f"replay-{theme}.png")
+    replay.button("Request of turn 2").click()
+    replay.widget.locator(".anb-request b").first.wait_for()
+    assert findings(stage) == []
+    replay.page.screenshot(path=SHOTS / f"replay-request-{theme}.png")
+
+
+def test_a_narrow_cell_keeps_the_bar_whole(replay: Replay):
+    replay.page.set_viewport_size({"width": 460, "height": 900})
+    replay.open().go_to("turn 2: the model writes index.html")
+    replay.page.screenshot(path=SHOTS / "replay-narrow.png")
+    box = replay.bar.bounding_box()
+    for control in (
+        replay.slider,
+        replay.button("Play"),
+        replay.button("Leave the replay"),
+        replay.bar.locator(".words"),
+    ):
+        inner = control.bounding_box()
+        assert inner["x"] >= box["x"]
+        assert inner["x"] + inner["width"] <= box["x"] + box["width"]
+
+
+def test_of_several_the_shown_one_is_scrubbed(stage: Stage):
+    replay = Replay(stage, "three")
+    tabs = replay.widget.get_by_role("tablist", name="Variants").get_by_role("tab")
+    replay.widget.get_by_role("radio", name="Grid").click()
+    assert not replay.button("Replay").is_visible()
+    replay.widget.get_by_role("radio", name="One at a time").click()
+    replay.open().go_to("turn 1: the model thinks")
+    time = float(replay.slider.input_value())
+    tabs.nth(1).click()
+    assert replay.words.startswith("turn 1: ")
+    assert float(replay.slider.input_value()) == time
+    replay.press("End")
+    assert replay.words == "done"
+    replay.page.screenshot(path=SHOTS / "replay-variants.png")
+    replay.widget.get_by_role("radio", name="Grid").click()
+    replay.bar.wait_for(state="hidden")

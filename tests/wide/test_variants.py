@@ -1,0 +1,246 @@
+"""Several variants in a real browser: the grid, side by side, one at a time, and what each does with its frames."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.widget_stage import (
+    ROOT,
+    RUNS,
+    SECONDS,
+    Stage,
+    event,
+    findings,
+    focused,
+    needs_axe,
+    needs_browser,
+)
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+SHOTS = ROOT / "test-results" / "variants"
+ARRANGEMENTS = {"one": "One at a time", "grid": "Grid", "side": "Side by side"}
+LEAD = "Bread worth"
+
+
+def watch(stage: Stage, run: str, arrangement: str = "grid", *, width: int = 1000, **query: Any) -> None:
+    """Plays a recorded run, all at once unless it is told otherwise."""
+    stage.page.set_viewport_size({"width": width, "height": 720})
+    layout = json.dumps({"arrangement": arrangement})
+    stage.page.add_init_script(f"self === top && localStorage.setItem('agent_nb.layout', '{layout}')")
+    stage.page.goto(f"{stage.server.address}/?{urlencode({'run': run, 'speed': 0, **query})}")
+    stage.widget.locator(".anb-frame").wait_for()
+
+
+def until(run: str, kind: str, variant: int) -> int:
+    """How many events of a recorded run there are up to that one."""
+    events = json.loads((RUNS / f"{run}.json").read_text())["events"]
+    return next(
+        number
+        for number, item in enumerate(events, 1)
+        if item["type"] == kind and item.get("variant", 0) == variant
+    )
+
+
+def arrange(stage: Stage, arrangement: str) -> None:
+    stage.widget.get_by_role("radio", name=ARRANGEMENTS[arrangement]).click()
+
+
+def page_of(stage: Stage, place: str, index: int) -> Any:
+    return stage.widget.locator(place).nth(index).frame_locator("iframe >> nth=-1")
+
+
+def frames(stage: Stage) -> int:
+    return stage.widget.locator("iframe").count()
+
+
+def sent(stage: Stage, command: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = stage.page.evaluate(
+        "name => window.kernel.commands.filter((sent) => sent.command === name)", command
+    )
+    return found
+
+
+def shoot(stage: Stage, name: str) -> None:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    stage.page.locator("#cell").screenshot(path=str(SHOTS / f"{name}.png"))
+
+
+def end_badly(stage: Stage, variant: int) -> None:
+    usage = dict.fromkeys(("input", "cached_read", "cached_write", "output", "reasoning"), 0)
+    error = "The service answered 401: the key in `GEMINI_API_KEY` is not valid. Set another and run the cell again."
+    end = {"usage": usage, "cost": None, "seconds": 1.0, "error": error, "reason": "failed"}
+    stage.more(event("run_finished", **end) | {"variant": variant})
+
+
+def ask(stage: Stage, variant: int) -> None:
+    args = {
+        "call_id": "ask-1",
+        "name": "run_python",
+        "title": "run `df.head()`",
+        "args": {"code": "df.head()"},
+    }
+    stage.more(event("approval_requested", **args) | {"variant": variant})
+
+
+def test_grid_streams_every_page(stage: Stage):
+    watch(stage, "three", until=until("three", "tool_ready", 0))
+    for index in range(3):
+        page_of(stage, ".anb-opt", index).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    assert frames(stage) == 3
+    assert stage.widget.locator(".anb-pick:disabled").count() >= 3
+    shoot(stage, "grid-live")
+
+
+def test_switching_back_shows_pages_whole(stage: Stage):
+    watch(stage, "three", until=until("three", "tool_ready", 0))
+    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    arrange(stage, "one")
+    stage.widget.locator(".anb-left").wait_for()
+    assert frames(stage) == 1
+    stage.page.evaluate(
+        """() => {
+            const { kernel } = window;
+            const first = kernel.sent + 1;
+            kernel.sent = kernel.record.events.length;
+            kernel.batch(first, kernel.sent);
+            kernel.ready();
+        }"""
+    )
+    arrange(stage, "side")
+    for index in range(2):
+        page_of(stage, ".anb-col", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+    arrange(stage, "grid")
+    for index in range(3):
+        page_of(stage, ".anb-opt", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+
+
+def test_only_cells_in_sight_are_fed(stage: Stage):
+    watch(stage, "eight", width=512, until=until("eight", "tool_ready", 7))
+    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    seen = frames(stage)
+    assert 2 <= seen < 8
+    stage.widget.locator(".anb-opt").last.scroll_into_view_if_needed()
+    page_of(stage, ".anb-opt", 7).locator("h1, header").first.wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-opt").first.scroll_into_view_if_needed()
+    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+
+
+def test_cell_opens_its_variant(stage: Stage):
+    watch(stage, "three")
+    stage.widget.get_by_role("button", name="Open Option 2 · gpt-5.2", exact=True).click()
+    tab = stage.widget.get_by_role("tab", name="Option 2")
+    tab.wait_for()
+    assert tab.get_attribute("aria-selected") == "true"
+    stage.widget.get_by_role("tabpanel", name="Option 2").wait_for()
+    stage.preview.get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+
+
+def test_picked_option_is_marked(stage: Stage):
+    watch(stage, "three")
+    stage.widget.get_by_role("button", name="Pick Option 2").click()
+    stage.widget.get_by_role("button", name="Picked Option 2").wait_for()
+    assert [command["variant"] for command in sent(stage, "pick")] == [1]
+    assert stage.widget.locator(".anb-opt.picked").get_attribute("aria-label") == "Option 2 · gpt-5.2"
+    stage.widget.locator(".anb-foot").get_by_text("is option 2").wait_for()
+    shoot(stage, "picked")
+
+
+def test_one_stops_and_others_go_on(stage: Stage):
+    watch(stage, "three", speed=1)
+    stage.widget.get_by_role("button", name="Stop Option 3").click()
+    stage.widget.locator(".anb-opt").nth(2).get_by_text("stopped", exact=True).wait_for(timeout=10 * SECONDS)
+    assert [command.get("variant") for command in sent(stage, "stop")] == [2]
+    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_role("button", name="Stop", exact=True).click()
+    stage.widget.get_by_text("3 of 3 stopped", exact=True).wait_for(timeout=10 * SECONDS)
+    assert "variant" not in sent(stage, "stop")[1]
+
+
+def test_question_of_another_option_is_seen(stage: Stage):
+    watch(stage, "three", "one", until=until("three", "tool_ready", 0))
+    ask(stage, 1)
+    tab = stage.widget.get_by_role("tab", name="Option 2")
+    tab.get_by_text("asks").wait_for()
+    said = stage.widget.locator("[aria-live=assertive]")
+    expect(said).to_have_text("Option 2 · gpt-5.2 asks: run `df.head()`")
+    shoot(stage, "asks")
+    tab.click()
+    stage.widget.get_by_role("button", name="Approve").click()
+    assert [(command["variant"], command["call_id"]) for command in sent(stage, "approve")] == [(1, "ask-1")]
+
+
+def test_failure_hides_no_other_option(stage: Stage):
+    watch(stage, "three", until=until("three", "tool_ready", 0))
+    end_badly(stage, 2)
+    stage.widget.locator(".anb-opt").nth(2).get_by_text("401").wait_for()
+    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    shoot(stage, "failed")
+
+
+def test_end_moves_nothing(stage: Stage):
+    watch(stage, "three", until=until("three", "run_finished", 2) - 1)
+    page_of(stage, ".anb-opt", 2).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    boxes = "() => [...document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-opt, .shot, .acts')]"
+    measure = f"({boxes})().map((node) => JSON.stringify(node.getBoundingClientRect()))"
+    before = stage.page.evaluate(measure)
+    stage.page.evaluate(
+        "() => { const { kernel } = window; kernel.batch(++kernel.sent, kernel.sent); kernel.ready() }"
+    )
+    stage.widget.get_by_text("3 of 3 done", exact=True).wait_for()
+    assert stage.page.evaluate(measure) == before
+
+
+def test_keyboard_reaches_every_cell(stage: Stage):
+    watch(stage, "three")
+    stage.widget.get_by_role("radio", name="Grid").focus()
+    walked = []
+    for _ in range(9):
+        stage.page.keyboard.press("Tab")
+        walked.append(focused(stage))
+    for number, model in enumerate(("claude-opus-5-5", "gpt-5.2", "gemini-3-pro"), 1):
+        name = f"Option {number} · {model}"
+        assert walked[3 * number - 3 : 3 * number] == [
+            f"Open {name}",
+            f"Pick {name}",
+            f"Open {name} in new tab",
+        ]
+
+
+def test_arrows_keep_the_focus_on_tabs(stage: Stage):
+    watch(stage, "three", "one")
+    stage.widget.get_by_role("tab", name="Option 1").focus()
+    stage.page.keyboard.press("ArrowRight")
+    stage.page.keyboard.press("ArrowRight")
+    stage.widget.get_by_role("tabpanel", name="Option 3").wait_for()
+    assert focused(stage).startswith("Option 3")
+
+
+@needs_axe
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("arrangement", list(ARRANGEMENTS))
+def test_axe_finds_nothing_in_any_arrangement(stage: Stage, arrangement: str, theme: str):
+    stage.page.emulate_media(reduced_motion="reduce")
+    dark = {"dark": ""} if theme == "dark" else {}
+    watch(stage, "three", arrangement, until=until("three", "tool_ready", 0), **dark)
+    ask(stage, 1)
+    end_badly(stage, 2)
+    stage.page.wait_for_timeout(600)
+    assert findings(stage) == []
+    shoot(stage, f"{arrangement}-mixed-{theme}")
+
+
+@pytest.mark.parametrize("arrangement", list(ARRANGEMENTS))
+def test_narrow_frame_cuts_no_control(stage: Stage, arrangement: str):
+    watch(stage, "eight", arrangement, width=512)
+    stage.page.wait_for_timeout(600)
+    shoot(stage, f"{arrangement}-480")
+    room = stage.widget.locator(".anb-frame").bounding_box()
+    for control in stage.widget.locator(".anb-vars [role=radio], .anb-head button:visible").all():
+        box = control.bounding_box()
+        assert room["x"] <= box["x"]
+        assert box["x"] + box["width"] <= room["x"] + room["width"]
+    assert stage.widget.locator(".anb-frame").evaluate("node => node.scrollWidth <= node.clientWidth")
