@@ -14,9 +14,9 @@ from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError
 from agent_nb.notebook.magic.names import bind, hold
 from agent_nb.notebook.magic.plan import make_plan
-from agent_nb.notebook.magic.rewrite import is_attended, on_interrupt, ticking
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.views.views import View, view_for
+from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
 from agent_nb.run import Run
 from agent_nb.run.compare import scope_of
 

@@ -15,8 +15,8 @@ from typing import Any
 from IPython.display import display
 
 from agent_nb.batch.progress import Tally, Watcher
-from agent_nb.notebook.magic.rewrite import TICK, is_attended, on_interrupt
 from agent_nb.notebook.views.terminal import CLEAR_LINE, DIM, RESET
+from agent_nb.notebook.waiting import TICK, is_attended, on_interrupt
 from agent_nb.render.words import dollars
 
 REDRAW = 0.25

@@ -1,16 +1,11 @@
-"""The cell that becomes an `await`: what is rewritten, what is left alone, what wakes and stops a wait."""
-
-import asyncio
-import os
-import signal
-import threading
+"""The cell that becomes an `await`: what is rewritten, what is left alone."""
 
 import pytest
 
-from agent_nb.notebook.magic.rewrite import CellRewriter, is_attended, on_interrupt, ticking
-from tests.support.shells import in_kernel, start_shell
+from agent_nb.notebook.magic.rewrite import CellRewriter
+from tests.support.shells import start_shell
 
-AWAITED = "await __import__('agent_nb.notebook.magic.rewrite', fromlist=['loop']).agent_cell"
+AWAITED = "await __import__('agent_nb.notebook.magic.rewrite', fromlist=['rewrite']).agent_cell"
 
 
 @pytest.fixture(scope="module")
@@ -87,39 +82,3 @@ def test_an_outer_magic_may_hold_the_cell(shell):
     shell.names.pop("hero", None)
     assert shell.run("%%time\n%%agent hero -m demo: --pace 0\nA form").ok
     assert shell.names["hero"].reason == "end_turn"
-
-
-def test_a_terminal_is_watched_and_nbclient_is_not(shell):
-    assert is_attended(shell.ipython)
-    assert is_attended(in_kernel(allow_stdin=True))
-    assert not is_attended(in_kernel(allow_stdin=False))
-
-
-async def test_the_tick_ends_with_the_wait():
-    before = asyncio.all_tasks()
-    async with ticking():
-        assert len(asyncio.all_tasks() - before) == 1
-    await asyncio.sleep(0)
-    assert asyncio.all_tasks() == before
-
-
-def test_an_interrupt_calls_stop_and_no_more():
-    stopped = []
-    before = signal.getsignal(signal.SIGINT)
-    with on_interrupt(lambda: stopped.append(True)):
-        os.kill(os.getpid(), signal.SIGINT)
-    assert stopped == [True]
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_another_thread_leaves_the_signal_alone():
-    before, seen = signal.getsignal(signal.SIGINT), []
-
-    def work() -> None:
-        with on_interrupt(lambda: None):
-            seen.append(signal.getsignal(signal.SIGINT))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [before]
