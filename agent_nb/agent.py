@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from agent_nb._base.bridge import run_blocking
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
-from agent_nb.batch.store import Shelf
+from agent_nb.batch.store import Store
 from agent_nb.cassette import (
     Recorder,
     Recording,
@@ -25,7 +25,7 @@ from agent_nb.cassette import (
 )
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
-from agent_nb.engine.opening import Opening, open_run, with_pictures_read
+from agent_nb.engine.opening import Opening, open_run, with_images_read
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.engine.setup import Lane, Setup
 from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
@@ -128,8 +128,8 @@ class Agent:
         agent = self._copy() if budget is not None else self
         agent._counted |= budget is not None
         jobs = plan_jobs(agent, prompts, models, material, saved=save is not None)
-        shelf = Shelf(save) if save is not None else None
-        return RunsHandle(jobs, concurrency=concurrency, shelf=shelf, budget=budget)
+        store = Store(save) if save is not None else None
+        return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget)
 
     def with_model(self, model: str | Provider) -> Self:
         """This agent on another model."""
@@ -164,7 +164,7 @@ class Agent:
 
     async def run(self, prompt: str, **material: Any) -> Run:
         """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
-        handle = self.start(prompt, **await with_pictures_read(material))
+        handle = self.start(prompt, **await with_images_read(material))
         try:
             return await handle
         finally:
@@ -176,7 +176,7 @@ class Agent:
 
     async def stream(self, prompt: str, **material: Any) -> AsyncIterator[Event]:
         """The events of a run as they happen; the last is always `RunFinished`."""
-        handle = self.start(prompt, **await with_pictures_read(material))
+        handle = self.start(prompt, **await with_images_read(material))
         try:
             async for batch in handle.batches():
                 for event in batch:

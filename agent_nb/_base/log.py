@@ -2,17 +2,17 @@
 
 import logging
 
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 
 _FORMAT = logging.Formatter()
 
 
 class _Masking(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = scrub(record.getMessage()), ()
+        record.msg, record.args = mask(record.getMessage()), ()
         if record.exc_info:
             # As text only: what draws a traceback by itself would draw the values in it.
-            record.exc_text = scrub(_FORMAT.formatException(record.exc_info))
+            record.exc_text = mask(_FORMAT.formatException(record.exc_info))
             record.exc_info = None
         return True
 

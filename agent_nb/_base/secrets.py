@@ -61,9 +61,9 @@ def whole_text(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def clean(text: str) -> str:
+def safe_text(text: str) -> str:
     """Text as it may leave the kernel: without secrets, and without what no front end can save or show."""
-    return scrub(_showable(text))
+    return mask(_showable(text))
 
 
 def _showable(text: str) -> str:
@@ -88,13 +88,13 @@ def register(secret: str) -> None:
         _known.update((json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]))
 
 
-def scrub(text: str) -> str:
+def mask(text: str) -> str:
     """The text with every known or key-shaped secret replaced by `•••`; long data in base64 stays as it is."""
     spans = _secrets(text)
     return _masked(text, spans) if spans else text
 
 
-def scrub_pieces(texts: Sequence[str]) -> list[str]:
+def mask_pieces(texts: Sequence[str]) -> list[str]:
     """The pieces of one text, scrubbed across their cuts: the mask stands where the secret began."""
     joined = "".join(texts)
     spans = _secrets(joined)
@@ -107,9 +107,9 @@ def scrub_pieces(texts: Sequence[str]) -> list[str]:
     return ["".join(itertools.islice(rest, len(text))) for text in texts]
 
 
-def scrub_json(value: Any) -> Any:
+def mask_json(value: Any) -> Any:
     """The same for every string in a JSON value."""
-    return change_texts(value, scrub)
+    return change_texts(value, mask)
 
 
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -128,13 +128,13 @@ def change_texts(value: Any, change: Callable[[str], str]) -> Any:
             return value
 
 
-def dump_scrubbed(value: Any) -> str:
+def dump_masked(value: Any) -> str:
     """The JSON text of a value without its secrets."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if scrub(text) is text else json.dumps(scrub_json(value), ensure_ascii=False)
+    return text if mask(text) is text else json.dumps(mask_json(value), ensure_ascii=False)
 
 
-class Scrubber:
+class StreamMasker:
     """Cleans one text that comes in pieces. An end that may be the beginning of a secret waits for the next piece.
 
     What it gives does not lag behind otherwise, and where it stands depends on the text alone, not on the cuts.

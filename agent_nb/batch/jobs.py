@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.batch.store import mark_of
+from agent_nb.batch.store import key_of
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import several
 from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
@@ -78,14 +78,14 @@ def plan_jobs(
             request = one.fingerprint(prompt, **material)
             if told := one.differences(prompt, **material):
                 raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
-            seen[mark_of(request)] += 1
+            seen[key_of(request)] += 1
             job = Job(
                 label=label,
                 prompt=prompt,
                 asked_model=asked_model,
                 provider=one.provider,
                 request=request,
-                mark=mark_of(request, seen[mark_of(request)]),
+                mark=key_of(request, seen[key_of(request)]),
                 start=partial(one.start, prompt, **material),
                 close=close,
             )

@@ -10,7 +10,7 @@ from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.batch import progress
 from agent_nb.batch.jobs import Absent, Job
-from agent_nb.batch.store import Shelf
+from agent_nb.batch.store import Store
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
@@ -101,12 +101,12 @@ class RunsHandle:
         jobs: Sequence[Job],
         *,
         concurrency: int,
-        shelf: Shelf | None = None,
+        store: Store | None = None,
         budget: float | None = None,
     ) -> None:
         _check_bounds(jobs, concurrency, budget)
         self.result: Runs | None = None
-        self._jobs, self._concurrency, self._shelf, self._budget = tuple(jobs), concurrency, shelf, budget
+        self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
         self._runs: list[Run | None] = [None] * len(jobs)
         self._running: dict[int, RunHandle] = {}
         self._costs = [0.0] * len(jobs)
@@ -157,7 +157,7 @@ class RunsHandle:
             runs = [run for run in self._runs if run is not None]
             if any(run.reason == self._stop_reason for run in runs):
                 self._note(
-                    f"Not all ran to the end. The same call {'goes' if self._shelf else 'with `save` would go'} "
+                    f"Not all ran to the end. The same call {'goes' if self._store else 'with `save` would go'} "
                     "on from here."
                 )
             self.result = Runs(self._jobs, runs, self._tally.loaded)
@@ -169,8 +169,8 @@ class RunsHandle:
 
     async def _bring_back(self) -> None:
         """Takes what the folder has; a model that cannot be asked for the rest is an error now."""
-        if self._shelf is not None:
-            found = await asyncio.to_thread(self._shelf.find, [(job.mark, job.request) for job in self._jobs])
+        if self._store is not None:
+            found = await asyncio.to_thread(self._store.find, [(job.mark, job.request) for job in self._jobs])
             for index, run in enumerate(found):
                 if run is not None:
                     name, key = self._names(index)
@@ -207,10 +207,10 @@ class RunsHandle:
             self._tally.failed += run.reason == "failed"
         self._count(index, run.cost)
         began = any(isinstance(event, RunStarted) for event in run.events[:1])
-        if self._shelf is not None and began:
+        if self._store is not None and began:
             job = self._jobs[index]
             try:
-                await asyncio.to_thread(self._shelf.save, run, job.mark, job.request, job.label)
+                await asyncio.to_thread(self._store.save, run, job.mark, job.request, job.label)
             except OSError as error:
                 self._note(f"{self._names(index)[0]} could not be saved: {error}.")
         self._tell()

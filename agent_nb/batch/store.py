@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
-from agent_nb._base.secrets import scrub, scrub_json
+from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.run import Run
@@ -20,13 +20,13 @@ SUFFIX = ".run.json"
 _MARKED = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
 
 
-def mark_of(request: Json, repeat: int = 1) -> str:
+def key_of(request: Json, repeat: int = 1) -> str:
     """A short hash of what is asked; asked again in the same call, it is numbered."""
     digest = hashlib.sha256(_written(request).encode("utf-8", "replace")).hexdigest()[:12]
     return digest if repeat == 1 else f"{digest}-{repeat}"
 
 
-class Shelf:
+class Store:
     """The runs in one folder. Reading and writing block: call them off the loop."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
@@ -57,7 +57,7 @@ class Shelf:
         """The run, unless it is damaged, of another request, or did not end well: then it is asked again."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            if data["version"] > FORMAT_VERSION or _written(data["request"]) != _written(scrub_json(request)):
+            if data["version"] > FORMAT_VERSION or _written(data["request"]) != _written(mask_json(request)):
                 return None
             run = run_from_wire(data)
         except (OSError, *DAMAGES) as error:
@@ -71,4 +71,4 @@ def _written(request: Json) -> str:
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"\W+", "-", scrub(text).lower())[:32].strip("-") or "run"
+    return re.sub(r"\W+", "-", mask(text).lower())[:32].strip("-") or "run"

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from agent_nb._base.secrets import MASK, scrub, scrub_json
+from agent_nb._base.secrets import MASK, mask, mask_json
 from agent_nb._base.wire import Json
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.setup import Setup
 from agent_nb.messages import Message, Text, ToolCall
-from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, is_about_pictures, prompt_text
+from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, is_about_images, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Tool, Toolbox
 
@@ -44,7 +44,7 @@ def yours_of(opening: Opening, setups: Sequence[Setup], own_system: str) -> Json
     }
     if len(setups) > 1:
         yours["variants"] = [each.provider.name for each in setups]
-    return scrub_json(yours)  # type: ignore[no-any-return]
+    return mask_json(yours)  # type: ignore[no-any-return]
 
 
 def ours_of(setup: Setup) -> Json:
@@ -126,9 +126,9 @@ def _said(message: Message) -> list[Any]:
     for part in message.parts:
         match part:
             case Text(text):
-                said += [] if is_about_pictures(text) else [scrub(text)]
+                said += [] if is_about_images(text) else [mask(text)]
             case ToolCall(name=name, arguments=arguments):
-                said.append([name, scrub(arguments)])
+                said.append([name, mask(arguments)])
             case _:
                 pass
     return said

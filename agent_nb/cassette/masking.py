@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.secrets import change_texts, scrub, scrub_pieces, whole_text
+from agent_nb._base.secrets import change_texts, mask, mask_pieces, whole_text
 from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.cassette.format import Attempt, Cassette, Gap, Mark, Take, TapedTurn
 from agent_nb.messages import Message, Part
 from agent_nb.providers.base import CallPiece, Piece, TextPiece, ThinkingPiece, Turn
 
 
-def clean(cassette: Cassette) -> Cassette:
+def masked(cassette: Cassette) -> Cassette:
     return Cassette(
         yours=_plain(cassette.yours),
         ours=cassette.ours,
@@ -63,7 +63,7 @@ def _texts(group: list[tuple[Gap, Any]]) -> Iterator[tuple[Gap, Piece]]:
     if isinstance(group[0][1], Turn):
         yield from ((gap, _clean_turn(turn)) for gap, turn in group)
         return
-    texts = scrub_pieces([whole_text(piece.text) for _, piece in group])
+    texts = mask_pieces([whole_text(piece.text) for _, piece in group])
     for (gap, piece), text in zip(group, texts, strict=True):
         yield gap, replace(piece, text=text)
 
@@ -75,7 +75,7 @@ def _clean_turn(turn: Turn) -> Turn:
 
 
 def _clean_text(text: str) -> str:
-    return scrub(whole_text(text))
+    return mask(whole_text(text))
 
 
 def _plain(value: Any) -> Any:

@@ -240,9 +240,9 @@ class ReplayedTools(ToolRunner):
     def _pay(self, mark: Mark) -> None:
         """The call costs what it cost when it was recorded."""
         if "cost" in mark.data:
-            bill, cost = self.open_bill(), mark.data["cost"]
-            bill.pay(None if cost is None else float(cost))
-            self.charge(mark.call, bill)
+            charge, cost = self.open_charge(), mark.data["cost"]
+            charge.pay(None if cost is None else float(cost))
+            self.settle(mark.call, charge)
 
     async def _repeat(self, event_id: str, call: ToolCall) -> tuple[ToolOutput, ToolError | None]:
         """Runs a tool again that depends on its arguments and the files alone; once."""

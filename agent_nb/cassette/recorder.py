@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.format import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
 from agent_nb.cassette.recording import Recording
-from agent_nb.engine.cost import Spend, estimate_tokens
+from agent_nb.engine.cost import CostMeter, estimate_tokens
 from agent_nb.engine.setup import NOT_RUN, Setup
 from agent_nb.engine.tool_runner import one_line
 from agent_nb.events import (
@@ -172,19 +172,19 @@ class Recorder:
 
     def _attempt(self, pieces: list[tuple[Gap, Piece]], retry: Retry | None) -> Attempt:
         counted = _counted(pieces)
-        if pieces and not isinstance(pieces[-1][1], Turn) and (reckoned := self._reckoned(pieces)) != counted:
-            pieces, counted = [*pieces, (0, UsagePiece(reckoned))], reckoned
+        if pieces and not isinstance(pieces[-1][1], Turn) and (expected := self._expected(pieces)) != counted:
+            pieces, counted = [*pieces, (0, UsagePiece(expected))], expected
         return Attempt(pieces=tuple(pieces), retry=retry, cost=self._setup.price(counted))
 
-    def _reckoned(self, pieces: list[tuple[Gap, Piece]]) -> Usage:
+    def _expected(self, pieces: list[tuple[Gap, Piece]]) -> Usage:
         """What an attempt without an end comes to, as the run reckons it: a replay is to count the same."""
         assert self._request is not None
-        spend = Spend(self._setup.price)
-        spend.begin_turn(estimate_tokens(self._request.messages, self._request.system))
-        spend.counted(_counted(pieces))
-        spend.chars = sum(len(getattr(piece, "text", "")) for _, piece in pieces)
-        spend.cut_off()
-        return spend.total
+        meter = CostMeter(self._setup.price)
+        meter.begin_turn(estimate_tokens(self._request.messages, self._request.system))
+        meter.counted(_counted(pieces))
+        meter.chars = sum(len(getattr(piece, "text", "")) for _, piece in pieces)
+        meter.cut_off()
+        return meter.total
 
     def _gap(self, at: float) -> Gap:
         """Milliseconds from where a replay's clock stands to `at`, and moves it there."""

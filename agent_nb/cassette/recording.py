@@ -13,7 +13,7 @@ from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.cassette.fingerprint import differences
 from agent_nb.cassette.format import Cassette, Take
-from agent_nb.cassette.masking import clean
+from agent_nb.cassette.masking import masked
 from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.writer import write_cassette
 from agent_nb.errors import CassetteError
@@ -88,7 +88,7 @@ class Recording:
 
     def _write(self, recorded: Cassette) -> str:
         shown = self._target.path.as_posix()
-        cassette = clean(recorded)
+        cassette = masked(recorded)
         text = write_cassette(cassette)
         try:
             if parse_cassette(text, shown) != cassette:

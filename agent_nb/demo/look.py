@@ -32,9 +32,9 @@ class Look:
     """0, 1 or 2."""
 
 
-def choose_look(brief: Brief, picture_hue: int | None = None) -> Look:
+def choose_look(brief: Brief, image_hue: int | None = None) -> Look:
     wish = read_wish(brief.prompt[:600])
-    asked = wish.hue if wish.hue is not None else picture_hue
+    asked = wish.hue if wish.hue is not None else image_hue
     turns = _TURNS if asked is None else _SMALL_TURNS
     usual = brief.trade.hue if brief.trade.hue is not None else brief.seed % 360
     hue = usual if asked is None else asked

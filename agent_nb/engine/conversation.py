@@ -26,7 +26,7 @@ def page_in(text: str) -> str | None:
     return bare[0].strip() if bare else None
 
 
-def pictures_in(messages: Sequence[Message]) -> tuple[Image, ...]:
+def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
     """The pictures that the person has given, in order; not those that tools made."""
     spoken = [part for message in messages if message.role == "user" for part in message.parts]
     return tuple(part for part in spoken if isinstance(part, Image))

@@ -1,8 +1,8 @@
-"""What a run has spent: tokens as the vendor counts them, an estimate while it has not, and what its tools cost."""
+"""What a run has cost: tokens as the vendor counts them, an estimate while it has not, and what its tools cost."""
 
 from collections.abc import Callable, Sequence
 
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage
 
 CHARS_PER_TOKEN = 4
@@ -31,7 +31,7 @@ def estimate_tokens(messages: Sequence[Message], system: str = "") -> int:
     return chars // CHARS_PER_TOKEN + images * TOKENS_PER_IMAGE
 
 
-class Spend:
+class CostMeter:
     """Running totals of one run. `price` turns tokens into dollars, or None where it is not known."""
 
     def __init__(self, price: Callable[[Usage], float | None]) -> None:
@@ -42,9 +42,9 @@ class Spend:
         self._turns_known = 0.0
         """The dollars of turns whose price is known: a budget holds even when one is not."""
         self._tools_cost: float | None = 0.0
-        self._open: list[Bill] = []
+        self._open: list[Charge] = []
         """Of calls under way."""
-        self._ended = self._dearest = 0.0
+        self._ended = self._highest = 0.0
         self._turn = Usage()
         self._input_estimate = 0
         self.chars = 0
@@ -55,27 +55,27 @@ class Spend:
         """Dollars of the turns and the tools so far; None when a price is not known."""
         return _sum(self._turns_cost, self._tools_cost)
 
-    def open_bill(self, left: Callable[[], float | None]) -> Bill:
+    def open_charge(self, left: Callable[[], float | None]) -> Charge:
         """For a call that begins: what it expects to cost counts against the budget from then on."""
-        bill = Bill(left=left, dearest=self._dearest)
-        self._open.append(bill)
-        return bill
+        charge = Charge(left=left, highest=self._highest)
+        self._open.append(charge)
+        return charge
 
-    def charge(self, bill: Bill) -> None:
+    def settle(self, charge: Charge) -> None:
         """The call has ended and cost this."""
-        if bill not in self._open:
+        if charge not in self._open:
             return
-        self._open.remove(bill)
-        bill.end()
-        self._tools_cost = _sum(self._tools_cost, bill.total)
-        self._ended += bill.reckoned
-        self._dearest = max(self._dearest, bill.dearest)
+        self._open.remove(charge)
+        charge.end()
+        self._tools_cost = _sum(self._tools_cost, charge.total)
+        self._ended += charge.expected
+        self._highest = max(self._highest, charge.highest)
 
     @property
-    def reckoned(self) -> float:
+    def expected(self) -> float:
         """Dollars to hold against a budget: what is under way counts as far as it can be foreseen."""
-        turns = self._turns_known + (self._price(self._reckoned()) or 0.0)
-        return turns + self._ended + sum(bill.reckoned for bill in self._open)
+        turns = self._turns_known + (self._price(self._expected()) or 0.0)
+        return turns + self._ended + sum(charge.expected for charge in self._open)
 
     def begin_turn(self, input_estimate: int) -> None:
         """A new request: until the vendor counts, its input is this many tokens."""
@@ -92,16 +92,16 @@ class Spend:
 
     def cut_off(self) -> None:
         """The run ends here: a turn or a call in the middle counts as far as it came."""
-        for bill in list(self._open):
-            self.charge(bill)
+        for charge in list(self._open):
+            self.settle(charge)
         self._keep_cut_turn()
 
     def estimate(self) -> tuple[Usage, float | None]:
-        """Totals with the running turn reckoned in."""
-        turn = self._reckoned()
+        """Totals with the running turn included as estimated."""
+        turn = self._expected()
         return self.total + turn, _sum(self.cost, self._price(turn))
 
-    def _reckoned(self) -> Usage:
+    def _expected(self) -> Usage:
         return Usage(
             input=self._turn.input or self._input_estimate,
             cached_read=self._turn.cached_read,
@@ -113,7 +113,7 @@ class Spend:
     def _keep_cut_turn(self) -> None:
         """A turn that was stopped or withdrawn counts as far as it came: it was billed."""
         if self.chars:
-            self._turn, self.chars = self._reckoned(), 0
+            self._turn, self.chars = self._expected(), 0
         self._keep_turn()
 
     def _keep_turn(self) -> None:
@@ -127,20 +127,20 @@ class Spend:
         self._turn = Usage()
 
 
-class Purse:
-    """What runs that were started together have spent: one budget holds for all of them."""
+class SharedCosts:
+    """What runs that were started together have cost: one budget holds for all of them."""
 
     def __init__(self) -> None:
-        self._spends: list[Spend] = []
+        self._meters: list[CostMeter] = []
 
-    def share(self, spend: Spend) -> Spend:
-        self._spends.append(spend)
-        return spend
+    def share(self, meter: CostMeter) -> CostMeter:
+        self._meters.append(meter)
+        return meter
 
     @property
-    def spent(self) -> float:
-        """Dollars so far, with the turns and calls under way reckoned in."""
-        return sum(spend.reckoned for spend in self._spends)
+    def total(self) -> float:
+        """Dollars so far, with the turns and calls under way included as estimated."""
+        return sum(meter.expected for meter in self._meters)
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -32,7 +32,7 @@ class Handle(ABC):
         self.chosen: int | None = None
         """The variant, from 1, that was picked before all had ended."""
         self.follower: asyncio.Task[None] | None = None
-        """Kept by whoever waits for the end in the background."""
+        """Cache by whoever waits for the end in the background."""
         self._book = book
 
     def label(self, name: str, key: str) -> None:

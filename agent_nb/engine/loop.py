@@ -14,9 +14,9 @@ from typing import Any
 
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 from agent_nb.engine.conversation import ENTRY, drafts, files_in, page_in
-from agent_nb.engine.cost import UPDATE_EVERY, Spend, estimate_tokens
+from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, estimate_tokens
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
@@ -42,7 +42,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.convert import thumbnails
 from agent_nb.messages import Message, ToolCall, user
 from agent_nb.prompts import prompt_text
@@ -80,7 +80,7 @@ class RunHandle(Handle):
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
-        self._spend = self._lane.purse.share(Spend(setup.price))
+        self._meter = self._lane.shared_costs.share(CostMeter(setup.price))
         self.paid: dict[str, float | None] = {}
         """What calls cost in dollars, by their ids in events; None where a price is not known."""
         self._call_counts: dict[str, int] = {}
@@ -115,7 +115,7 @@ class RunHandle(Handle):
         self._emit(TurnStarted, step=step)
         for attempt in itertools.count(1):
             self._check_limits()
-            self._spend.begin_turn(estimate_tokens(request.messages, request.system))
+            self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)
                 break
@@ -124,12 +124,12 @@ class RunHandle(Handle):
                 self._call_counts = dict(known)
                 self._open_calls.clear()
                 self._journal.tick()
-                self._emit(TurnRetrying, attempt=attempt, wait=wait, why=scrub(str(error)))
+                self._emit(TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
                 await self._clock.sleep(wait)
-        self._spend.end_turn(turn.usage)
+        self._meter.end_turn(turn.usage)
         self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
-        self._emit(UsageUpdated, usage=self._spend.total, cost=self._spend.cost)
-        log.info("%s step %d: %s, cost so far %s", turn.model, step, turn.usage, self._spend.cost)
+        self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
+        log.info("%s step %d: %s, cost so far %s", turn.model, step, turn.usage, self._meter.cost)
         return turn
 
     async def _stream(self, request: Request) -> Turn:
@@ -160,10 +160,10 @@ class RunHandle(Handle):
                 elif type(piece) is CallStarted:
                     readers[piece.id] = self._start_call(piece.id, piece.name)
                 elif type(piece) is UsagePiece:
-                    self._spend.counted(piece.usage)
+                    self._meter.counted(piece.usage)
                 elif type(piece) is Turn:
                     turn = piece
-                self._spend.chars = chars
+                self._meter.chars = chars
                 if chars >= estimate_at or self._journal.at >= deadline:
                     estimate_at = self._estimate(estimate_at)
         if turn is None:
@@ -222,11 +222,11 @@ class RunHandle(Handle):
             return
         if reason in CUT_SHORT:
             self._journal.tick()
-        self._spend.cut_off()
+        self._meter.cut_off()
         self._keep_files()
         self._close_calls()
-        usage, cost, seconds = self._spend.total, self._spend.cost, self._journal.at
-        words = error and scrub(error)
+        usage, cost, seconds = self._meter.total, self._meter.cost, self._journal.at
+        words = error and mask(error)
         self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
         self.result = Run(
             id=self.id,
@@ -346,8 +346,8 @@ class RunHandle(Handle):
             policy=self._setup.policy,
             hooks=self._setup.hooks,
             ask=self._ask,
-            open_bill=lambda: self._spend.open_bill(self._left),
-            charge=self._charge,
+            open_charge=lambda: self._meter.open_charge(self._left),
+            settle=self._settle,
         )
 
     def _add(self, message: Message) -> None:
@@ -363,27 +363,27 @@ class RunHandle(Handle):
 
     def _estimate(self, due: int) -> int:
         """Holds the limits; tells what the turn has cost if so many characters have come; gives when to tell again."""
-        if self._spend.chars >= due:
-            due = self._spend.chars + UPDATE_EVERY
-            usage, cost = self._spend.estimate()
+        if self._meter.chars >= due:
+            due = self._meter.chars + UPDATE_EVERY
+            usage, cost = self._meter.estimate()
             self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
         self._check_limits()
         return due
 
-    def _charge(self, call_id: str, bill: Bill) -> None:
+    def _settle(self, call_id: str, charge: Charge) -> None:
         """A call has ended; what it cost is told if it cost anything."""
-        self._spend.charge(bill)
-        if bill.items:
-            self.paid[call_id] = bill.total
-            self._emit(UsageUpdated, usage=self._spend.total, cost=self._spend.cost)
+        self._meter.settle(charge)
+        if charge.items:
+            self.paid[call_id] = charge.total
+            self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
 
     def _left(self) -> float | None:
         limit = self._setup.limits.usd
-        return None if limit is None else limit - self._lane.purse.spent
+        return None if limit is None else limit - self._lane.shared_costs.total
 
     def _check_limits(self) -> None:
         limits = self._setup.limits
-        if limits.usd is not None and self._lane.purse.spent >= limits.usd:
+        if limits.usd is not None and self._lane.shared_costs.total >= limits.usd:
             raise Ended("budget")
         if limits.seconds is not None and self._journal.elapsed() >= limits.seconds:
             raise Ended("max_seconds")

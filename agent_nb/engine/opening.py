@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_nb.engine.conversation import describe_edits, describe_files, page_in, pictures_in, to_message
+from agent_nb.engine.conversation import describe_edits, describe_files, images_in, page_in, to_message
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image, Message, Part, Text
-from agent_nb.prompts import picture_numbers, picture_text
+from agent_nb.prompts import image_numbers, image_text
 from agent_nb.run import Run
 
 
@@ -42,7 +42,7 @@ class Opening:
         return (*self.earlier_images, *self.images)
 
 
-async def with_pictures_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
+async def with_images_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a run is given, with addresses, paths and bytes read off the loop: that may take seconds.
 
     Figures, arrays and the like are left: they are the caller's, who may change them meanwhile.
@@ -70,12 +70,12 @@ def open_run(
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
     pictures = tuple(to_image(image) for image in several(images))
-    earlier = pictures_in(history)
+    earlier = images_in(history)
     notes, start = _starting_files(files, base, bool(spoken))
     if pictures and system is None:
-        notes.append(picture_text(page=_has_page(start, spoken)))
+        notes.append(image_text(page=_has_page(start, spoken)))
     if pictures and earlier:
-        notes.append(picture_numbers(len(earlier), len(pictures)))
+        notes.append(image_numbers(len(earlier), len(pictures)))
     parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *pictures)
     return Opening(
         prompt=prompt,

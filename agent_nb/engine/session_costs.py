@@ -11,7 +11,7 @@ from agent_nb.run import Run
 
 
 @dataclass(slots=True)
-class Account:
+class ModelCosts:
     """One model's runs, added up. It changes as runs end."""
 
     runs: int = 0
@@ -36,18 +36,18 @@ class Account:
         self.unpriced += run.cost is None
 
 
-class Ledger:
+class SessionCosts:
     """The accounts, by model. Runs may end in several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._accounts: dict[str, Account] = {}
+        self._accounts: dict[str, ModelCosts] = {}
 
     def add(self, run: Run) -> None:
         with self._lock:
-            self._accounts.setdefault(run.model, Account()).add(run)
+            self._accounts.setdefault(run.model, ModelCosts()).add(run)
 
-    def accounts(self) -> dict[str, Account]:
+    def accounts(self) -> dict[str, ModelCosts]:
         with self._lock:
             return dict(self._accounts)
 
@@ -56,5 +56,5 @@ class Ledger:
             self._accounts.clear()
 
 
-SESSION = Ledger()
+SESSION = SessionCosts()
 """Of this process: in a notebook, of this kernel."""

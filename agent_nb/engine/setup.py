@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_nb.engine.cost import Purse
+from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.tool_runner import Hooks, Policy, ToolRunner
 from agent_nb.events import Reason
@@ -40,7 +40,7 @@ class Lane:
 
     variant: int = 0
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
-    purse: Purse = field(default_factory=Purse)
+    shared_costs: SharedCosts = field(default_factory=SharedCosts)
 
 
 NOT_RUN = "Not run: the run ended first."

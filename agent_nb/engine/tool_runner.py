@@ -20,7 +20,7 @@ from agent_nb.events import (
     ToolReady,
     ToolRunning,
 )
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.providers.base import Clock
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
@@ -68,11 +68,11 @@ class ToolRunner:
     """How to reach the person; None when nobody is there, and then the answer is no."""
     ended: dict[str, ToolResult] = field(default_factory=dict)
     """The result of each call that has ended, by its id in events: a stop loses none of them."""
-    open_bill: Callable[[], Bill] = Bill
-    charge: Callable[[str, Bill], None] = lambda call_id, bill: None
-    """Called once with the bill of each call that has ended."""
+    open_charge: Callable[[], Charge] = Charge
+    settle: Callable[[str, Charge], None] = lambda call_id, charge: None
+    """Called once with the charge of each call that has ended."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
-    _bills: dict[str, Bill] = field(default_factory=dict)
+    _charges: dict[str, Charge] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         """The results in call order; each call comes with the id it has in events."""
@@ -106,7 +106,7 @@ class ToolRunner:
             await asyncio.wait(earlier)
         started = self.clock.now()
         call, output, error = asked, ToolOutput(text=""), None
-        bill = self._bills[event_id] = self.open_bill()
+        charge = self._charges[event_id] = self.open_charge()
         try:
             call = await self._before(asked)
             output = await self._run(event_id, call)
@@ -114,7 +114,7 @@ class ToolRunner:
             error = failure
         except asyncio.CancelledError:
             cut = ToolError("Stopped before it ended.", code="STOPPED")
-            self.charge(event_id, bill)
+            self.settle(event_id, charge)
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise
         told = result_of(asked, output, error)
@@ -122,7 +122,7 @@ class ToolRunner:
         if result.code != told.code:  # a hook made a failure of it, or a success: the card says the same
             error = failed or ToolError(result.text, code=result.code) if result.code else None
             output = replace(output, text=result.text, summary="")
-        self.charge(event_id, bill)
+        self.settle(event_id, charge)
         self._finished(event_id, self.clock.now() - started, output, error)
         self.ended[event_id] = result
         return result
@@ -142,8 +142,8 @@ class ToolRunner:
             return self._cache[key]
         self.emit(ToolRunning, call_id=event_id, title=title)
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
-        bill = self._bills[event_id]
-        context = replace(self.context, call_id=event_id, progress=progress, bill=bill)
+        charge = self._charges[event_id]
+        context = replace(self.context, call_id=event_id, progress=progress, charge=charge)
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:
             self._cache[key] = output

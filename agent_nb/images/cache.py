@@ -17,7 +17,7 @@ class HasData(Protocol):
 Made = TypeVar("Made", bound=HasData)
 
 
-class Kept:
+class Cache:
     """Values by key. Whoever keys them by a digest does not hold on to what they were made from."""
 
     def __init__(self, max_bytes: int) -> None:

@@ -11,12 +11,12 @@ def _no_budget() -> float | None:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Bill:
+class Charge:
     """Dollars. Makers `pay` what they were charged; a tool asks first with `expect`."""
 
     left: Callable[[], float | None] = _no_budget
     """What is left of the budget; None when there is none."""
-    dearest: float = 0.0
+    highest: float = 0.0
     """The most that one item has cost so far in this run, where the expectation was too low."""
     items: list[float | None] = field(default_factory=list)
     """What was charged, one by one; None where the vendor's price or count is not known."""
@@ -25,7 +25,7 @@ class Bill:
 
     def expect(self, prices: Sequence[float | None], what: str) -> None:
         """Sets aside what these are likely to cost; a ToolError where the budget clearly does not hold it."""
-        known = [max(price, self.dearest) for price in prices if price]
+        known = [max(price, self.highest) for price in prices if price]
         total, left = sum(known), self.left()
         if left is not None and total > left:
             raise ToolError(
@@ -40,7 +40,7 @@ class Bill:
         self.items.append(usd)
         if usd is not None:
             self._pending = max(0, self._pending - 1)
-            self.dearest = max(self.dearest, usd)
+            self.highest = max(self.highest, usd)
 
     def end(self) -> None:
         """Nothing more is under way: what is set aside is only for items whose cost is not known."""
@@ -52,6 +52,6 @@ class Bill:
         return None if None in self.items else sum(usd for usd in self.items if usd is not None)
 
     @property
-    def reckoned(self) -> float:
+    def expected(self) -> float:
         """What to count against the budget: what was charged and what is still set aside."""
         return sum(usd for usd in self.items if usd is not None) + self._pending * self._share

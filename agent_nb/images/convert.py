@@ -22,7 +22,7 @@ from typing import Any
 
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
-from agent_nb.images.cache import Kept
+from agent_nb.images.cache import Cache
 from agent_nb.images.fetch import VIDEO, fetch_https
 from agent_nb.messages import Image
 
@@ -39,7 +39,7 @@ _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """What Pillow raises for files that are cut short or wrong inside."""
 _VIDEOS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ogv", ".3gp")
-_kept = Kept(64_000_000)
+_cache = Cache(64_000_000)
 """Pictures that were made smaller: a conversation sends the same ones with each turn."""
 _made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
 """The pictures that were read or drawn here, by their `id`: they need no second look."""
@@ -62,7 +62,7 @@ def to_image(obj: Any, name: str = "") -> Image:
     return _from_object(obj, name)
 
 
-def picture_size(data: bytes, name: str = "") -> tuple[int, int]:
+def image_size(data: bytes, name: str = "") -> tuple[int, int]:
     """Width and height, without reading the pixels."""
     width, height = _open(data, name).size
     return width, height
@@ -77,7 +77,7 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
         and image.media_type in _AS_THEY_ARE.values()
     ):
         return image
-    return _kept.get(
+    return _cache.get(
         (_digest(image), image.name, max_edge, max_bytes),
         lambda: _encode(_upright(picture, image.name), image.name, max_edge, max_bytes),
     )
@@ -86,7 +86,7 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
 def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
     """Small forms to show; of very many pictures, the rest by name only. Decodes: call it off the loop."""
     return tuple(
-        _kept.get(
+        _cache.get(
             (_digest(image), image.name, drawn := number < MOST_THUMBNAILS),
             partial(_thumbnail, image, drawn=drawn),
         )
@@ -242,7 +242,7 @@ def _frames(picture: Any) -> int:
 def _open(data: bytes, name: str) -> Any:
     import PIL.Image
 
-    if word := _not_a_picture(data):
+    if word := _not_a_image(data):
         raise ConfigError(f"{_called(name)} is {word}")
     try:
         with warnings.catch_warnings():
@@ -270,7 +270,7 @@ def _refuse_video(file_name: str) -> None:
         raise ConfigError(f"{file_name!r} is {VIDEO}")
 
 
-def _not_a_picture(data: bytes) -> str:
+def _not_a_image(data: bytes) -> str:
     """What the bytes are instead, for the kinds people try; empty when they may be a picture."""
     head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     lower = head.lower()

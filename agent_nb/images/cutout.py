@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from agent_nb.errors import ToolError
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.convert import to_image
 from agent_nb.images.maker import Cutting, ImageMaker, Order
 from agent_nb.messages import Image
@@ -46,8 +46,8 @@ class AskingCutter:
     def price(self, image: Image) -> float | None:
         return self._maker.price(_order(image))
 
-    async def cut_out(self, image: Image, bill: Bill) -> Cutting:
-        made = await self._maker.make(_order(image), bill)
+    async def cut_out(self, image: Image, charge: Charge) -> Cutting:
+        made = await self._maker.make(_order(image), charge)
         return Cutting(made, f"Drawn again without its background by {self.name}: details may differ.")
 
 
@@ -59,7 +59,7 @@ class RembgCutter:
     def price(self, image: Image) -> float | None:
         return 0.0
 
-    async def cut_out(self, image: Image, bill: Bill) -> Cutting:
+    async def cut_out(self, image: Image, charge: Charge) -> Cutting:
         return Cutting(await asyncio.to_thread(_with_rembg, image), "Cut out by rembg.")
 
 
@@ -71,7 +71,7 @@ class BorderCutter:
     def price(self, image: Image) -> float | None:
         return 0.0
 
-    async def cut_out(self, image: Image, bill: Bill) -> Cutting:
+    async def cut_out(self, image: Image, charge: Charge) -> Cutting:
         return Cutting(await asyncio.to_thread(without_border, image), LIMITS)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.messages import Image
 
 EDITS = "image edits"
@@ -43,8 +43,8 @@ class ImageMaker(Protocol):
         """Dollars it is likely to cost: 0 when drawn here, None when not known."""
         ...
 
-    async def make(self, order: Order, bill: Bill) -> Image:
-        """The picture; what the vendor charged, also for an answer without one, is paid into `bill`."""
+    async def make(self, order: Order, charge: Charge) -> Image:
+        """The picture; what the vendor charged, also for an answer without one, is paid into `charge`."""
         ...
 
     async def close(self) -> None: ...
@@ -68,7 +68,7 @@ class Cutter(Protocol):
         """As a maker's."""
         ...
 
-    async def cut_out(self, image: Image, bill: Bill) -> Cutting: ...
+    async def cut_out(self, image: Image, charge: Charge) -> Cutting: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from typing import Any
 
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 
@@ -79,7 +79,7 @@ class Placeholder:
     def price(self, order: Order) -> float | None:
         return 0.0
 
-    async def make(self, order: Order, bill: Bill) -> Image:
+    async def make(self, order: Order, charge: Charge) -> Image:
         return await asyncio.to_thread(draw, order.prompt, order.aspect, transparent=order.transparent)
 
     async def close(self) -> None:

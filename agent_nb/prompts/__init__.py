@@ -33,19 +33,19 @@ def check_stack(stack: str) -> str:
     return stack
 
 
-def picture_text(*, page: bool) -> str:
+def image_text(*, page: bool) -> str:
     """How to take the pictures of a request: as a page to build, or as changes to the page there is."""
     return prompt_text(CHANGE_FROM_IMAGE if page else FROM_IMAGE)
 
 
-def picture_numbers(earlier: int, own: int) -> str:
+def image_numbers(earlier: int, own: int) -> str:
     """Which pictures are meant by their numbers, where some came before this request."""
     names = [f"input:{number}" for number in range(earlier + 1, earlier + own + 1)]
     listed = names[0] if own == 1 else f"{names[0]} to {names[-1]}"
     return f"{_NUMBERS} {listed}; those before came earlier."
 
 
-def is_about_pictures(text: str) -> bool:
+def is_about_images(text: str) -> bool:
     """Whether a part of a question is our own word about its pictures."""
     told = text.strip()
     return told in (prompt_text(FROM_IMAGE), prompt_text(CHANGE_FROM_IMAGE)) or told.startswith(_NUMBERS)

@@ -117,7 +117,7 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
         for part in message.parts:
             if isinstance(part, ToolResult):
                 sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
-                pictures += _result_pictures(part) if sees else []
+                pictures += _result_images(part) if sees else []
         content = [block for part in message.parts for block in _user_blocks(part)]
         if content:
             plain = all(block["type"] == "text" for block in content)
@@ -160,7 +160,7 @@ def _sees(settings: Settings, request: Request) -> bool:
     return settings.vendor.images and (given or not settings.vendor.local)
 
 
-def _result_pictures(result: ToolResult) -> list[Json]:
+def _result_images(result: ToolResult) -> list[Json]:
     """Tool messages hold text alone here, so their pictures follow in a message of the user."""
     if not result.images:
         return []

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 from agent_nb.errors import ProviderError
 from agent_nb.providers.settings import Settings
 
@@ -124,7 +124,7 @@ def not_an_api(settings: Settings, body: str) -> ProviderError:
 
 def error(message: str, *, retryable: bool = False, wait: float | None = None) -> ProviderError:
     """A `ProviderError` with no secret in it."""
-    return ProviderError(scrub(message), retryable=retryable, retry_after=wait)
+    return ProviderError(mask(message), retryable=retryable, retry_after=wait)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ProviderError
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
@@ -13,7 +13,7 @@ from agent_nb.providers import failure
 from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
 from agent_nb.providers.gemini_generate import _REFUSALS, ANSWER_SECONDS, _error
 from agent_nb.providers.http import responses_opened
-from agent_nb.providers.image_prices import PictureTokens, count, likely_price, price_of_picture
+from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
 from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class GeminiImages(VendorClient):
     def price(self, order: Order) -> float | None:
         return likely_price(self.name, ORDINARY_TOKENS, order.prompt, len(order.images))
 
-    async def make(self, order: Order, bill: Bill) -> Image:
+    async def make(self, order: Order, charge: Charge) -> Image:
         _, models = await self.client()
         failed: ProviderError | None = None
         opened: list[httpx2.Response] = []
@@ -48,7 +48,7 @@ class GeminiImages(VendorClient):
                     contents=[{"role": "user", "parts": parts}],
                     config=_config(order),
                 )
-            bill.pay(self._charged(answer.usage_metadata))
+            charge.pay(self._charged(answer.usage_metadata))
             return _picture(answer)
         except AgentError:
             raise
@@ -61,14 +61,14 @@ class GeminiImages(VendorClient):
         if not usage or not (usage.prompt_token_count or usage.candidates_token_count):
             return None
         drawn = count(usage.candidates_token_count)
-        tokens = PictureTokens(
+        tokens = ImageTokens(
             input=count(usage.prompt_token_count),
-            input_pictures=_pictures(usage.prompt_tokens_details) or 0,
+            input_images=_pictures(usage.prompt_tokens_details) or 0,
             output=drawn + count(usage.thoughts_token_count),
             # Where they are not told apart, the answer is the picture.
-            output_pictures=drawn if (told := _pictures(usage.candidates_tokens_details)) is None else told,
+            output_images=drawn if (told := _pictures(usage.candidates_tokens_details)) is None else told,
         )
-        return price_of_picture(self.name, tokens)
+        return price_of_image(self.name, tokens)
 
 
 def _parts(order: Order) -> list[Json]:

@@ -15,13 +15,13 @@ TOKENS_PER_INPUT = 1_200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PictureTokens:
+class ImageTokens:
     """Tokens of one request for a picture; `input` and `output` are of both kinds together."""
 
     input: int = 0
-    input_pictures: int = 0
+    input_images: int = 0
     output: int = 0
-    output_pictures: int = 0
+    output_images: int = 0
 
 
 _GPT_IMAGE_2_6 = (Decimal(5), Decimal(8), Decimal(0), Decimal(30))
@@ -32,13 +32,13 @@ _PUBLISHED = {
 """Dollars for a million tokens: text in, pictures in, text out, pictures out; as of 15 November 2026."""
 
 
-def price_of_picture(maker_name: str, tokens: PictureTokens) -> float | None:
+def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
     """US dollars for these tokens, or None when the model's price is not known."""
     counts = {
         "input_tokens": tokens.input,
-        "input_image_tokens": tokens.input_pictures,
+        "input_image_tokens": tokens.input_images,
         "output_tokens": tokens.output,
-        "output_image_tokens": tokens.output_pictures,
+        "output_image_tokens": tokens.output_images,
     }
     total = calculate(maker_name, {key: count for key, count in counts.items() if count})
     if total is None and maker_name in _PUBLISHED:
@@ -47,26 +47,26 @@ def price_of_picture(maker_name: str, tokens: PictureTokens) -> float | None:
 
 
 @lru_cache(maxsize=64)
-def has_picture_price(maker_name: str) -> bool:
-    return price_of_picture(maker_name, PictureTokens(input=1, output=1, output_pictures=1)) is not None
+def has_image_price(maker_name: str) -> bool:
+    return price_of_image(maker_name, ImageTokens(input=1, output=1, output_images=1)) is not None
 
 
 def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> float | None:
     """The price of an ordinary picture of that many tokens, from this prompt and so many pictures."""
     seen = inputs * TOKENS_PER_INPUT
     told = len(prompt) // CHARS_PER_TOKEN
-    return price_of_picture(
+    return price_of_image(
         maker_name,
-        PictureTokens(input=told + seen, input_pictures=seen, output=tokens, output_pictures=tokens),
+        ImageTokens(input=told + seen, input_images=seen, output=tokens, output_images=tokens),
     )
 
 
-def _published(prices: tuple[Decimal, ...], tokens: PictureTokens) -> Decimal:
+def _published(prices: tuple[Decimal, ...], tokens: ImageTokens) -> Decimal:
     counts = (
-        tokens.input - tokens.input_pictures,
-        tokens.input_pictures,
-        tokens.output - tokens.output_pictures,
-        tokens.output_pictures,
+        tokens.input - tokens.input_images,
+        tokens.input_images,
+        tokens.output - tokens.output_images,
+        tokens.output_images,
     )
     return sum((price * count for price, count in zip(prices, counts, strict=True)), Decimal(0)) / Decimal(
         1_000_000

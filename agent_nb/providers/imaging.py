@@ -9,7 +9,7 @@ from agent_nb.images.cutout import AskingCutter, BorderCutter, local_cutter
 from agent_nb.images.maker import Studio
 from agent_nb.images.placeholder import Placeholder
 from agent_nb.providers import model as make_model
-from agent_nb.providers.image_prices import has_picture_price
+from agent_nb.providers.image_prices import has_image_price
 from agent_nb.providers.images import image_makers
 
 MODE = "AGENT_NB_MODE"
@@ -40,7 +40,7 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     if chosen.lower() == "local":
         return Studio(maker=Placeholder(), cutter=local_cutter())
     found = image_makers(provider, chosen)
-    makers = [maker for maker in found if not budget or has_picture_price(maker.name)]
+    makers = [maker for maker in found if not budget or has_image_price(maker.name)]
     if found and not makers:
         return Studio(maker=Placeholder(UNPRICED.format(found[0].name)), cutter=local_cutter())
     asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ProviderError
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
-from agent_nb.providers.image_prices import PictureTokens, count, likely_price, price_of_picture
+from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
 from agent_nb.providers.openai import _error, make_client
 from agent_nb.providers.streaming import VendorClient
 
@@ -47,7 +47,7 @@ class OpenAIImages(VendorClient):
     def price(self, order: Order) -> float | None:
         return likely_price(self.name, ORDINARY_TOKENS, order.prompt, len(order.images))
 
-    async def make(self, order: Order, bill: Bill) -> Image:
+    async def make(self, order: Order, charge: Charge) -> Image:
         images = await self.client()
         failed: ProviderError | None = None
         try:
@@ -59,7 +59,7 @@ class OpenAIImages(VendorClient):
             # A page where JSON should be is handed on by the SDK as text.
             if isinstance(answer, str):
                 raise failure.not_an_api(self.settings, answer)
-            bill.pay(self._charged(answer.usage))
+            charge.pay(self._charged(answer.usage))
             return _picture(answer)
         except AgentError:
             raise
@@ -73,13 +73,13 @@ class OpenAIImages(VendorClient):
             return None
         told, drawn = usage.input_tokens_details, usage.output_tokens_details
         output = count(usage.output_tokens)
-        tokens = PictureTokens(
+        tokens = ImageTokens(
             input=count(usage.input_tokens),
-            input_pictures=count(told.image_tokens) if told else 0,
+            input_images=count(told.image_tokens) if told else 0,
             output=output,
-            output_pictures=count(drawn.image_tokens) if drawn else output,
+            output_images=count(drawn.image_tokens) if drawn else output,
         )
-        return price_of_picture(self.name, tokens)
+        return price_of_image(self.name, tokens)
 
 
 def _picture(answer: Any) -> Image:

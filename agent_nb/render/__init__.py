@@ -3,7 +3,7 @@
 It knows a run by what it shows (`Finished`), not by its class; nothing here waits, writes or looks at a clock.
 """
 
-from agent_nb._base.secrets import clean
+from agent_nb._base.secrets import safe_text
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
 from agent_nb.render.outcome import outcome_mark
 from agent_nb.render.plain import markdown, plain_text
@@ -26,9 +26,9 @@ def bundle(run: Finished) -> dict[str, str]:
     """What a cell shows and saves."""
     entries = transcript(run.events)
     return {
-        "text/html": clean(frozen_html(run, entries)),
-        "text/markdown": clean(markdown(run, entries)),
-        "text/plain": clean(plain_text(run, entries)),
+        "text/html": safe_text(frozen_html(run, entries)),
+        "text/markdown": safe_text(markdown(run, entries)),
+        "text/plain": safe_text(plain_text(run, entries)),
     }
 
 
@@ -39,22 +39,22 @@ def first_frame(key: str, name: str, model: str, session: str = "") -> dict[str,
     """
     said = f"`{name}` was still running when this was saved. Run the cell again to see it finish."
     return {
-        "text/html": clean(first_frame_html(key, name, model, said, session)),
-        "text/markdown": clean(said),
-        "text/plain": clean(f"{name}: still running when this was saved ({model_words(model)})"),
+        "text/html": safe_text(first_frame_html(key, name, model, said, session)),
+        "text/markdown": safe_text(said),
+        "text/plain": safe_text(f"{name}: still running when this was saved ({model_words(model)})"),
     }
 
 
 def to_markdown(run: Finished) -> str:
     """The run as a Markdown document: how it ended, what was said and done, the files."""
-    return clean(markdown(run, transcript(run.events)))
+    return safe_text(markdown(run, transcript(run.events)))
 
 
 def to_text(run: Finished) -> str:
     """The run as lines that stay the same from run to run: no times, tokens or costs."""
-    return clean(plain_text(run, transcript(run.events)))
+    return safe_text(plain_text(run, transcript(run.events)))
 
 
 def to_html_page(run: Finished) -> str:
     """The run as one page that needs nothing else."""
-    return clean(html_page(run, transcript(run.events)))
+    return safe_text(html_page(run, transcript(run.events)))

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
 from agent_nb.render.preview import still_frame_attributes
 from agent_nb.render.prose import link, to_html, with_code
 from agent_nb.render.transcript import Cited, End, Entry, Given, Retry, Step, Thought, Words
-from agent_nb.render.words import duration, picture_words
+from agent_nb.render.words import duration, image_words
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""
@@ -54,7 +54,7 @@ def _edited(entry: Entry) -> str:
 def entry_html(entry: Entry) -> str:
     match entry:
         case Given(pictures):
-            drawn = map(_thumbnail, picture_words(pictures), (picture.data for picture in pictures))
+            drawn = map(_thumbnail, image_words(pictures), (picture.data for picture in pictures))
             return f'<p class="anb-given">{" ".join(drawn)}</p>'
         case Thought(text, seconds):
             lasted = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
@@ -122,7 +122,7 @@ def _arguments(args: Mapping[str, Any]) -> str:
     for name, value in args.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
         # Masked before it is cut: half of a key is not known as one.
-        text = text if len(text) <= MAX_ARGUMENT else scrub(text)[:MAX_ARGUMENT] + " …"
+        text = text if len(text) <= MAX_ARGUMENT else mask(text)[:MAX_ARGUMENT] + " …"
         lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
     return "\n".join(lines)
 
@@ -180,7 +180,7 @@ def _block(text: str) -> str:
 def _cut(text: str) -> str:
     if len(text) <= MAX_OUTPUT:
         return text
-    return f"{scrub(text)[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
+    return f"{mask(text)[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
 
 
 def _text(content: Any) -> str:

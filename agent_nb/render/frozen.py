@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 from agent_nb.files import human_size
 from agent_nb.render.cards import entry_html, rows_html
 from agent_nb.render.outcome import outcome_mark
@@ -75,7 +75,7 @@ def first_frame_html(key: str, name: str, model: str, said: str, session: str) -
 
 
 def html_page(run: Finished, entries: Sequence[Entry]) -> str:
-    title = html.escape(f"{run.name}: {scrub(' '.join(run.prompt.split()))}"[:120])
+    title = html.escape(f"{run.name}: {mask(' '.join(run.prompt.split()))}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -10,10 +10,10 @@ from agent_nb.render.words import (
     Finished,
     ending,
     facts,
+    image_words,
     model_words,
     option_facts,
     option_words,
-    picture_words,
     plural,
     result_words,
 )
@@ -36,7 +36,7 @@ def markdown(run: Finished, entries: Sequence[Entry]) -> str:
 def _markdown_of(entry: Entry) -> str:
     match entry:
         case Given(pictures):
-            return "- given: " + ", ".join(map(_code, picture_words(pictures)))
+            return "- given: " + ", ".join(map(_code, image_words(pictures)))
         case Words(text):
             return tamed(text)
         case Step() as step:
@@ -71,7 +71,7 @@ def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
         lines.append(f"  {_one_line(run.error)}")
     for entry in entries:
         if isinstance(entry, Given):
-            lines.append(f"  given: {_one_line(', '.join(picture_words(entry.pictures)))}")
+            lines.append(f"  given: {_one_line(', '.join(image_words(entry.pictures)))}")
         if isinstance(entry, Step):
             outcome = "" if entry.end == "stopped" else entry.end
             lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
@@ -90,7 +90,7 @@ def _with_preamble(page: str, preamble: str) -> str:
 def quoted(value: str) -> str:
     """As an attribute's value, in the quotes that cost less."""
     # Masked before it is quoted: a secret with a quote in it would be written in other letters.
-    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", scrub(value))
+    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(value))
     if value.count("'") < value.count('"'):
         return "'" + value.replace("'", "&#39;") + "'"
     return '"' + value.replace('"', "&#34;") + '"'
@@ -116,7 +116,7 @@ class _Resolver:
         self._open: list[str] = []
 
     def page(self, page: str, path: str) -> str:
-        self._spend(page)
+        self._meter(page)
         if len(self._files) == 1:
             return page
         styled = self._styles(page, path)
@@ -173,11 +173,11 @@ class _Resolver:
         if isinstance(content, bytes):
             if self._small_copies and kind in _SCALED:
                 kind, content = _small_copy(kind, content)
-            return self._spend(f"data:{kind};base64,{base64.b64encode(content).decode()}")
+            return self._meter(f"data:{kind};base64,{base64.b64encode(content).decode()}")
         self._open.append(path)
         text = self._inlined(path, content)
         self._open.pop()
-        return self._spend(f"data:{kind};charset=utf-8,{_NEEDS_CODE.sub(_percent, text)}")
+        return self._meter(f"data:{kind};charset=utf-8,{_NEEDS_CODE.sub(_percent, text)}")
 
     def _inlined(self, path: str, text: str) -> str:
         """A style sheet or script with the files it uses inside it."""
@@ -188,7 +188,7 @@ class _Resolver:
             return self._replace(_MODULE_IMPORTS, text, lambda found: (found[3], f'{found[1]}"{{}}"'), path)
         return text
 
-    def _spend(self, text: str) -> str:
+    def _meter(self, text: str) -> str:
         self._left -= len(text)
         if self._left < 0:
             raise TooLargeError

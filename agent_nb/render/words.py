@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from agent_nb._base.secrets import clean
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.events import Event, Reason, Thumbnail, TurnStarted
 from agent_nb.files import Files, human_size
@@ -106,7 +106,7 @@ def _models(run: Finished) -> str:
     return plural(len(models), "model") if together and len(models) > 1 else model_words(run.model)
 
 
-def picture_words(pictures: Sequence[Thumbnail]) -> list[str]:
+def image_words(pictures: Sequence[Thumbnail]) -> list[str]:
     """`shot.png (640 x 400)`; those without a name by their number."""
     return [
         f"{picture.name or f'picture {number}'} ({picture.width} x {picture.height})"
@@ -163,4 +163,4 @@ def ready_line(run: Finished, files_name: str | None, *, picked: bool = False) -
         line = f"`{run.name}` is ready, use `{run.name}.files`: {result_words(run)}"
     else:
         line = f"`{run.name}` and `{files_name}` are ready: {result_words(run)}"
-    return clean(line + option_words(run, picked=picked))
+    return safe_text(line + option_words(run, picked=picked))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.secrets import clean
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
@@ -95,7 +95,7 @@ class Comparison:
         checks = list(self.checked[0]) if self.checked else []
         names = [name for name in (*_COLUMNS, *checks) if name not in same]
         cells = [[_cell(name, row) for name in names] for row in rows[:_MOST_ROWS]]
-        headings = [clean(_COLUMNS.get(name, name)) for name in names]
+        headings = [safe_text(_COLUMNS.get(name, name)) for name in names]
         return Table(headings, cells, "No runs.", note=_sum(self.runs), numbers=_NUMBERS)
 
     def __repr__(self) -> str:
@@ -195,11 +195,11 @@ def _cell(name: str, row: Json) -> str:
             return value or ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return clean(str(value))
+    return safe_text(str(value))
 
 
 def _short(text: str) -> str:
-    line = " ".join(clean(text).split())
+    line = " ".join(safe_text(text).split())
     return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
 
 

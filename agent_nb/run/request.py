@@ -6,7 +6,7 @@ note of its length. Each vendor's file says how the same request looks on that v
 
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.secrets import scrub_json
+from agent_nb._base.secrets import mask_json
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import MessageAdded, TurnStarted
@@ -21,7 +21,7 @@ LONG = 20_000
 
 def request_of(run: "Run", step: int) -> Json:
     """The request of turn `step`, from 1: model, system text, messages, tools, settings."""
-    told: Json = scrub_json(
+    told: Json = mask_json(
         {
             "model": run.model,
             "system": run.system,

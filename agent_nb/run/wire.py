@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.secrets import dump_scrubbed, scrub_pieces
+from agent_nb._base.secrets import dump_masked, mask_pieces
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import (
     Event,
@@ -27,7 +27,7 @@ NESTED = ("files", "given_files", "events", "variants")
 def saved_form(run: "Run", **more: Any) -> bytes:
     """The run as `load` reads it, with `more` beside it and the secrets masked."""
     told = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
-    return dump_scrubbed(told).encode("utf-8", "replace")
+    return dump_masked(told).encode("utf-8", "replace")
 
 
 def _to_wire(run: "Run") -> Json:
@@ -56,7 +56,7 @@ def _events_to_wire(events: Sequence[Event]) -> list[Json]:
         elif isinstance(event, TurnStarted | TurnRetrying):
             turn += 1
     for pieces in streams.values():
-        texts = scrub_pieces([piece["text"] for piece in pieces])
+        texts = mask_pieces([piece["text"] for piece in pieces])
         for piece, text in zip(pieces, texts, strict=True):
             piece["text"] = text
     return told

@@ -11,7 +11,7 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.events import MimeBundle
 from agent_nb.files import Files, Workspace
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Image, ToolSpec
 
@@ -45,7 +45,7 @@ class ToolContext:
     """The call this tool runs for, as its events name it."""
     studio: Studio | None = None
     """Who makes pictures; None when nobody does."""
-    bill: Bill = field(default_factory=Bill)
+    charge: Charge = field(default_factory=Charge)
     """What the call costs."""
 
 

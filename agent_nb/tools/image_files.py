@@ -33,7 +33,7 @@ class Saved:
     for_person: MimeBundle
 
 
-def picture_path(path: str, *, transparent: bool = False) -> str:
+def image_path(path: str, *, transparent: bool = False) -> str:
     """The path in its one form, if a picture can be saved there."""
     path = safe_path(path)
     kind = media_type(path, b"")
@@ -61,12 +61,12 @@ def paths_of(args: object, name: str = "path") -> tuple[str, ...]:
 
 def _usable(path: str) -> str:
     try:
-        return picture_path(path)
+        return image_path(path)
     except Exception:  # refused when the tool runs
         return ""
 
 
-def find_picture(source: str, context: ToolContext) -> Image:
+def find_image(source: str, context: ToolContext) -> Image:
     """The bytes that a name means: a file of the run, or `input:1` for the first picture the person gave."""
     if number := _INPUT.fullmatch(source.strip()):
         return _input(int(number[1]), context.images)
@@ -96,10 +96,10 @@ def _input(number: int, images: tuple[Image, ...]) -> Image:
 
 def checked(image: Image) -> Image:
     """The picture, upright, in grey, RGB or RGBA, one frame, or a ToolError. Blocking."""
-    from agent_nb.images.convert import picture_size, to_image
+    from agent_nb.images.convert import image_size, to_image
 
     try:
-        width, height = picture_size(image.data, image.name)
+        width, height = image_size(image.data, image.name)
         if width * height > MAX_PIXELS:
             size = f"{width} x {height}, at most {MAX_PIXELS // 1_000_000} megapixels"
             raise ConfigError(f"{image.name or 'The picture'} has too many pixels ({size}).")
@@ -110,11 +110,11 @@ def checked(image: Image) -> Image:
 
 def saved(image: Image, path: str, caption: str = "") -> Saved:
     """The picture as the file `path` will hold it. Blocking."""
-    from agent_nb.images.convert import SMALL_COPY, fit_image, picture_size
+    from agent_nb.images.convert import SMALL_COPY, fit_image, image_size
 
     image = checked(image)
     image = Image(_encoded(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
-    width, height = picture_size(image.data, path)
+    width, height = image_size(image.data, path)
     about = f"{width} x {height}, {human_size(len(image.data))}"
     thumbnail = fit_image(image, *FOR_THE_PERSON)
     fit_image(Image(image.data, image.media_type), *SMALL_COPY)  # kept, for when the page is saved

@@ -13,7 +13,7 @@ from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.messages import Image, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.image_batch import CALL_SECONDS, asked, do_all, do_one
-from agent_nb.tools.image_files import Saved, checked, find_picture, paths_of, picture_path, saved
+from agent_nb.tools.image_files import Saved, checked, find_image, image_path, paths_of, saved
 from agent_nb.tools.invoke import in_thread
 
 MOST = 8
@@ -26,7 +26,7 @@ PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured backgr
 async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     studio, wanted = _studio(context), args["images"]
     orders = {
-        picture_path(one["path"], transparent=one.get("transparent", False)): Order(
+        image_path(one["path"], transparent=one.get("transparent", False)): Order(
             one["prompt"].strip(), one.get("aspect", "1:1"), one.get("transparent", False)
         )
         for one in wanted
@@ -36,7 +36,7 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
         raise ToolError("A prompt is empty: say what the picture shows.", code="SCHEMA")
     caption = studio.maker.name if studio.maker.note else ""
     distinct = list(dict.fromkeys(orders.values()))
-    context.bill.expect(
+    context.charge.expect(
         [price for order in distinct for price in _prices(studio, order)], _told(len(distinct))
     )
     made = {order: asyncio.create_task(_made(order, context)) for order in distinct}
@@ -61,33 +61,33 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
             hint="Make a new picture, or change the page around it.",
         )
     transparent = args.get("transparent", False)
-    path = picture_path(args["path"], transparent=transparent)
-    found = [find_picture(source, context) for source in (args["source"], *args.get("also", ()))]
+    path = image_path(args["path"], transparent=transparent)
+    found = [find_image(source, context) for source in (args["source"], *args.get("also", ()))]
     images = await in_thread(lambda: tuple(checked(image) for image in found))
     order = Order(args["prompt"].strip(), args.get("aspect", ""), transparent, images)
-    context.bill.expect(_prices(studio, order), _told(1))
+    context.charge.expect(_prices(studio, order), _told(1))
     image = await _made(order, context)
     return await do_one(image, path, context, f"Edited with {studio.maker.name}.")
 
 
 async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
-    path, studio = picture_path(args["path"], transparent=True), _studio(context)
-    found = find_picture(args["source"], context)
+    path, studio = image_path(args["path"], transparent=True), _studio(context)
+    found = find_image(args["source"], context)
     image = await in_thread(lambda: checked(found))
-    context.bill.expect([studio.cutter.price(image)], _told(1))
-    cutting = await asked(lambda: studio.cutter.cut_out(image, context.bill))
+    context.charge.expect([studio.cutter.price(image)], _told(1))
+    cutting = await asked(lambda: studio.cutter.cut_out(image, context.charge))
     return await do_one(cutting.image, path, context, cutting.note)
 
 
 async def _extract(args: Json, context: ToolContext) -> ToolOutput:
     if not context.images:
         raise ToolError("The person gave no picture, so there is nothing to crop.")
-    wanted = {picture_path(one["path"]): one for one in args["assets"]}
+    wanted = {image_path(one["path"]): one for one in args["assets"]}
     _check_distinct(wanted, args["assets"])
     padding = args.get("padding", PADDING)
 
     async def one(path: str, asset: Json) -> Saved:
-        image = find_picture(asset.get("source", "input:1"), context)
+        image = find_image(asset.get("source", "input:1"), context)
         return await in_thread(lambda: saved(_crop(image, asset["box"], padding), path))
 
     work = {path: partial(one, path, asset) for path, asset in wanted.items()}
@@ -95,7 +95,7 @@ async def _extract(args: Json, context: ToolContext) -> ToolOutput:
 
 
 async def _save(args: Json, context: ToolContext) -> ToolOutput:
-    wanted = {picture_path(one["path"]): one["source"].strip() for one in args["assets"]}
+    wanted = {image_path(one["path"]): one["source"].strip() for one in args["assets"]}
     _check_distinct(wanted, args["assets"])
 
     async def one(path: str, source: str) -> Saved:
@@ -127,7 +127,7 @@ def _from_anywhere(source: str, context: ToolContext) -> Image:
         raise ToolError(str(error)) from None
     if "://" in source:
         raise ToolError(f"Pictures are fetched over https only, not {scheme}.")
-    return find_picture(source, context)
+    return find_image(source, context)
 
 
 def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
@@ -158,13 +158,13 @@ def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
 
 async def _made(order: Order, context: ToolContext) -> Image:
     """A picture from the maker; cut out where it cannot leave the background out itself."""
-    studio, bill = _studio(context), context.bill
+    studio, charge = _studio(context), context.charge
     if not _is_cut_after(studio, order):
-        return await asked(lambda: studio.maker.make(order, bill))
+        return await asked(lambda: studio.maker.make(order, charge))
     plain = replace(order, prompt=f"{order.prompt}\n{PLAIN}", transparent=False)
-    drawn = await asked(lambda: studio.maker.make(plain, bill))
+    drawn = await asked(lambda: studio.maker.make(plain, charge))
     image = await in_thread(lambda: checked(drawn))
-    return (await asked(lambda: studio.cutter.cut_out(image, bill))).image
+    return (await asked(lambda: studio.cutter.cut_out(image, charge))).image
 
 
 def _is_cut_after(studio: Studio, order: Order) -> bool:

@@ -29,9 +29,9 @@ def to_output(value: Any) -> ToolOutput:
         return value
     if value is None:
         return ToolOutput(text="done")
-    if isinstance(value, list | tuple) and any(_is_picture(item) for item in value):
+    if isinstance(value, list | tuple) and any(_is_image(item) for item in value):
         return _joined([to_output(item) for item in value])
-    if _is_picture(value):
+    if _is_image(value):
         return _picture(value)
     if (markup := _html(value)) is not None:
         text = _table_text(value)
@@ -76,7 +76,7 @@ def _joined(parts: list[ToolOutput]) -> ToolOutput:
     )
 
 
-def _is_picture(value: Any) -> bool:
+def _is_image(value: Any) -> bool:
     return isinstance(value, Image) or any(_is_a(value, module, name) for module, name in _PICTURES)
 
 

@@ -43,7 +43,7 @@ def widget(page: Page, name: str) -> Locator:
 
 
 def words(frame: Locator) -> Locator:
-    return frame.locator(".anb-scrub .words")
+    return frame.locator(".anb-mask .words")
 
 
 def drawn(page: Page) -> None:
@@ -81,13 +81,13 @@ def test_the_request_comes_from_the_kernel(page):
     keep_screenshot(page, "replay-lab-request")
     panel.get_by_role("button", name="Close").click()
     frame.get_by_role("button", name="Leave the replay").click()
-    expect(frame.locator(".anb-scrub")).to_be_hidden()
+    expect(frame.locator(".anb-mask")).to_be_hidden()
     expect(frame.locator(".anb-status .phase")).to_have_text("done")
 
 
 def widget_in_replay(page: Page) -> Locator:
     frame = page.get_by_role("region", name="agent run hero").first
-    expect(frame.locator(".anb-scrub")).to_be_visible()
+    expect(frame.locator(".anb-mask")).to_be_visible()
     return frame
 
 

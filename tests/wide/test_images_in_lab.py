@@ -31,7 +31,7 @@ IMAGES = [
 WIDTHS = "images => images.map(image => image.naturalWidth)"
 
 
-def assert_pictures_show(page: Page, frame: str) -> None:
+def assert_images_show(page: Page, frame: str) -> None:
     inside = page.frame_locator(frame).first
     expect(inside.locator("#hero")).to_have_js_property("naturalWidth", 960, timeout=20_000)
     expect(inside.locator("#wide")).to_have_js_property("complete", True)
@@ -55,7 +55,7 @@ def test_made_pictures_show_live_and_saved(page, lab, vendor):
     open_notebook(page, lab, "pictures.ipynb")
     run_all(page)
     expect(page.get_by_text("end_turn True")).to_be_visible(timeout=60_000)
-    assert_pictures_show(page, ".anb-page iframe")
+    assert_images_show(page, ".anb-page iframe")
     thumbnails = page.locator(".anb-thumb img")
     if not thumbnails.count():
         page.get_by_text("make 3 pictures").first.click()
@@ -69,7 +69,7 @@ def test_made_pictures_show_live_and_saved(page, lab, vendor):
     lab.trust("reopened.ipynb")
     open_notebook(page, lab, "reopened.ipynb")
     wait_for_kernel(page)
-    assert_pictures_show(page, ".jp-OutputArea iframe")
+    assert_images_show(page, ".jp-OutputArea iframe")
 
 
 def test_pictures_made_after_the_page_show(page, lab, vendor):
@@ -83,7 +83,7 @@ def test_pictures_made_after_the_page_show(page, lab, vendor):
     open_notebook(page, lab, "late.ipynb")
     run_all(page)
     expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
-    assert_pictures_show(page, ".anb-page iframe")
+    assert_images_show(page, ".anb-page iframe")
 
 
 def test_given_pictures_show_as_thumbnails(page, lab, vendor):

@@ -150,7 +150,7 @@ def test_playing_never_rebuilds_the_page(stage: Stage):
     replay.button("Pause").wait_for()
     replay.page.wait_for_function(
         """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-scrub .words').textContent.includes('done')""",
+            .querySelector('.anb-mask .words').textContent.includes('done')""",
         timeout=30 * SECONDS,
     )
     assert replay.page.evaluate("window.frames_made") <= 1
@@ -163,7 +163,7 @@ def test_playing_ends_at_the_end(replay: Replay):
     replay.button("Play").click()
     replay.page.wait_for_function(
         """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-scrub .words').textContent === 'done'""",
+            .querySelector('.anb-mask .words').textContent === 'done'""",
         timeout=30 * SECONDS,
     )
     replay.button("Play").wait_for()
@@ -177,8 +177,8 @@ def test_the_slider_reaches_any_time(replay: Replay):
     replay.slider.fill("2.1")
     assert replay.words == "turn 2: the model writes index.html"
     assert "2.1 s" in str(replay.slider.get_attribute("aria-valuetext"))
-    assert replay.widget.locator(".anb-scrub .marks .turn").count() == 6
-    assert replay.widget.locator(".anb-scrub .marks .result").count() == 5
+    assert replay.widget.locator(".anb-mask .marks .turn").count() == 6
+    assert replay.widget.locator(".anb-mask .marks .result").count() == 5
 
 
 def test_shift_goes_by_single_events(replay: Replay):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.secrets import Scrubber, change_texts, clean, scrub
+from agent_nb._base.secrets import StreamMasker, change_texts, mask, safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import (
     Event,
@@ -50,7 +50,7 @@ class Feed:
         """Bytes streamed of each path that is not finished, by variant and call."""
         self._estimates: dict[int, UsageUpdated] = {}
         """The guess at the usage that was told last, by variant."""
-        self._open: dict[int, tuple[_Joinable, Scrubber]] = {}
+        self._open: dict[int, tuple[_Joinable, StreamMasker]] = {}
         """What each variant is writing, up to its newest piece, and what of it waits to be told."""
 
     def project(self, events: Sequence[Event]) -> list[Json]:
@@ -124,7 +124,7 @@ class Feed:
         stream = self._open.get(delta.variant)
         if stream is None or not self._goes_on(stream[0], delta):
             self._end(delta.variant, wire)
-            stream = delta, Scrubber()
+            stream = delta, StreamMasker()
         scrubber = stream[1]
         begun = _moved(delta, -len(scrubber.held))
         told = scrubber.more(text)
@@ -151,7 +151,7 @@ class Feed:
                 event = self._without_streamed_text(event)
             case _:
                 pass
-        data: Json = change_texts(_wire(event), clean)
+        data: Json = change_texts(_wire(event), safe_text)
         return data
 
     def _without_streamed_text(self, event: FileChanged) -> FileChanged:
@@ -179,5 +179,5 @@ def _moved(delta: _Joinable, points: int) -> _Joinable:
 
 def _shortened(value: Any) -> Any:
     if isinstance(value, str) and len(value) > SHORT:
-        return scrub(value)[:SHORT] + "…"
+        return mask(value)[:SHORT] + "…"
     return value

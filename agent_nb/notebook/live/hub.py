@@ -17,7 +17,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from agent_nb._base.secrets import clean
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.tool_runner import Answer, nobody_to_ask
@@ -180,7 +180,7 @@ class Channel:
         content = files[path]
         if isinstance(content, bytes):
             return {"base64": base64.b64encode(content).decode()}
-        return {"text": clean(content)}
+        return {"text": safe_text(content)}
 
 
 class Hub:

@@ -14,7 +14,7 @@ from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 
 if TYPE_CHECKING:
-    from agent_nb.engine.session_costs import Account
+    from agent_nb.engine.session_costs import ModelCosts
     from agent_nb.images.maker import Studio
     from agent_nb.notebook.magic.magics import AgentMagics
     from agent_nb.run import Run
@@ -198,13 +198,13 @@ def _cost(magics: "AgentMagics", rest: str) -> None:
     display(Table(heads[:shown], [row[:shown] for row in rows], "No runs yet.", note, heads[1:5]))
 
 
-def _cost_of(account: "Account") -> str:
+def _cost_of(account: "ModelCosts") -> str:
     if not account.unpriced:
         return _dollars(account.cost)
     return "not known" if account.unpriced == account.runs else f"more than {_dollars(account.cost)}"
 
 
-def _replays(account: "Account") -> str:
+def _replays(account: "ModelCosts") -> str:
     return f"{account.replays}, recorded at {_dollars(account.recorded_cost)}" if account.replays else ""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.secrets import MASK, scrub
+from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.conversation import fenced
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
@@ -62,7 +62,7 @@ def describe(name: str, value: Any) -> Described:
     try:
         shown = masks.over(value)
         told = function(shown if masks.names else value)
-        text = scrub(told)
+        text = mask(told)
     except Exception as error:  # a value's own words are its author's code
         raise UsageError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
     found = [f"a key in `{name}`"] if text != told else []
@@ -119,7 +119,7 @@ def recent_cells(shell: Any, count: int) -> str:
         output = "\n".join(_text_outputs(getattr(manager, "outputs", {}).get(number, ())))
         block = f"Cell {number}:\n{fenced(_limited(sources[number], CELL_LIMIT), 'python')}"
         told.append(block + (f"\nOutput:\n{fenced(_limited(output, CELL_LIMIT))}" if output.strip() else ""))
-    return scrub("\n\n".join(told))
+    return mask("\n\n".join(told))
 
 
 def _text_outputs(outputs: Any) -> list[str]:

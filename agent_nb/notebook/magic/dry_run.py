@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 
-from agent_nb._base.secrets import clean
+from agent_nb._base.secrets import safe_text
 from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.cost import CHARS_PER_TOKEN, estimate_tokens
@@ -14,7 +14,7 @@ from agent_nb.providers.prices import estimate
 
 def show_dry_run(plan: Plan) -> None:
     """Prints the request of the first turn in words."""
-    print(clean(describe(plan)))
+    print(safe_text(describe(plan)))
 
 
 def describe(plan: Plan) -> str:

@@ -19,12 +19,12 @@ SYSTEM_LIMIT = 100_000
 _WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGNS}/NAME.md` in the working directory, or the text itself"
 
 
-async def load_pictures(names: Iterable[str], namespace: Mapping[str, Any], playing: Playing) -> list[Image]:
+async def load_images(names: Iterable[str], namespace: Mapping[str, Any], playing: Playing) -> list[Image]:
     """The pictures that `-i` names: variables, also lists of pictures, else paths and https addresses."""
     images = []
     for name in names:
         for called, picture in _found(name, namespace):
-            playing.check_picture(picture)
+            playing.check_image(picture)
             images.append(await asyncio.to_thread(to_image, picture, called))
     return images
 

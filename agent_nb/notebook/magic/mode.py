@@ -77,7 +77,7 @@ class Playing:
                 "Record one with `--record`, or use `-m demo:`."
             )
 
-    def check_picture(self, picture: Any) -> None:
+    def check_image(self, picture: Any) -> None:
         if self.offline and isinstance(picture, str) and picture.startswith(("https:", "http:")):
             raise UsageError(
                 f"{VARIABLE}=replay, so {picture!r} is not fetched. Use a file beside the notebook."

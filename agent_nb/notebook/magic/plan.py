@@ -18,7 +18,7 @@ from agent_nb.engine.limits import Limits
 from agent_nb.engine.race import count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.context import describe, expand, lookup, recent_cells
-from agent_nb.notebook.magic.inputs import find_system, load_pictures
+from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import DEMO, Playing, choose_playing
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers import default_model_name, model
@@ -84,7 +84,7 @@ async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended:
         masked += described.masked
     if options.cells:
         texts.append(recent_cells(magics.shell, options.cells))
-    images += await load_pictures(options.image or (), namespace, playing)
+    images += await load_images(options.image or (), namespace, playing)
     prompt = "\n\n".join(text for text in texts if text)
     # With nobody watching there is no point in waiting; the run's own times stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)

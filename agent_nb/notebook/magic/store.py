@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent_nb._base.atomic import write_atomically
-from agent_nb._base.secrets import scrub
+from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.run import Run
 from agent_nb.run.wire import saved_form
@@ -44,7 +44,7 @@ class RunStore:
             "model": run.model,
             "reason": run.reason,
             "cost": run.cost,
-            "prompt": scrub(" ".join(run.prompt.split()))[:80],
+            "prompt": mask(" ".join(run.prompt.split()))[:80],
             "bytes": len(data),
         }
         with self._locked():

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 
-from agent_nb._base.secrets import Scrubber, clean
+from agent_nb._base.secrets import StreamMasker, safe_text
 from agent_nb.engine.handle import Handle
 from agent_nb.events import (
     Event,
@@ -41,7 +41,7 @@ class TerminalView:
         self._phases: dict[int, str] = {}
         """How each variant stands, in words."""
         self._titles: dict[tuple[int, str], str] = {}
-        self._words = Scrubber()
+        self._words = StreamMasker()
         self._mid_line = False
         self._status = ""
         """The status line as it stands; empty when there is none."""
@@ -99,14 +99,14 @@ class TerminalView:
 
     def _line(self, text: str) -> None:
         self._clear_status()
-        sys.stdout.write(("\n" if self._mid_line else "") + printable(clean(text)) + "\n")
+        sys.stdout.write(("\n" if self._mid_line else "") + printable(safe_text(text)) + "\n")
         self._mid_line = False
         sys.stdout.flush()
 
     def _show_status(self) -> None:
         if self._live:
             width = shutil.get_terminal_size().columns - 1
-            status = printable(clean(f"{self._handle.name}: {', '.join(self._phases.values())}"))[:width]
+            status = printable(safe_text(f"{self._handle.name}: {', '.join(self._phases.values())}"))[:width]
             if status != self._status:
                 sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
                 self._status = status

@@ -1,6 +1,6 @@
 """A loopback server for the five wire protocols: real sockets, real SDKs on the other side, no mocks."""
 
-from tests.support.wire.images import Upload, gemini_picture, openai_pictures
+from tests.support.wire.images import Upload, gemini_image, openai_images
 from tests.support.wire.server import Request, WireServer
 from tests.support.wire.steps import (
     BadJson,
@@ -46,8 +46,8 @@ __all__ = [
     "Unknown",
     "Upload",
     "WireServer",
-    "gemini_picture",
-    "openai_pictures",
+    "gemini_image",
+    "openai_images",
     "page",
     "problem",
     "reply",

@@ -40,7 +40,7 @@ def read_body(headers: dict[str, str], body: bytes) -> dict[str, Any]:
     return fields
 
 
-def openai_pictures(*pictures: bytes, **fields: Any) -> Reply:
+def openai_images(*pictures: bytes, **fields: Any) -> Reply:
     """What `/images/generations` and `/images/edits` answer."""
     data = [{"b64_json": base64.b64encode(picture).decode()} for picture in pictures]
     usage = {
@@ -54,9 +54,7 @@ def openai_pictures(*pictures: bytes, **fields: Any) -> Reply:
     return Reply(headers=_JSON, body=json.dumps(answer).encode())
 
 
-def gemini_picture(
-    picture: bytes | None = None, said: str = "", finish: str = "STOP", **fields: Any
-) -> Reply:
+def gemini_image(picture: bytes | None = None, said: str = "", finish: str = "STOP", **fields: Any) -> Reply:
     """What `:generateContent` answers when it was asked for a picture."""
     parts: list[dict[str, Any]] = [{"text": said}] if said else []
     if picture is not None:

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from agent_nb._base.secrets import (
     MASK,
-    Scrubber,
-    clean,
-    dump_scrubbed,
+    StreamMasker,
+    dump_masked,
+    mask,
+    mask_json,
+    mask_pieces,
     register,
-    scrub,
-    scrub_json,
-    scrub_pieces,
+    safe_text,
 )
 
 
 def test_a_known_value_is_masked_anywhere():
     register("hunter2-the-second")
-    assert scrub("key=hunter2-the-second;") == f"key={MASK};"
+    assert mask("key=hunter2-the-second;") == f"key={MASK};"
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_a_known_value_is_masked_anywhere():
     ],
 )
 def test_a_key_shaped_string_is_masked(key: str):
-    assert scrub(f"Incorrect key provided: {key}.") == f"Incorrect key provided: {MASK}."
+    assert mask(f"Incorrect key provided: {key}.") == f"Incorrect key provided: {MASK}."
 
 
 def test_a_bearer_header_keeps_its_word():
-    assert scrub("authorization: Bearer abc.def-123456") == f"authorization: Bearer {MASK}"
+    assert mask("authorization: Bearer abc.def-123456") == f"authorization: Bearer {MASK}"
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_a_bearer_header_keeps_its_word():
     ],
 )
 def test_plain_text_is_the_same_object(text: str):
-    assert scrub(text) is text
+    assert mask(text) is text
 
 
 def test_a_short_value_is_not_a_secret():
     register("none")
-    assert scrub("There is none.") == "There is none."
+    assert mask("There is none.") == "There is none."
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_short_value_is_not_a_secret():
 )
 def test_ordinary_words_given_as_a_key_are_not_masked(value: str):
     register(value)
-    assert scrub(f'<input {value}="Your name">') == f'<input {value}="Your name">'
+    assert mask(f'<input {value}="Your name">') == f'<input {value}="Your name">'
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_ordinary_words_given_as_a_key_are_not_masked(value: str):
 )
 def test_what_can_be_a_secret_is_masked(value: str):
     register(value)
-    assert scrub(f"It is {value}.") == f"It is {MASK}."
+    assert mask(f"It is {value}.") == f"It is {MASK}."
 
 
 def test_every_string_of_a_value_is_scrubbed():
     register("hunter2-the-third")
     value = {"a": ["hunter2-the-third", 1, None, {"hunter2-the-third": True}]}
-    assert scrub_json(value) == {"a": [MASK, 1, None, {MASK: True}]}
+    assert mask_json(value) == {"a": [MASK, 1, None, {MASK: True}]}
 
 
 DATA = "iVBO" * 200 + "/AIza" + "Sy7b" * 9 + "AAAA" * 10 + "=="
@@ -102,8 +102,8 @@ KEY = "sk-ant-api03-" + "x9-Y" * 8
 
 
 def test_data_that_looks_like_a_key_stays():
-    assert scrub(DATA) is DATA
-    assert MASK in scrub(f"{DATA} AIza{'Sy7b' * 9}")
+    assert mask(DATA) is DATA
+    assert MASK in mask(f"{DATA} AIza{'Sy7b' * 9}")
 
 
 @pytest.mark.parametrize(
@@ -111,33 +111,33 @@ def test_data_that_looks_like_a_key_stays():
 )
 def test_data_stays_whole_among_secrets(around: str):
     text = around.format(DATA)
-    assert scrub(f"{KEY} {text} {KEY}") == f"{MASK} {text} {MASK}"
-    assert scrub_json({"a": [text, KEY]}) == {"a": [text, MASK]}
+    assert mask(f"{KEY} {text} {KEY}") == f"{MASK} {text} {MASK}"
+    assert mask_json({"a": [text, KEY]}) == {"a": [text, MASK]}
 
 
 def test_a_known_value_inside_of_data_stays():
     register("abcdEFGH1234abcdEFGH")
     data = "iVBO" * 200 + "abcdEFGH1234abcdEFGH"
-    assert scrub(data) == data
+    assert mask(data) == data
 
 
 def test_a_long_token_is_no_data():
     token = ".".join(["eyJhbGciOiJIUzI1NiJ9", "eyJz" + "dWIi" * 300, "c2lnbmF0dXJl"])
-    assert scrub(f"token={token};") == f"token={MASK};"
+    assert mask(f"token={token};") == f"token={MASK};"
 
 
 @pytest.mark.parametrize("before", ["\n", "\t", "\u2028", '"', "x: "])
 def test_a_key_is_masked_in_json_within_text(before: str):
     for ascii_only in (True, False):
         written = json.dumps({"content": f"Mine{before}{KEY}"}, ensure_ascii=ascii_only)
-        assert json.loads(scrub(written)) == {"content": f"Mine{before}{MASK}"}
+        assert json.loads(mask(written)) == {"content": f"Mine{before}{MASK}"}
 
 
 def test_a_known_value_is_masked_as_written_elsewhere():
     secret = 'p&ss"word<\\1>'
     register(secret)
-    assert scrub(f"<b>{html.escape(secret)}</b>") == f"<b>{MASK}</b>"
-    assert json.loads(dump_scrubbed({"a": secret, "b": json.dumps(secret)})) == {"a": MASK, "b": f'"{MASK}"'}
+    assert mask(f"<b>{html.escape(secret)}</b>") == f"<b>{MASK}</b>"
+    assert json.loads(dump_masked({"a": secret, "b": json.dumps(secret)})) == {"a": MASK, "b": f'"{MASK}"'}
 
 
 @given(st.lists(st.integers(0, 120), max_size=8))
@@ -145,13 +145,13 @@ def test_pieces_are_masked_across_their_cuts(cuts: list[int]):
     text = f"Mine is {KEY}, yours is {KEY}. {'iVBO' * 3}"
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     pieces = [text[start:end] for start, end in pairwise(places)]
-    scrubbed = scrub_pieces(pieces)
-    assert "".join(scrubbed) == scrub(text)
+    scrubbed = mask_pieces(pieces)
+    assert "".join(scrubbed) == mask(text)
 
 
 def test_pieces_without_a_secret_stay():
-    assert scrub_pieces(["a", "", f"b {KEY[:9]}", "", "c"]) == ["a", "", f"b {KEY[:9]}", "", "c"]
-    assert scrub_pieces(["see ", KEY[:5], KEY[5:], " there"]) == ["see ", MASK, "", " there"]
+    assert mask_pieces(["a", "", f"b {KEY[:9]}", "", "c"]) == ["a", "", f"b {KEY[:9]}", "", "c"]
+    assert mask_pieces(["see ", KEY[:5], KEY[5:], " there"]) == ["see ", MASK, "", " there"]
 
 
 KNOWN = "hunter2-the-fourth"
@@ -163,7 +163,7 @@ STREAMED = (
 
 def streamed(text: str, cuts: list[int]) -> tuple[str, str]:
     """What is told of the text in these pieces, and what waits."""
-    scrubber = Scrubber()
+    scrubber = StreamMasker()
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     told = "".join(scrubber.more(text[start:end]) for start, end in pairwise(places))
     return told, scrubber.held
@@ -181,7 +181,7 @@ def without_heads(text: str) -> str:
 def test_a_stream_is_masked_across_its_cuts(cuts: list[int]):
     register(KNOWN)
     told, held = streamed(STREAMED, cuts)
-    assert without_heads(told + held) == scrub(STREAMED)
+    assert without_heads(told + held) == mask(STREAMED)
     assert KEY[3:] not in told
     assert KNOWN[4:] not in told
 
@@ -203,9 +203,9 @@ def test_a_key_without_an_end_is_let_go():
 
 
 def test_the_rest_of_a_stream_is_masked():
-    scrubber = Scrubber()
+    scrubber = StreamMasker()
     assert (scrubber.more(f"It is {KEY}"), scrubber.rest(), scrubber.rest()) == ("It is sk", MASK, "")
 
 
 def test_clean_text_can_be_saved_anywhere():
-    assert clean(f"a\0b\ud83dc {KEY}") == f"a\ufffdb\ufffdc {MASK}"
+    assert safe_text(f"a\0b\ud83dc {KEY}") == f"a\ufffdb\ufffdc {MASK}"

@@ -12,7 +12,7 @@ from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.events import RunStarted
 from agent_nb.images.convert import MAX_PIXELS, to_image
 from agent_nb.messages import Image
-from agent_nb.prompts import picture_text, prompt_text, stack_text
+from agent_nb.prompts import image_text, prompt_text, stack_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle, to_text
 from tests.support.cassettes import PROMPT, facts, play, record
@@ -38,7 +38,7 @@ async def test_pictures_bring_their_text_with_them():
     agent = Agent(ScriptedProvider([]))
     system, question = told(agent, images=[SHOT])
     assert system == prompt_text("system") == told(agent)[0]
-    assert question == f"{PROMPT}\n\n{picture_text(page=False)}"
+    assert question == f"{PROMPT}\n\n{image_text(page=False)}"
     assert told(agent)[1] == PROMPT
 
 
@@ -51,14 +51,14 @@ async def test_a_page_makes_it_a_change(way: str):
         "messages": [{"role": "assistant", "content": "```html\n<h1>Old</h1>\n```"}],
     }
     question = told(agent, images=[SHOT], **{way: material[way]})[1]
-    assert question.endswith(picture_text(page=True))
-    assert picture_text(page=False) not in question
+    assert question.endswith(image_text(page=True))
+    assert image_text(page=False) not in question
 
 
 async def test_a_talk_without_a_page_is_no_change():
     spoken = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello."}]
     assert told(Agent(ScriptedProvider([])), images=[SHOT], messages=spoken)[1].endswith(
-        picture_text(page=False)
+        image_text(page=False)
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from agent_nb import Agent, Limits, load, replay
 from agent_nb.events import ToolFinished, ToolProgress, UsageUpdated
 from agent_nb.providers import model
-from agent_nb.providers.image_prices import PictureTokens, price_of_picture
+from agent_nb.providers.image_prices import ImageTokens, price_of_image
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.vendors import VENDORS
 from tests.support.cassettes import facts
@@ -19,8 +19,8 @@ from tests.support.wire import (
     Reply,
     Say,
     WireServer,
-    gemini_picture,
-    openai_pictures,
+    gemini_image,
+    openai_images,
     reply,
 )
 
@@ -28,7 +28,7 @@ PROMPT = "A page for a bakery"
 IMAGES = [{"prompt": f"A warm bakery, view {number}", "path": f"assets/{number}.png"} for number in range(8)]
 OPENAI = "openai:gpt-image-2.6-sunburst"
 PICTURE = (10 * 5 + 1290 * 30) / 1_000_000
-"""What `openai_pictures` counts, at the published prices."""
+"""What `openai_images` counts, at the published prices."""
 
 
 def draw(count: int, name: str = "call_a") -> Reply:
@@ -52,22 +52,22 @@ async def server():
         yield running
 
 
-def answer_pictures(server: WireServer, *, turns: list[Reply], **fields) -> None:
+def answer_images(server: WireServer, *, turns: list[Reply], **fields) -> None:
     """Pictures for whoever asks for one; the turns of the model in order."""
     left = list(turns)
 
     def answer(request) -> Reply:
-        return openai_pictures(png(), **fields) if "/images/" in request.path else left.pop(0)
+        return openai_images(png(), **fields) if "/images/" in request.path else left.pop(0)
 
     server.otherwise = answer
 
 
-def asked_for_pictures(server: WireServer) -> int:
+def asked_for_images(server: WireServer) -> int:
     return sum("/images/" in request.path for request in server.requests)
 
 
 async def test_pictures_are_part_of_the_cost(server):
-    answer_pictures(server, turns=[draw(2), reply(Say("A page."))])
+    answer_images(server, turns=[draw(2), reply(Say("A page."))])
     async with agent_on(server) as agent:
         run = await agent.run(PROMPT)
     assert run.cost == pytest.approx(talk(run) + 2 * PICTURE)
@@ -76,7 +76,7 @@ async def test_pictures_are_part_of_the_cost(server):
 
 
 async def test_the_cost_is_told_when_it_is_known(server):
-    answer_pictures(server, turns=[draw(2), reply(Say("A page."))])
+    answer_images(server, turns=[draw(2), reply(Say("A page."))])
     async with agent_on(server) as agent:
         run = await agent.run(PROMPT)
     before, after, end = of(run, UsageUpdated)
@@ -87,18 +87,18 @@ async def test_the_cost_is_told_when_it_is_known(server):
 
 
 async def test_geminis_pictures_are_counted_too(server):
-    server.plan(draw(1), gemini_picture(png(), said="Here."), reply(Say("A page.")))
+    server.plan(draw(1), gemini_image(png(), said="Here."), reply(Say("A page.")))
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
     name = f"gemini:{VENDORS['gemini'].image_model}"
-    counted = PictureTokens(input=10, output=1250, output_pictures=1120)
-    assert run.cost == pytest.approx(talk(run) + price_of_picture(name, counted))
+    counted = ImageTokens(input=10, output=1250, output_images=1120)
+    assert run.cost == pytest.approx(talk(run) + price_of_image(name, counted))
 
 
 async def test_an_answer_without_a_picture_is_charged(server):
     said = {"promptTokenCount": 10, "candidatesTokenCount": 2000, "totalTokenCount": 2010}
     said["candidatesTokensDetails"] = [{"modality": "TEXT", "tokenCount": 2000}]
-    server.plan(draw(1), gemini_picture(said="I cannot.", usageMetadata=said), reply(Say("A page.")))
+    server.plan(draw(1), gemini_image(said="I cannot.", usageMetadata=said), reply(Say("A page.")))
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
     assert not run.tool_uses[0].ok
@@ -112,7 +112,7 @@ async def test_edits_and_cutouts_are_counted(server):
         reply(Call("remove_background", {"source": "a.png", "path": "b.png"}, id="call_c")),
         reply(Say("A page.")),
     ]
-    answer_pictures(server, turns=turns)
+    answer_images(server, turns=turns)
     async with agent_on(server, usd=1.0) as agent:
         run = await agent.run(PROMPT)
     assert [use.ok for use in run.tool_uses] == [True] * 3
@@ -121,7 +121,7 @@ async def test_edits_and_cutouts_are_counted(server):
 
 async def test_an_unknown_price_leaves_the_cost_unknown(server, monkeypatch):
     monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_pictures(server, turns=[draw(1), reply(Say("A page."))])
+    answer_images(server, turns=[draw(1), reply(Say("A page."))])
     async with agent_on(server) as agent:
         run = await agent.run(PROMPT)
     assert "assets/0.png" in run.files
@@ -131,27 +131,27 @@ async def test_an_unknown_price_leaves_the_cost_unknown(server, monkeypatch):
 
 async def test_an_unknown_price_draws_placeholders_under_a_budget(server, monkeypatch):
     monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_pictures(server, turns=[draw(1), reply(Say("A page."))])
+    answer_images(server, turns=[draw(1), reply(Say("A page."))])
     async with agent_on(server, usd=1.0) as agent:
         run = await agent.run(PROMPT)
-    assert asked_for_pictures(server) == 0
+    assert asked_for_images(server) == 0
     assert "placeholder" in run.tool_uses[0].summary
     assert run.cost == pytest.approx(talk(run))
 
 
 async def test_a_budget_may_buy_real_pictures(server):
-    answer_pictures(server, turns=[draw(2), reply(Say("A page."))])
+    answer_images(server, turns=[draw(2), reply(Say("A page."))])
     async with agent_on(server, usd=1.0) as agent:
         run = await agent.run(PROMPT)
-    assert (run.reason, asked_for_pictures(server)) == ("end_turn", 2)
+    assert (run.reason, asked_for_images(server)) == ("end_turn", 2)
     assert run.cost == pytest.approx(talk(run) + 2 * PICTURE)
 
 
 async def test_a_batch_over_the_budget_is_never_sent(server):
-    answer_pictures(server, turns=[draw(8), draw(1, "call_b"), reply(Say("A page."))])
+    answer_images(server, turns=[draw(8), draw(1, "call_b"), reply(Say("A page."))])
     async with agent_on(server, usd=0.2) as agent:
         run = await agent.run(PROMPT)
-    assert asked_for_pictures(server) == 1
+    assert asked_for_images(server) == 1
     refused, drawn = run.tool_uses
     assert (refused.ok, drawn.ok) == (False, True)
     assert refused.summary == "The 8 pictures would cost about $0.36, and $0.20 of the budget is left."
@@ -163,16 +163,16 @@ async def test_a_batch_over_the_budget_is_never_sent(server):
 
 async def test_dear_pictures_are_expected_to_stay_dear(server):
     counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
-    answer_pictures(server, turns=[draw(1), draw(2, "call_b"), reply(Say("A page."))], usage=counted)
+    answer_images(server, turns=[draw(1), draw(2, "call_b"), reply(Say("A page."))], usage=counted)
     async with agent_on(server, usd=0.6) as agent:
         run = await agent.run(PROMPT)
-    assert asked_for_pictures(server) == 1
+    assert asked_for_images(server) == 1
     assert run.tool_uses[1].summary.startswith("The 2 pictures would cost about $0.60, and $0.30")
 
 
 async def test_pictures_end_a_run_over_its_budget(server):
     counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
-    answer_pictures(server, turns=[draw(1), reply(Say("A page."))], usage=counted)
+    answer_images(server, turns=[draw(1), reply(Say("A page."))], usage=counted)
     async with agent_on(server, usd=0.1) as agent:
         run = await agent.run(PROMPT)
     assert (run.reason, len(run.tool_uses)) == ("budget", 1)
@@ -181,10 +181,10 @@ async def test_pictures_end_a_run_over_its_budget(server):
 
 async def test_an_uncounted_picture_is_held_to_the_budget(server):
     """A vendor that tells no usage leaves the cost unknown, and still buys no second picture."""
-    answer_pictures(server, turns=[draw(1), draw(1, "call_b"), reply(Say("A page."))], usage=None)
+    answer_images(server, turns=[draw(1), draw(1, "call_b"), reply(Say("A page."))], usage=None)
     async with agent_on(server, usd=0.08) as agent:
         run = await agent.run(PROMPT)
-    assert asked_for_pictures(server) == 1
+    assert asked_for_images(server) == 1
     assert run.tool_uses[1].summary == "The picture would cost about $0.05, and $0.03 of the budget is left."
     assert run.cost is None
 
@@ -194,12 +194,12 @@ async def test_variants_share_one_budget_for_pictures(server):
     turns = [draw(3), draw(3), *[reply(Say("A page."))] * 2]
 
     def answer(request) -> Reply:
-        return openai_pictures(png()) if "/images/" in request.path else turns.pop(0)
+        return openai_images(png()) if "/images/" in request.path else turns.pop(0)
 
     server.otherwise = answer
     async with agent_on(server, usd=0.2) as agent:
         run = await agent.race(PROMPT, variants=2)
-    assert asked_for_pictures(server) == 3
+    assert asked_for_images(server) == 3
     assert sorted(variant.tool_uses[0].ok for variant in run.variants) == [False, True]
     costs = [variant.cost for variant in run.variants]
     assert max(costs) == pytest.approx(min(costs) + 3 * PICTURE)
@@ -208,7 +208,7 @@ async def test_variants_share_one_budget_for_pictures(server):
 
 
 async def test_many_prompts_count_their_pictures(server):
-    answer_pictures(server, turns=[draw(2), reply(Say("A page."))] * 3)
+    answer_images(server, turns=[draw(2), reply(Say("A page."))] * 3)
     async with agent_on(server) as agent:
         runs = await agent.map([PROMPT, "A shop", "A garage"], concurrency=1, budget=3 * PICTURE)
     assert [run.reason for run in runs] == ["end_turn", "budget", "budget"]
@@ -217,19 +217,19 @@ async def test_many_prompts_count_their_pictures(server):
 
 async def test_many_prompts_buy_nothing_unpriced(server, monkeypatch):
     monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_pictures(server, turns=[draw(1), reply(Say("A page."))] * 2)
+    answer_images(server, turns=[draw(1), reply(Say("A page."))] * 2)
     async with agent_on(server) as agent:
         await agent.map([PROMPT], budget=1.0)
-        assert asked_for_pictures(server) == 0
+        assert asked_for_images(server) == 0
         await agent.map([PROMPT])
-        assert asked_for_pictures(server) == 1
+        assert asked_for_images(server) == 1
 
 
 @pytest.mark.parametrize("priced", [True, False])
 async def test_a_replay_costs_what_it_cost(server, tmp_path, monkeypatch, priced):
     if not priced:
         monkeypatch.setenv("AGENT_NB_IMAGES", "openai:gpt-image-99")
-    answer_pictures(server, turns=[draw(3), reply(Say("A page."))])
+    answer_images(server, turns=[draw(3), reply(Say("A page."))])
     async with agent_on(server) as agent:
         run = await agent.recording(tmp_path / "hero.jsonl").run(PROMPT)
     again = await Agent(replay(tmp_path / "hero.jsonl")).run(PROMPT)
@@ -239,7 +239,7 @@ async def test_a_replay_costs_what_it_cost(server, tmp_path, monkeypatch, priced
 
 
 async def test_a_saved_run_keeps_its_cost(server, tmp_path):
-    answer_pictures(server, turns=[draw(1), reply(Say("A page."))])
+    answer_images(server, turns=[draw(1), reply(Say("A page."))])
     async with agent_on(server) as agent:
         run = await agent.run(PROMPT)
     assert load(run.save(tmp_path / "hero.run.json")).cost == run.cost
@@ -248,7 +248,7 @@ async def test_a_saved_run_keeps_its_cost(server, tmp_path):
 async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
     def answer(request) -> Reply:
         first = request.body.get("prompt", "").endswith("view 0")
-        return openai_pictures(png()) if first else Reply(body=b"", silent=True)
+        return openai_images(png()) if first else Reply(body=b"", silent=True)
 
     server.plan(draw(2))
     server.otherwise = answer

@@ -11,7 +11,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent
-from agent_nb.engine.conversation import pictures_in
+from agent_nb.engine.conversation import images_in
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
     FileChanged,
@@ -53,7 +53,7 @@ async def test_one_picture_is_taken_as_one(tmp_path):
     for images in (None, *one, *two):
         with ScriptedProvider([[text("Seen.")]]) as provider:
             run = await Agent(provider).run("Look", images=images)
-        counts.append(len(pictures_in(run.messages)))
+        counts.append(len(images_in(run.messages)))
     assert counts == [0] + [1] * len(one) + [2] * len(two)
 
 

@@ -3,29 +3,29 @@
 from dataclasses import replace
 from threading import Thread
 
-from agent_nb.engine.session_costs import Account, Ledger
+from agent_nb.engine.session_costs import ModelCosts, SessionCosts
 from agent_nb.messages import Usage
 from tests.support.shells import quick_run
 
 
 def test_runs_add_up_by_model():
-    run, ledger = replace(quick_run(), usage=Usage(input=10, output=2), cost=0.5), Ledger()
+    run, ledger = replace(quick_run(), usage=Usage(input=10, output=2), cost=0.5), SessionCosts()
     for model, cost in (("a:", 0.5), ("b:", 0.25), ("a:", None)):
         ledger.add(replace(run, model=model, cost=cost))
     assert ledger.accounts() == {
-        "a:": Account(runs=2, usage=Usage(input=20, output=4), cost=0.5, unpriced=1),
-        "b:": Account(runs=1, usage=Usage(input=10, output=2), cost=0.25),
+        "a:": ModelCosts(runs=2, usage=Usage(input=20, output=4), cost=0.5, unpriced=1),
+        "b:": ModelCosts(runs=1, usage=Usage(input=10, output=2), cost=0.25),
     }
 
 
 def test_a_replay_is_free_and_remembered():
-    run, ledger = quick_run(), Ledger()
+    run, ledger = quick_run(), SessionCosts()
     ledger.add(replace(run, cost=0.5, settings={"replayed": "a.jsonl"}))
-    assert ledger.accounts() == {run.model: Account(replays=1, recorded_cost=0.5)}
+    assert ledger.accounts() == {run.model: ModelCosts(replays=1, recorded_cost=0.5)}
 
 
 def test_threads_lose_no_run():
-    run, ledger = quick_run(), Ledger()
+    run, ledger = quick_run(), SessionCosts()
     threads = [Thread(target=lambda: [ledger.add(run) for _ in range(500)]) for _ in range(8)]
     for thread in threads:
         thread.start()

@@ -45,7 +45,7 @@ async def test_a_run_tells_its_settings():
 
 def test_variants_started_apart_have_their_own_ids():
     assert Lane().run_id != Lane().run_id
-    assert Lane().purse is not Lane().purse
+    assert Lane().shared_costs is not Lane().shared_costs
 
 
 def test_an_ending_says_why():

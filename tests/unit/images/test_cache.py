@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_nb.images.cache import OVERHEAD, Kept
+from agent_nb.images.cache import OVERHEAD, Cache
 
 
 @dataclass(frozen=True)
@@ -15,13 +15,13 @@ def thing(size: int = 1000) -> Thing:
 
 
 def test_a_kept_value_is_made_once() -> None:
-    kept, first = Kept(10_000), thing()
+    kept, first = Cache(10_000), thing()
     assert kept.get("a", lambda: first) is first
     assert kept.get("a", thing) is first
 
 
 def test_the_bytes_kept_are_bounded() -> None:
-    kept = Kept(5 * (1000 + OVERHEAD))
+    kept = Cache(5 * (1000 + OVERHEAD))
     for number in range(100):
         kept.get(number, thing)
         assert kept.bytes <= 5 * (1000 + OVERHEAD)
@@ -31,7 +31,7 @@ def test_the_bytes_kept_are_bounded() -> None:
 
 
 def test_what_is_used_is_kept_longest() -> None:
-    kept, first = Kept(3 * (1000 + OVERHEAD)), thing()
+    kept, first = Cache(3 * (1000 + OVERHEAD)), thing()
     for number in range(10):
         assert kept.get("used", lambda: first) is first
         kept.get(number, thing)
@@ -39,6 +39,6 @@ def test_what_is_used_is_kept_longest() -> None:
 
 
 def test_what_is_too_large_is_not_kept() -> None:
-    kept = Kept(1000)
+    kept = Cache(1000)
     assert len(kept.get("a", thing).data) == 1000
     assert kept.bytes == 0

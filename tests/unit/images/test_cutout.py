@@ -8,7 +8,7 @@ import PIL.ImageDraw
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.cutout import LIMITS, BorderCutter, RembgCutter, local_cutter, without_border
 from agent_nb.messages import Image
 from tests.support.drawings import as_image, encoded, on_ground, opened, overlap, png
@@ -108,7 +108,7 @@ def test_holes_keep_their_background():
 
 async def test_the_result_says_its_limits():
     picture, _ = on_ground(plain("white"), ellipse)
-    assert (await BorderCutter().cut_out(as_image(picture), Bill())).note == LIMITS
+    assert (await BorderCutter().cut_out(as_image(picture), Charge())).note == LIMITS
 
 
 async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
@@ -118,6 +118,6 @@ async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     cutter = local_cutter()
     assert isinstance(cutter, RembgCutter)
-    cutting = await cutter.cut_out(Image(png()), Bill())
+    cutting = await cutter.cut_out(Image(png()), Charge())
     assert (cutting.image.data, cutting.note) == (png(), "Cut out by rembg.")
     del sys.modules["rembg"]

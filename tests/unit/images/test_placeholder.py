@@ -4,7 +4,7 @@ import colorsys
 
 import pytest
 
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.maker import ASPECTS, Order
 from agent_nb.images.placeholder import LABEL, Placeholder, draw, palette
 from tests.support.drawings import opened
@@ -19,8 +19,8 @@ def test_the_aspect_ratio_is_exact(aspect):
 
 
 async def test_the_same_words_draw_the_same():
-    first, again = [await Placeholder().make(Order("A bakery in Lyon", "16:9"), Bill()) for _ in range(2)]
-    other = await Placeholder().make(Order("A bakery in Nice", "16:9"), Bill())
+    first, again = [await Placeholder().make(Order("A bakery in Lyon", "16:9"), Charge()) for _ in range(2)]
+    other = await Placeholder().make(Order("A bakery in Nice", "16:9"), Charge())
     assert first.data == again.data != other.data
 
 

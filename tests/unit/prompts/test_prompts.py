@@ -7,7 +7,7 @@ import pytest
 
 import agent_nb.prompts
 from agent_nb.errors import ConfigError
-from agent_nb.prompts import STACKS, is_about_pictures, picture_text, prompt_text, stack_text
+from agent_nb.prompts import STACKS, image_text, is_about_images, prompt_text, stack_text
 
 FOLDER = Path(agent_nb.prompts.__file__).parent
 TEXTS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
@@ -40,8 +40,8 @@ def test_libraries_are_pinned_and_over_https(stack: str):
 
 
 def test_a_page_decides_the_text_about_pictures():
-    build, change = picture_text(page=False), picture_text(page=True)
+    build, change = image_text(page=False), image_text(page=True)
     assert build != change
-    assert is_about_pictures(f"\n\n{build}")
-    assert is_about_pictures(change)
-    assert not is_about_pictures(prompt_text("system"))
+    assert is_about_images(f"\n\n{build}")
+    assert is_about_images(change)
+    assert not is_about_images(prompt_text("system"))

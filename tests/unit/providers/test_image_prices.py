@@ -3,23 +3,23 @@
 import pytest
 
 from agent_nb.providers.image_prices import (
-    PictureTokens,
-    has_picture_price,
+    ImageTokens,
+    has_image_price,
     likely_price,
-    price_of_picture,
+    price_of_image,
 )
 from agent_nb.providers.vendors import VENDORS
 
 
 @pytest.mark.parametrize("vendor", [vendor for vendor in VENDORS.values() if vendor.image_model])
 def test_the_makers_own_models_have_prices(vendor):
-    assert has_picture_price(f"{vendor.name}:{vendor.image_model}")
+    assert has_image_price(f"{vendor.name}:{vendor.image_model}")
 
 
 @pytest.mark.parametrize("name", ["openai:gpt-image-99", "gemini:nobody-knows", "ollama:x", "nonsense"])
 def test_an_unknown_model_has_no_price(name):
-    assert price_of_picture(name, PictureTokens(input=10, output=1000)) is None
-    assert not has_picture_price(name)
+    assert price_of_image(name, ImageTokens(input=10, output=1000)) is None
+    assert not has_image_price(name)
     assert likely_price(name, 1000, "A bakery", 0) is None
 
 
@@ -35,14 +35,14 @@ def test_an_unknown_model_has_no_price(name):
 )
 def test_text_and_pictures_have_own_prices(name, dollars):
     million = 1_000_000
-    tokens = PictureTokens(input=2 * million, input_pictures=million, output=million, output_pictures=million)
-    assert price_of_picture(name, tokens) == pytest.approx(dollars)
+    tokens = ImageTokens(input=2 * million, input_images=million, output=million, output_images=million)
+    assert price_of_image(name, tokens) == pytest.approx(dollars)
 
 
 def test_words_beside_a_picture_cost_less():
     name = "gemini:gemini-nano-banana-2.1"
-    drawn = price_of_picture(name, PictureTokens(output=1000, output_pictures=1000))
-    said = price_of_picture(name, PictureTokens(output=1000))
+    drawn = price_of_image(name, ImageTokens(output=1000, output_images=1000))
+    said = price_of_image(name, ImageTokens(output=1000))
     assert drawn is not None
     assert said is not None
     assert 0 < said < drawn

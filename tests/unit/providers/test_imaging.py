@@ -4,7 +4,7 @@ import pytest
 
 from agent_nb import Agent, Limits
 from agent_nb.errors import ConfigError, ProviderError
-from agent_nb.images.charge import Bill
+from agent_nb.images.charge import Charge
 from agent_nb.images.maker import ASPECTS, EDITS, Order
 from agent_nb.messages import Image
 from agent_nb.providers import model
@@ -12,7 +12,7 @@ from agent_nb.providers.images import image_makers
 from agent_nb.providers.imaging import studio_for
 from agent_nb.providers.scripted import ScriptedProvider
 from tests.support.drawings import png
-from tests.support.wire import Upload, WireServer, gemini_picture, openai_pictures, page, problem
+from tests.support.wire import Upload, WireServer, gemini_image, openai_images, page, problem
 
 KEY = "sk-test-0123456789abcdef0123"
 MODELS = {"openai": "openai:gpt-6.1-sol", "gemini": "gemini:gemini-4-argon"}
@@ -36,8 +36,8 @@ async def makers(server):
 
 
 async def test_openai_makes_a_picture(server, makers):
-    server.plan(openai_pictures(png()))
-    image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True), Bill())
+    server.plan(openai_images(png()))
+    image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True), Charge())
     assert (image.data, image.media_type) == (png(), "image/png")
     (request,) = server.requests
     assert request.path == "/v1/images/generations"
@@ -53,9 +53,9 @@ async def test_openai_makes_a_picture(server, makers):
 
 
 async def test_openai_sizes_fit_their_aspects(server, makers):
-    server.otherwise = lambda request: openai_pictures(png())
+    server.otherwise = lambda request: openai_images(png())
     for aspect in ASPECTS:
-        await makers["openai"].make(Order("A bakery", aspect), Bill())
+        await makers["openai"].make(Order("A bakery", aspect), Charge())
         width, height = map(int, server.requests[-1].body["size"].split("x"))
         wide, high = map(int, aspect.split(":"))
         assert width % 16 == height % 16 == 0
@@ -63,9 +63,9 @@ async def test_openai_sizes_fit_their_aspects(server, makers):
 
 
 async def test_openai_edits_by_multipart_upload(server, makers):
-    server.plan(openai_pictures(png(colour="red")))
+    server.plan(openai_images(png(colour="red")))
     given = (Image(png()), Image(png(8, 8), name="logo"))
-    image = await makers["openai"].make(Order("Make it red", images=given), Bill())
+    image = await makers["openai"].make(Order("Make it red", images=given), Charge())
     assert image.data == png(colour="red")
     (request,) = server.requests
     assert request.path == "/v1/images/edits"
@@ -79,10 +79,10 @@ async def test_openai_edits_by_multipart_upload(server, makers):
 
 
 async def test_gemini_makes_and_edits_pictures(server, makers):
-    server.plan(gemini_picture(png(), said="Here it is."), gemini_picture(png(colour="red")))
-    assert (await makers["gemini"].make(Order("A bakery", "21:9"), Bill())).data == png()
+    server.plan(gemini_image(png(), said="Here it is."), gemini_image(png(colour="red")))
+    assert (await makers["gemini"].make(Order("A bakery", "21:9"), Charge())).data == png()
     order = Order("Make it red", images=(Image(png()),))
-    assert (await makers["gemini"].make(order, Bill())).data == png(colour="red")
+    assert (await makers["gemini"].make(order, Charge())).data == png(colour="red")
     first, second = server.requests
     assert first.path.startswith("/v1/models/gemini-nano-banana-2.1:generateContent")
     assert first.headers["x-goog-api-key"] == KEY
@@ -98,15 +98,15 @@ FAULTS = [
     ("openai", problem(400, BLOCKED, code="moderation_blocked"), rf"refused the request \(400\): {BLOCKED}"),
     ("openai", problem(401, f"Incorrect API key provided: {KEY}"), r"OpenAI refused the key: .* •••"),
     ("openai", problem(404, "The model does not exist"), "OpenAI has no model 'gpt-image-2.6-sunburst'"),
-    ("openai", openai_pictures(), "OpenAI answered without a picture"),
+    ("openai", openai_images(), "OpenAI answered without a picture"),
     ("openai", page(), "answered with a web page"),
-    ("gemini", gemini_picture(finish="IMAGE_SAFETY"), "Gemini declined to make this picture: IMAGE_SAFETY"),
+    ("gemini", gemini_image(finish="IMAGE_SAFETY"), "Gemini declined to make this picture: IMAGE_SAFETY"),
     (
         "gemini",
-        gemini_picture(promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
+        gemini_image(promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
         "Gemini declined to make this picture: PROHIBITED_CONTENT",
     ),
-    ("gemini", gemini_picture(said="I cannot draw that"), "answered without a picture: I cannot draw that"),
+    ("gemini", gemini_image(said="I cannot draw that"), "answered without a picture: I cannot draw that"),
     ("gemini", problem(400, "API key not valid."), "Gemini refused the key"),
     ("gemini", page(), "answered with a web page"),
 ]
@@ -116,7 +116,7 @@ FAULTS = [
 async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, words):
     server.plan(answer)
     with pytest.raises(ProviderError, match=words) as caught:
-        await makers[vendor].make(Order("A bakery"), Bill())
+        await makers[vendor].make(Order("A bakery"), Charge())
     assert not caught.value.retryable
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -126,7 +126,7 @@ async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, wor
 async def test_a_rate_limit_may_be_tried_again(server, makers, vendor):
     server.plan(problem(429, "Slow down", {"retry-after": "3"}))
     with pytest.raises(ProviderError, match="is limiting the rate") as caught:
-        await makers[vendor].make(Order("A bakery"), Bill())
+        await makers[vendor].make(Order("A bakery"), Charge())
     assert (caught.value.retryable, caught.value.retry_after) == (True, 3.0)
     assert len(server.requests) == 1
 
@@ -135,7 +135,7 @@ async def test_a_dropped_connection_may_be_tried_again(makers, server):
     await server.stop()
     for maker in makers.values():
         with pytest.raises(ProviderError, match="cannot be reached") as caught:
-            await maker.make(Order("A bakery"), Bill())
+            await maker.make(Order("A bakery"), Charge())
         assert caught.value.retryable
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb._base.secrets import MASK, scrub
+from agent_nb._base.secrets import MASK, mask
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
 from agent_nb.providers.settings import EFFORTS
@@ -86,9 +86,9 @@ async def test_an_address_is_told_without_its_password(address: str):
 
 def test_the_password_of_an_address_is_masked():
     model("chat:any", base_url="http://bob:p%40ssword-1@127.0.0.1:9/v1")
-    assert scrub("asked with p@ssword-1, p%40ssword-1") == f"asked with {MASK}, {MASK}"
+    assert mask("asked with p@ssword-1, p%40ssword-1") == f"asked with {MASK}, {MASK}"
     model("chat:any", base_url="http://a-token-of-mine@127.0.0.1:9/v1")
-    assert scrub("asked http://a-token-of-mine@127.0.0.1:9") == f"asked http:{MASK}127.0.0.1:9"
+    assert mask("asked http://a-token-of-mine@127.0.0.1:9") == f"asked http:{MASK}127.0.0.1:9"
 
 
 def test_a_wrong_address_hides_its_password_too():
@@ -105,7 +105,7 @@ def test_secret_headers_are_masked_and_others_not():
     }
     model("chat:any", base_url="http://127.0.0.1:9", headers=headers)
     told = "sent azure-0123456789, dXNlcjpwYXNz and My notebook of cakes"
-    assert scrub(told) == f"sent {MASK}, {MASK} and My notebook of cakes"
+    assert mask(told) == f"sent {MASK}, {MASK} and My notebook of cakes"
 
 
 @pytest.mark.parametrize(

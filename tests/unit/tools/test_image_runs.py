@@ -17,7 +17,7 @@ from tests.support.cassettes import facts, play, record
 from tests.support.drawings import as_image, opened, png, screenshot
 from tests.support.image_desk import KEY
 from tests.support.scripts import of, write
-from tests.support.wire import Call, Reply, Say, WireServer, openai_pictures, problem, reply
+from tests.support.wire import Call, Reply, Say, WireServer, openai_images, problem, reply
 
 PAGE = '<!doctype html><img src="assets/hero.png"><div style="background:url(\'assets/oven.png\')">x</div>'
 IMAGES = [
@@ -142,7 +142,7 @@ async def test_a_vendors_own_pictures_from_end_to_end():
     async with WireServer() as server, openai_agent(server) as agent:
         server.plan(
             reply(Call("generate_images", {"images": IMAGES[:1]}, id="call_a")),
-            openai_pictures(png(1536, 864)),
+            openai_images(png(1536, 864)),
             reply(Say("A page.")),
         )
         run = await agent.run("A page for a bakery")

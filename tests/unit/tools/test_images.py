@@ -14,7 +14,7 @@ from agent_nb.providers.imaging import studio_for
 from agent_nb.tools import Toolbox, image_batch
 from tests.support.drawings import as_image, encoded, on_ground, opened, png
 from tests.support.image_desk import KEY, Desk
-from tests.support.wire import Reply, WireServer, gemini_picture, openai_pictures, problem
+from tests.support.wire import Reply, WireServer, gemini_image, openai_images, problem
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ async def test_what_is_shown_stays_small():
 
 
 async def test_the_same_order_is_made_once(server, vendors):
-    server.plan(openai_pictures(png()))
+    server.plan(openai_images(png()))
     desk = Desk(studio=vendors["openai"])
     orders = [{"prompt": "A loaf", "path": path} for path in ("a.png", "b.png")]
     await desk.call("generate_images", images=orders)
@@ -78,7 +78,7 @@ async def test_the_same_order_is_made_once(server, vendors):
 
 
 async def test_pictures_are_made_together(server, vendors):
-    answer = openai_pictures(png())
+    answer = openai_images(png())
     server.plan(*[Reply(headers=answer.headers, body=answer.body, silent=True)] * 3)
     desk = Desk(studio=vendors["openai"])
     under_way = asyncio.create_task(desk.call("generate_images", images=wanted("a", "b", "c")))
@@ -94,7 +94,7 @@ async def test_partial_failures_are_told_per_image(server, vendors):
     def answer(request):
         if "bad" in request.body["prompt"]:
             return problem(400, "Rejected by the safety system.", code="moderation_blocked")
-        return openai_pictures(png())
+        return openai_images(png())
 
     server.otherwise = answer
     desk = Desk(studio=vendors["openai"])
@@ -115,7 +115,7 @@ async def test_when_all_fail_the_call_fails(server, vendors):
 
 
 async def test_a_busy_vendor_is_asked_again(server, vendors):
-    server.plan(problem(429, "Slow down", {"retry-after": "0"}), openai_pictures(png()))
+    server.plan(problem(429, "Slow down", {"retry-after": "0"}), openai_images(png()))
     desk = Desk(studio=vendors["openai"])
     await desk.call("generate_images", images=wanted("a"))
     assert len(server.requests) == 2
@@ -131,7 +131,7 @@ async def test_patience_ends_after_three_tries(server, vendors):
 
 async def test_a_picture_that_never_comes_fails(server, vendors, monkeypatch):
     monkeypatch.setattr(image_batch, "SECONDS", 0.3)
-    answer = openai_pictures(png())
+    answer = openai_images(png())
     server.otherwise = lambda request: Reply(
         headers=answer.headers, body=answer.body, silent="slow" in request.body["prompt"]
     )
@@ -156,7 +156,7 @@ async def test_a_stop_closes_the_requests(server, vendors):
 async def test_transparency_without_a_maker_of_it(server, vendors):
     """Gemini has no transparent background: a plain one is asked for and cut out."""
     picture, _ = on_ground(PIL.Image.new("RGB", (120, 90), "white"), _disc)
-    server.plan(gemini_picture(encoded(picture)))
+    server.plan(gemini_image(encoded(picture)))
     desk = Desk(studio=vendors["gemini"])
     await desk.call("generate_images", images=wanted("loaf", transparent=True))
     assert "single-coloured background" in server.requests[0].body["contents"][0]["parts"][0]["text"]
@@ -164,7 +164,7 @@ async def test_transparency_without_a_maker_of_it(server, vendors):
 
 
 async def test_edit_sends_the_file_and_saves(server, vendors):
-    server.plan(openai_pictures(png(colour="red")))
+    server.plan(openai_images(png(colour="red")))
     desk = Desk({"a.png": png()}, images=[Image(png(8, 8))], studio=vendors["openai"])
     output = await desk.call("edit_image", source="a.png", also=["input:1"], prompt="Red", path="b.jpg")
     uploads = [upload.data for upload in server.requests[0].body["image[]"]]
@@ -180,7 +180,7 @@ async def test_nobody_edits_without_a_key():
 
 
 async def test_openai_removes_a_background(server, vendors):
-    server.plan(openai_pictures(encoded(PIL.Image.new("RGBA", (30, 30)))))
+    server.plan(openai_images(encoded(PIL.Image.new("RGBA", (30, 30)))))
     desk = Desk({"a.png": png()}, studio=vendors["openai"])
     output = await desk.call("remove_background", source="a.png", path="cut.png")
     form = server.requests[0].body

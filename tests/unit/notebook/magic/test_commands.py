@@ -90,13 +90,13 @@ async def test_a_background_run_is_listed_while_it_goes_on(shell):
 
 
 @pytest.fixture
-def fresh_ledger():
+def fresh_session_costs():
     SESSION.clear()
     yield
     SESSION.clear()
 
 
-def test_cost_counts_each_cell_once(shell, fresh_ledger):
+def test_cost_counts_each_cell_once(shell, fresh_session_costs):
     assert told(shell, "cost") == "No runs yet."
     for _ in range(3):
         assert shell.run("%%agent hero -m demo: --pace 0 --plain\nA form").ok
@@ -105,14 +105,14 @@ def test_cost_counts_each_cell_once(shell, fresh_ledger):
     assert row(told(shell, "cost"), "demo:").split()[1] == "4"
 
 
-def test_variants_are_counted_by_their_models(shell, fresh_ledger):
+def test_variants_are_counted_by_their_models(shell, fresh_session_costs):
     assert shell.run("%%agent hero -n 3 -m demo: -m demo:shop --pace 0 --plain\nA form").ok
     table = told(shell, "cost")
     assert [row(table, name).split()[1] for name in ("demo:", "demo:shop")] == ["3", "3"]
     assert table.endswith("Together $0.0000 in this session.")
 
 
-def test_what_was_loaded_or_replayed_is_free(shell, fresh_ledger, tmp_path):
+def test_what_was_loaded_or_replayed_is_free(shell, fresh_session_costs, tmp_path):
     paid = ScriptedProvider([[text("done"), usage(input=1_000_000)]] * 2, name="anthropic:claude-opus-5-5")
     run = Agent(paid).recording(tmp_path / "a.jsonl").run_sync("go")
     before = told(shell, "cost")
@@ -126,7 +126,7 @@ def test_what_was_loaded_or_replayed_is_free(shell, fresh_ledger, tmp_path):
     assert after.endswith(f"Together ${run.cost:.4f} in this session.")
 
 
-def test_a_price_not_known_is_said(shell, fresh_ledger):
+def test_a_price_not_known_is_said(shell, fresh_session_costs):
     SESSION.add(replace(quick_run(), model="ollama:qwen3", cost=None))
     table = told(shell, "cost")
     assert row(table, "ollama:qwen3").endswith("not known")

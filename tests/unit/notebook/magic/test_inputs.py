@@ -6,7 +6,7 @@ import PIL.Image
 import pytest
 from IPython.core.error import UsageError
 
-from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_pictures, system_names
+from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_images, system_names
 from agent_nb.notebook.magic.mode import Playing
 
 RED = PIL.Image.new("RGB", (8, 6), "red")
@@ -79,7 +79,7 @@ async def test_pictures_come_from_anywhere(home: Path):
     RED.save(home / "red.png")
     namespace = {"one": RED, "shots": [RED, home / "red.png"], "table": {"a": RED}}
     names = ["one", "shots", "shots[1]", 'table["a"]', str(home / "red.png")]
-    images = await load_pictures(names, namespace, playing(home))
+    images = await load_images(names, namespace, playing(home))
     assert [image.name for image in images] == [
         *("one", "shots[0]", "shots[1]", "shots[1]", 'table["a"]', "red.png")
     ]
@@ -87,9 +87,9 @@ async def test_pictures_come_from_anywhere(home: Path):
 
 async def test_an_empty_list_says_so(home: Path):
     with pytest.raises(UsageError, match="`none` is empty"):
-        await load_pictures(["none"], {"none": []}, playing(home))
+        await load_images(["none"], {"none": []}, playing(home))
 
 
 async def test_nothing_is_fetched_when_offline(home: Path):
     with pytest.raises(UsageError, match="not fetched"):
-        await load_pictures(["https://example.org/a.png"], {}, playing(home, offline=True))
+        await load_images(["https://example.org/a.png"], {}, playing(home, offline=True))

@@ -141,13 +141,13 @@ def test_a_mismatch_says_what_differs(shell, recorded):
 def test_offline_keeps_off_the_network(shell, monkeypatch):
     free = choose(shell, "hero")
     free.check_network("openai:gpt-6-sol")
-    free.check_picture("https://example.org/a.png")
+    free.check_image("https://example.org/a.png")
     monkeypatch.setenv(VARIABLE, "replay")
     offline = choose(shell, "hero")
     offline.check_network("demo:")
-    offline.check_picture("a.png")
-    offline.check_picture(b"https:")
+    offline.check_image("a.png")
+    offline.check_image(b"https:")
     with pytest.raises(UsageError, match=r"no cassette 'cassettes/hero.jsonl' for 'openai:gpt-6-sol'"):
         offline.check_network("openai:gpt-6-sol")
     with pytest.raises(UsageError, match="is not fetched"):
-        offline.check_picture("https://example.org/a.png")
+        offline.check_image("https://example.org/a.png")
