@@ -50,7 +50,8 @@ def safe_path(path: str) -> str:
     if len(path.encode()) > MAX_PATH_BYTES:
         raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
     slashed = path.strip().replace("\\", "/")
-    if slashed.startswith(("/", "~")) or _DRIVE.match(slashed):
+    segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
+    if slashed.startswith("/") or _DRIVE.match(slashed) or (segments and segments[0].startswith("~")):
         raise FileError(
             f"The path {path!r} is absolute: give it relative to the project, such as 'index.html'."
         )
@@ -60,7 +61,6 @@ def safe_path(path: str) -> str:
         raise FileError(
             f"The path {path!r} names a folder: folders come with their files, name a file in it."
         )
-    segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
     if ".." in segments:
         raise FileError(f"The path {path!r} leaves the project: give a path without '..'.")
     if not segments:

@@ -14,7 +14,7 @@ Content = str | bytes
 class Versions(Mapping[str, tuple[Content | None, ...]]):
     """The versions by path; None where the file was deleted. Changed only by a `Files` that nobody has seen yet."""
 
-    __slots__ = ("_kept", "_dropped", "_old_bytes")
+    __slots__ = ("_dropped", "_kept", "_old_bytes")
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Content | None, ...]] = {}

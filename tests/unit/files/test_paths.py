@@ -31,6 +31,7 @@ def test_paths_have_one_form(given_path: str, path: str) -> None:
         (7, "needs a path"),
         ("/etc/passwd", "is absolute"),
         ("~/x", "is absolute"),
+        ("./~", "is absolute"),
         ("\\\\server\\share", "is absolute"),
         ("C:\\x", "is absolute"),
         ("c:x", "is absolute"),
