@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BUNDLE := agent_nb/static/widget.js
-JS_SOURCES := $(shell find js/src js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
+JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.
 ROOT_FLAG := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)

@@ -1,6 +1,6 @@
 """The page as the document of a sandboxed frame: its files inside it, and a policy in front of everything.
 
-The frame has an origin of its own; the policy lets it load https assets and nothing else.
+The frame has an origin of its own; the policy lets it load what the stacks use and nothing else.
 """
 
 import base64
@@ -13,32 +13,22 @@ from agent_nb._base.secrets import mask
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
-
-SANDBOX = "allow-scripts allow-forms"
-"""Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
-
-_ASSETS = "https: data: blob:"
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        f"script-src 'unsafe-inline' 'unsafe-eval' {_ASSETS}",
-        *(f"{kind}-src {_ASSETS}" for kind in ("img", "font", "media")),
-        f"style-src 'unsafe-inline' {_ASSETS}",
-        "form-action 'none'",
-        "base-uri 'none'",
-    )
-)
-STILL_POLICY = "default-src 'none'; img-src https: data:; style-src 'unsafe-inline'"
+from agent_nb.render.policy import OUTPUT_POLICY, SANDBOX, policy_for
 
 # With this base an anchor stays in the frame, and an address that leads nowhere does not ask the notebook's server.
 _BASE = '<base href="about:srcdoc">'
-# An opaque origin has no storage, and pages that look for it would break; other links would leave an empty frame.
+_NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'
+_FILL = "<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>"
+# What the live preview does in `inside.ts`: storage, which an opaque origin has not; links and forms that would put an
+# error in place of the page; peer connections, which no policy covers. Backticks, as quotes are escaped twice.
 _SCRIPT = (
-    "<script>for(const n of['localStorage','sessionStorage']){const m=new Map;Object.defineProperty(window,n,"
+    "<script>for(const n of[`localStorage`,`sessionStorage`]){const m=new Map;Object.defineProperty(window,n,"
     "{configurable:true,value:{get length(){return m.size},key:i=>[...m.keys()][i]??null,"
-    "getItem:k=>m.get(''+k)??null,setItem:(k,v)=>void m.set(''+k,''+v),removeItem:k=>void m.delete(''+k),"
-    "clear:()=>m.clear()}})}addEventListener('click',e=>{const a=e.target.closest?.('a[href]');"
-    "if(a&&!/^(#|javascript:)/i.test(a.getAttribute('href')))e.preventDefault()})</script>"
+    "getItem:k=>m.get(``+k)??null,setItem:(k,v)=>void m.set(``+k,``+v),removeItem:k=>void m.delete(``+k),"
+    "clear:()=>m.clear()}})}addEventListener(`click`,e=>{const a=e.target.closest?.(`a[href]`);"
+    "if(a&&!/^(#|javascript:)/i.test(a.getAttribute(`href`)))e.preventDefault()});addEventListener(`submit`,e=>"
+    "/^dialog$/i.test(e.submitter?.getAttribute(`formmethod`)??e.target.getAttribute(`method`))||e.preventDefault());"
+    "HTMLFormElement.prototype.submit=()=>{};for(const n of[``,`webkit`])delete window[n+`RTCPeerConnection`]</script>"
 )
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DOTALL)
@@ -65,21 +55,28 @@ class TooLargeError(Exception):
 
 
 def frame_attributes(page: str) -> str:
-    """`sandbox` and `srcdoc` of the frame for a page."""
-    return f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _BASE + _meta(POLICY) + _SCRIPT))}'
+    """`sandbox` and `srcdoc` of the frame for a page.
+
+    The page is in a frame of its own inside that frame, and inherits its policy. A page may always send its own frame
+    to another address, with data in it; only the policy of the document around the frame (`frame-src`) forbids that.
+    """
+    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _NO_PREFETCH + _SCRIPT))}'
+    outer = f'<!doctype html>{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
+    return f'sandbox="{SANDBOX}" srcdoc={_in_quotes(outer)}'
 
 
 def still_frame_attributes(markup: str) -> str:
     """The same for HTML that is no page, such as a table from a tool: nothing in it runs."""
-    return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _BASE + _meta(STILL_POLICY)))}'
+    return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _head(OUTPUT_POLICY)))}'
 
 
-def _meta(policy: str) -> str:
-    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+def _head(policy: str) -> str:
+    # The base comes before the policy, which allows no other.
+    return f'{_BASE}<meta http-equiv="Content-Security-Policy" content="{policy}">{_NO_PREFETCH}'
 
 
 def _with_preamble(page: str, preamble: str) -> str:
-    """The policy comes before anything of the page that could act, and the doctype stays in front of it."""
+    """The preamble comes before anything of the page that could act, and the doctype stays in front of it."""
     page = page.removeprefix("\ufeff")
     if doctype := _DOCTYPE.match(page):
         return doctype[0] + preamble + page[doctype.end() :]
@@ -88,9 +85,13 @@ def _with_preamble(page: str, preamble: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """As an attribute's value, in the quotes that cost less."""
-    # Masked before it is quoted: a secret with a quote in it would be written in other letters.
-    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(value))
+    """As an attribute's value, masked first: quoting would change a secret that has a quote in it."""
+    return _in_quotes(mask(value))
+
+
+def _in_quotes(value: str) -> str:
+    """In the quotes that cost less."""
+    value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", value)
     if value.count("'") < value.count('"'):
         return "'" + value.replace("'", "&#39;") + "'"
     return '"' + value.replace('"', "&#34;") + '"'

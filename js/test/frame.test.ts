@@ -16,7 +16,7 @@ beforeEach(() => {
 	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onLost"];
 	frame = new Frame(Object.fromEntries(names.map((name) => [name, hear(name)])) as unknown as FrameEvents);
 	document.body.append(frame.element);
-	const secret = /agentNbSecret="([^"]+)"/.exec(frame.element.srcdoc)?.[1];
+	const secret = secretOf(frame);
 	const channel = new MessageChannel();
 	page = channel.port1;
 	greet({ agent_nb_preview: secret }, [channel.port2]);
@@ -26,6 +26,11 @@ afterEach(() => {
 	frame.dispose();
 	page.close();
 });
+
+/** The shell is in a frame inside the frame, in which quotes are escaped. */
+function secretOf(made: Frame): string | undefined {
+	return /agentNbSecret=&quot;(.+?)&quot;/.exec(made.element.srcdoc)?.[1];
+}
 
 function greet(data: unknown, ports: MessagePort[] = []): void {
 	const source = frame.element.contentWindow;
@@ -37,10 +42,8 @@ const heard = (name: string): unknown[][] => told.filter(([what]) => what === na
 
 test("plain http is no hindrance", () => {
 	vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
-	const secret = (made: Frame): string | undefined =>
-		/agentNbSecret="([^"]+)"/.exec(made.element.srcdoc)?.[1];
 	const others = [1, 2].map(() => new Frame({} as FrameEvents));
-	expect(new Set([frame, ...others].map(secret)).size).toBe(3);
+	expect(new Set([frame, ...others].map(secretOf)).size).toBe(3);
 	for (const other of others) other.dispose();
 	vi.unstubAllGlobals();
 });

@@ -203,7 +203,9 @@ def test_port_to_the_widget_is_out_of_reach(stage: Stage):
 
 def test_flood_beside_the_port_is_stopped(stage: Stage):
     stage.play(
-        page_that("setInterval(() => { for (let i = 0; i < 2000; i++) parent.postMessage(i, '*'); }, 50);")
+        page_that(
+            "setInterval(() => { for (let i = 0; i < 2000; i++) parent.parent.postMessage(i, '*'); }, 50);"
+        )
     )
     stage.widget.get_by_text("more messages than can be taken").wait_for(timeout=20 * SECONDS)
     assert stage.widget.locator(".anb-page iframe").count() == 0

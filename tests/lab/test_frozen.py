@@ -183,7 +183,7 @@ def look_at_tabs(page: Page, name: str) -> None:
     """The trusted reading, tab by tab."""
     run = page.locator("[data-anb-run^=hero]")
     run.get_by_label("Preview", exact=True).check()
-    frame = run.frame_locator(".anb-stage iframe")
+    frame = run.frame_locator(".anb-stage iframe").frame_locator("iframe")
     frame.get_by_text("Fall asleep in Berlin.").wait_for()
     told = frame.locator("#told", has_text=",")
     told.wait_for()
@@ -229,7 +229,7 @@ def test_keys_choose_tabs_and_stay(trusted):
 def test_links_stay_inside_the_preview(trusted):
     run = trusted.locator("[data-anb-run^=hero]")
     run.get_by_label("Preview", exact=True).check()
-    frame = run.frame_locator(".anb-stage iframe")
+    frame = run.frame_locator(".anb-stage iframe").frame_locator("iframe")
     frame.get_by_role("link", name="Other").click()
     frame.get_by_role("link", name="Book").click()
     frame.locator("#book").wait_for()

@@ -42,7 +42,7 @@ def phase(page: Page, words: str) -> None:
 
 def shown_page(page: Page):
     """The document inside the preview's sandboxed frame."""
-    return page.frame_locator(".anb-page iframe").first
+    return page.frame_locator(".anb-page iframe").first.frame_locator("iframe")
 
 
 def saved_outputs(lab: Lab, name: str) -> str:
@@ -241,7 +241,9 @@ def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
     for name in ("east", "west", "east"):
         panel = open_beside(page, name)
         expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
-        expect(panel.frame_locator(".anb-page iframe").locator("h1")).to_have_text(name)
+        expect(panel.frame_locator(".anb-page iframe").frame_locator("iframe").locator("h1")).to_have_text(
+            name
+        )
 
 
 def test_a_large_page_is_shown_whole(page, lab, vendor):

@@ -145,7 +145,10 @@ class Stage:
 
     @property
     def preview(self) -> Any:
-        return self.widget.frame_locator(".anb-page iframe >> nth=-1")
+        # Playwright gives up, instead of looking again, when a frame with a frame in it is removed while it looks.
+        self.page.wait_for_timeout(100)
+        self.widget.locator(".anb-page iframe + iframe").wait_for(state="detached", timeout=10 * SECONDS)
+        return self.widget.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
 
     def reports(self) -> str:
         """Everything the previewed page said, as the kernel heard it."""

@@ -32,7 +32,7 @@ WIDTHS = "images => images.map(image => image.naturalWidth)"
 
 
 def assert_images_show(page: Page, frame: str) -> None:
-    inside = page.frame_locator(frame).first
+    inside = page.frame_locator(frame).first.frame_locator("iframe")
     expect(inside.locator("#hero")).to_have_js_property("naturalWidth", 960, timeout=20_000)
     expect(inside.locator("#wide")).to_have_js_property("complete", True)
     drawn = inside.locator("#oven").evaluate("node => getComputedStyle(node).backgroundImage")

@@ -117,7 +117,7 @@ def test_saved_page_runs_the_stack(stage: Stage, asked: list[str], stack: str):
     stage.page.evaluate(
         "html => { document.body.innerHTML = html }", f"<iframe {frame_attributes(page)}></iframe>"
     )
-    check(stage.page.frame_locator("iframe").locator("html"), stack)
+    check(stage.page.frame_locator("iframe").frame_locator("iframe").locator("html"), stack)
     assert sorted(asked) == sorted(addresses(page))
 
 

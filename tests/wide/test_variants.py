@@ -50,7 +50,7 @@ def arrange(stage: Stage, arrangement: str) -> None:
 
 
 def page_of(stage: Stage, place: str, index: int) -> Any:
-    return stage.widget.locator(place).nth(index).frame_locator("iframe >> nth=-1")
+    return stage.widget.locator(place).nth(index).frame_locator("iframe >> nth=-1").frame_locator("iframe")
 
 
 def frames(stage: Stage) -> int:

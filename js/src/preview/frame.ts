@@ -2,7 +2,8 @@
 
 import { guardFocus } from "./focus.ts";
 import { type ConsoleEntry, type Hello, heard, MOST_PER_SECOND, type ToFrame } from "./messages.ts";
-import { SANDBOX, shellDocument } from "./shell.ts";
+import { SANDBOX } from "./policy.ts";
+import { shellDocument } from "./shell.ts";
 
 const PIECE = 128 * 1024;
 const BEAT = 1000;
@@ -92,7 +93,7 @@ export class Frame {
 	}
 
 	#greet(event: MessageEvent): void {
-		if (event.source !== this.element.contentWindow || !this.#take()) return;
+		if (!isInside(event.source as Window | null, this.element.contentWindow) || !this.#take()) return;
 		const port = event.ports[0];
 		if (!port) return;
 		if ((event.data as Partial<Hello> | null)?.agent_nb_preview !== this.#secret) return;
@@ -181,6 +182,13 @@ export class Frame {
 			this.#port.postMessage(message);
 		}
 	}
+}
+
+/** Whether a window is the frame's, or of a frame in it at any depth: a page may make frames of its own. */
+function isInside(source: Window | null, frame: Window | null): boolean {
+	let at = source;
+	while (at && at !== frame) at = at.parent === at ? null : at.parent;
+	return at !== null;
 }
 
 /** `end`, or one less where it would cut a surrogate pair. */

@@ -37,6 +37,10 @@ function describe(value: unknown): string {
 	}
 }
 
+const UNSENT = "The preview sends no forms.";
+/** Lines about what the policy has blocked in one load. */
+const MOST_BLOCKED = 50;
+
 let second = 0;
 let told = 0;
 
@@ -76,9 +80,16 @@ function softenRefusals(): void {
 		tell("warn", "The preview does not open windows.");
 		return null;
 	};
+	// It fires no event, and a form that is refused by the policy would leave an error in place of the page.
+	HTMLFormElement.prototype.submit = () => tell("warn", UNSENT);
 	for (const name of ["localStorage", "sessionStorage"]) {
 		Object.defineProperty(window, name, { value: memoryStorage(), configurable: true });
 	}
+}
+
+/** No policy covers these connections. A frame that the page makes has its own, which is out of reach from here. */
+function removePeerConnections(): void {
+	for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(window, name);
 }
 
 /** Storage that lasts as long as the frame: an opaque origin has none of its own. */
@@ -113,8 +124,32 @@ const onError = (event: ErrorEvent): void => {
 };
 const onRejection = (event: PromiseRejectionEvent): void =>
 	tell("error", `Unhandled ${describe(event.reason)}`);
-const onViolation = (event: SecurityPolicyViolationEvent): void =>
-	tell("warn", `Blocked by the sandbox: ${event.blockedURI} (${event.effectiveDirective})`);
+const blocked = new Set<string>();
+
+/** One line for each host and directive: a page may try the same again and again. */
+function onViolation(event: SecurityPolicyViolationEvent): void {
+	const { blockedURI, effectiveDirective } = event;
+	const key = `${effectiveDirective} from ${hostOf(blockedURI)}`;
+	if (blocked.has(key) || blocked.size > MOST_BLOCKED) return;
+	blocked.add(key);
+	if (blocked.size > MOST_BLOCKED) tell("warn", "Blocked by the sandbox: more than is listed here");
+	else tell("warn", `Blocked by the sandbox: ${key} (${blockedURI})`);
+}
+
+function hostOf(address: string): string {
+	return URL.parse(address)?.host || address;
+}
+
+/** Forms have their events; what the page does not cancel itself is not sent either. */
+function onSubmit(event: SubmitEvent): void {
+	const form = event.target;
+	if (event.defaultPrevented || !(form instanceof HTMLFormElement)) return;
+	const method = event.submitter?.getAttribute("formmethod") ?? form.getAttribute("method");
+	if (method?.toLowerCase() === "dialog") return;
+	event.preventDefault();
+	tell("info", UNSENT);
+}
+
 const onLeave = (): void => say({ is: "leaving" });
 const onPress = (event: PointerEvent): void => {
 	if (event.isTrusted) say({ is: "pressed" });
@@ -156,6 +191,7 @@ function listen(): void {
 	onWindow("pointerdown", onPress, true);
 	onDocument("securitypolicyviolation", onViolation);
 	onDocument("click", onClick);
+	onWindow("submit", onSubmit);
 }
 
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
@@ -201,7 +237,8 @@ function obey(message: ToFrame): void {
 
 hookConsole();
 softenRefusals();
+removePeerConnections();
 leaveTheFocus();
 listen();
 port.onmessage = (event) => obey(apply(readData, event, []));
-window.parent.postMessage({ agent_nb_preview: agentNbSecret } satisfies Hello, "*", [channel.port2]);
+window.parent.parent.postMessage({ agent_nb_preview: agentNbSecret } satisfies Hello, "*", [channel.port2]);

@@ -3,7 +3,7 @@
 import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
 import { Markdown } from "../markdown.ts";
-import { POLICY } from "../preview/shell.ts";
+import { OUTPUT_POLICY } from "../preview/policy.ts";
 import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
 
 const LONGEST = 20_000;
@@ -54,10 +54,10 @@ function createOutput(bundle: MimeBundle): Node[] {
 	return text ? [h("div", { class: "anb-code" }, h("pre", null, text.slice(0, LONGEST)))] : [];
 }
 
-/** HTML from a tool: no scripts, no origin, no network but https assets. */
+/** HTML from a tool: no scripts, no origin, no network. */
 function createHtml(html: string): HTMLElement {
 	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
-	frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">${html}`;
+	frame.srcdoc = OUTPUT_POLICY + html;
 	return frame;
 }
 

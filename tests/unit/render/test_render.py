@@ -14,6 +14,7 @@ from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
 from agent_nb.render import bundle, first_frame, outcome_mark, ready_line, to_html_page, to_markdown, to_text
 from agent_nb.render.cards import MAX_IMAGE
+from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
@@ -44,7 +45,11 @@ class Elements(HTMLParser):
 
     @property
     def page(self) -> str:
-        """What the preview's frame holds."""
+        """What the preview's frame holds: the page is in a frame inside it."""
+        return Elements(self.shell).named("iframe")[0]["srcdoc"] or ""
+
+    @property
+    def shell(self) -> str:
         return self.named("iframe")[0]["srcdoc"] or ""
 
 
@@ -218,7 +223,7 @@ async def test_the_saved_size_is_bounded(size):
     words = "All is well. " * 300
     run = await play([write(content=page)], [think(words), text(words)])
     code = len(page) * 1.2 if len(page) <= 64_000 else 0
-    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(words) + 8_000
+    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(words) + 9_000
     assert Elements(bundle(run)["text/html"]).page.endswith(page.removeprefix("<!doctype html>"))
 
 
@@ -251,19 +256,19 @@ async def test_broken_characters_never_come_out():
 @pytest.mark.parametrize(
     ("page", "begins"),
     [
-        ("<!DOCTYPE html>\n<h1>", r"<!DOCTYPE html><base"),
-        ("\ufeff \n<!doctype html><h1>", r" \n<!doctype html><base"),
-        ("<h1>", r"<base"),
-        ("<!-- hi --><!doctype html><h1>", r"<!doctype html><base"),
-        ("<!--><script>1</script>--><!doctype html>", r"<!doctype html><base"),
-        ("<script>1</script><!doctype html>", r"<base"),
+        ("<!DOCTYPE html>\n<h1>", r"<!DOCTYPE html><meta"),
+        ("\ufeff \n<!doctype html><h1>", r" \n<!doctype html><meta"),
+        ("<h1>", r"<meta"),
+        ("<!-- hi --><!doctype html><h1>", r"<!doctype html><meta"),
+        ("<!--><script>1</script>--><!doctype html>", r"<!doctype html><meta"),
+        ("<script>1</script><!doctype html>", r"<meta"),
     ],
 )
 def test_the_policy_comes_first(page, begins):
-    srcdoc = Elements(f"<iframe {frame_attributes(page)}>").page
-    assert re.match(begins, srcdoc)
-    assert srcdoc.index("Content-Security-Policy") < (srcdoc + "<h1>").index("<h1>")
-    assert srcdoc.index("connect-src 'none'" if "connect-src" in srcdoc else "default-src 'none'") < 200
+    frame = Elements(f"<iframe {frame_attributes(page)}>")
+    assert re.match(begins, frame.page)
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{policy_for(page)}">'
+    assert frame.shell.startswith(f'<!doctype html><base href="about:srcdoc">{policy}')
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""The Content Security Policy of generated pages; `policy.json` holds it for Python and for the widget's page.
+
+The sources on the web are the exact files that the stacks name, not their folders or their host: every path below
+an allowed folder could carry data out. Two gaps remain in any such list: a browser ignores the query of an address,
+and after a redirect its path. The CDN itself sees the query, nobody else does, as it does not redirect these files.
+"""
+
+import json
+from pathlib import Path
+from typing import TypeAlias
+
+SANDBOX = "allow-scripts allow-forms"
+"""Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
+
+_Directives: TypeAlias = dict[str, list[str]]
+
+
+def _joined(directives: _Directives) -> str:
+    return "; ".join(" ".join((name, *sources)) for name, sources in directives.items())
+
+
+_parts = json.loads(Path(__file__).with_name("policy.json").read_text(encoding="utf-8"))
+POLICY = _joined(_parts["page"])
+"""For pages: `data:`, `blob:` and the files of the stacks."""
+OUTPUT_POLICY = _joined(_parts["output"])
+"""For the HTML of a tool, which runs no scripts."""
+
+
+def policy_for(page: str) -> str:
+    """The same for a finished page, with only those files that it names."""
+    named = {
+        name: [source for source in sources if "//" not in source or source in page]
+        for name, sources in _parts["page"].items()
+    }
+    return _joined(named)
