@@ -1,0 +1,114 @@
+"""Forms of a previewed page: they have their events, and nothing of them is sent, whoever submits them."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.widget_stage import Stage, event, needs_browser, wrote
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+SECONDS = 1000
+CANARY = "https://canary.invalid"
+UNSENT = "The preview sends no forms."
+
+
+def streamed(page: str, size: int = 60) -> list[dict[str, Any]]:
+    """The page in fragments, as a model writes it."""
+    started, _, changed = wrote("index.html", page)
+    call_id = started["call_id"]
+    pieces = [
+        event("file_delta", call_id=call_id, path="index.html", offset=at, text=page[at : at + size])
+        for at in range(0, len(page), size)
+    ]
+    return [started, *pieces, changed]
+
+
+@pytest.mark.parametrize(
+    "submit",
+    [
+        "f.submit()",
+        "f.requestSubmit()",
+        "addEventListener('submit', (e) => e.stopImmediatePropagation(), true); f.requestSubmit()",
+        "const i = document.createElement('iframe'); i.srcdoc = f.outerHTML + '<script>document.forms[0].submit()<'"
+        " + '/script>'; document.body.append(i)",
+    ],
+)
+def test_no_form_takes_the_tab_down(stage: Stage, submit: str):
+    """Chromium crashed the whole tab on this page: blocked styles and a blocked form post in one task."""
+    crashes: list[Any] = []
+    stage.page.on("crash", lambda page: crashes.append(page))
+    stage.play(
+        streamed(f"""<!doctype html><title>t</title><h1>Page</h1><img src="{CANARY}/image"><script>
+document.head.insertAdjacentHTML('beforeend',
+  '<style>@import url({CANARY}/css); body {{ background: url({CANARY}/background) }}</style>');
+const f = document.createElement('form');
+f.method = 'post'; f.action = '{CANARY}/form'; document.body.append(f);
+{submit};
+</script>""")
+    )
+    stage.wait_for_report("img-src from canary.invalid")
+    stage.page.wait_for_timeout(1500)
+    assert crashes == []
+    assert stage.page.evaluate("1 + 1") == 2
+
+
+def test_the_real_submit_is_out_of_reach(stage: Stage):
+    stage.play(
+        wrote(
+            "index.html",
+            f"""<h1>Page</h1><form action="{CANARY}/form"></form><script>
+const frame = document.createElement('iframe'); document.body.append(frame);
+try {{ frame.contentWindow.HTMLFormElement.prototype.submit.call(document.forms[0]); console.log('found'); }}
+catch (error) {{ console.log('other window: ' + error.name); }}
+document.forms[0].submit();
+</script>""",
+        )
+    )
+    reports = stage.wait_for_report("other window")
+    assert "other window: SecurityError" in reports
+    assert UNSENT in reports
+    assert stage.preview.get_by_role("heading", name="Page").is_visible()
+
+
+def test_forms_have_their_events(stage: Stage):
+    stage.play(
+        wrote(
+            "index.html",
+            f"""<form id=plain action="{CANARY}/form"><button>Plain</button></form>
+<form id=own><button>Own</button></form>
+<dialog open><form method=dialog><button>Close</button></form></dialog>
+<script>
+document.addEventListener('submit', (event) => console.log('submit of ' + (event.target.id || 'dialog')));
+document.querySelector('#own').addEventListener('submit', (event) => event.preventDefault());
+</script>""",
+        )
+    )
+    for name in ("Own", "Close", "Plain"):
+        stage.preview.get_by_role("button", name=name).click(timeout=10 * SECONDS)
+    reports = stage.wait_for_report("submit of plain")
+    stage.wait_for_report(UNSENT)
+    assert "submit of own" in reports
+    assert "submit of dialog" in reports
+    assert stage.reports().count(UNSENT) == 1
+    assert not stage.preview.get_by_role("dialog").is_visible()
+    assert stage.preview.get_by_role("button", name="Plain").is_visible()
+
+
+def test_what_is_blocked_is_listed_once_with_its_host(stage: Stage):
+    stage.play(
+        wrote(
+            "index.html",
+            f"""<h1>Page</h1><script>
+for (let n = 0; n < 20; n++) new Image().src = '{CANARY}/' + n;
+for (let n = 0; n < 80; n++) new Image().src = 'https://h' + n + '.invalid/';
+</script>""",
+        )
+    )
+    stage.wait_for_report("more than is listed")
+    stage.page.wait_for_timeout(500)
+    lines = [line for line in stage.reports().splitlines() if line.startswith("Blocked by the sandbox")]
+    assert len(lines) == 51
+    assert lines[0] == f"Blocked by the sandbox: img-src from canary.invalid ({CANARY}/0)"
+    stage.widget.get_by_role("tab", name="Console").click()
+    assert stage.widget.get_by_text("img-src from canary.invalid").count() == 1
