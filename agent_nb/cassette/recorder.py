@@ -5,7 +5,7 @@ The run itself is not changed in any way. `Recording` collects the takes and wri
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.format import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
@@ -16,10 +16,16 @@ from agent_nb.engine.tool_runner import one_line
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
+    BaseEvent,
     Event,
     FileChanged,
+    FileDelta,
     MessageAdded,
     RunFinished,
+    RunStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
     ToolFinished,
     ToolProgress,
     ToolReady,
@@ -28,13 +34,28 @@ from agent_nb.events import (
     TurnFinished,
     TurnRetrying,
     TurnStarted,
+    UsageUpdated,
 )
 from agent_nb.files import Content, Files
-from agent_nb.messages import Message, ToolResult, Usage
+from agent_nb.messages import ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
+
+NOT_REPLAYED: dict[type[BaseEvent], str] = {}
+"""Events that a replay does not emit, each with the reason. A test plays a run that has all the others."""
 
 _ALWAYS = ("text", "seconds", "cost")
 """What is written of a call that cannot be run again, even where it is empty."""
+
+_CallEvent = (
+    ToolStarted
+    | ToolReady
+    | ToolRunning
+    | ToolProgress
+    | ToolFinished
+    | ApprovalRequested
+    | ApprovalResolved
+    | FileChanged
+)
 
 
 class Recordable(Protocol):
@@ -67,15 +88,19 @@ class Recorder:
         return _Tap(self._setup.provider, self)
 
     def ask(self, request: Request) -> None:
-        """The model is asked: no longer is a failed attempt waited out."""
+        """A request has been sent, so the wait after a failed attempt is over."""
         self._request, self._stage = request, "turn"
 
     def receive(self, piece: Piece) -> None:
         self._pieces.append((None, piece))
 
     def hear(self, event: Event, run: Recordable) -> None:
-        """Takes down one event."""
+        """Records what a replay needs to emit this event again."""
         match event:
+            case (
+                TextDelta() | ThinkingDelta() | ToolArgsDelta() | FileDelta() | UsageUpdated() | RunStarted()
+            ):
+                self._time_piece(event.at)  # the engine emits them from the recorded pieces
             case TurnStarted():
                 self._turns.append(([], []))
                 self._begin_attempt("turn")
@@ -88,16 +113,15 @@ class Recorder:
             case TurnFinished():
                 self._turns[-1][0].append(self._attempt(self._timed(event.at), None))
                 self._pieces, self._stage = [], "tools"
-            case MessageAdded(message=Message(role="tool", parts=parts)):
-                self._keep_results([part for part in parts if isinstance(part, ToolResult)])
+            case MessageAdded(message=message):
+                self._keep_results([part for part in message.parts if isinstance(part, ToolResult)])
             case RunFinished():
                 self._recording.add(self._take(event))
             case _:
-                self._hear_tool(event, run)
-                if self._pieces and self._pieces[-1][0] is None:
-                    self._pieces[-1] = (event.at, self._pieces[-1][1])
+                self._hear_call(event, run)
+                self._time_piece(event.at)
 
-    def _hear_tool(self, event: Event, run: Recordable) -> None:
+    def _hear_call(self, event: _CallEvent, run: Recordable) -> None:
         match event:
             case ToolStarted(call_id=call_id, name=name):
                 self._calls.append(call_id)
@@ -115,13 +139,20 @@ class Recorder:
             case FileChanged(path=path, call_id=str(call_id)):
                 again = self._repeats(call_id)
                 self._mark("changed", event, {} if again else _content(path, run.files.get(path)))
+            case FileChanged():
+                pass  # given with the prompt or found in the answer: the engine emits it again
             case ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
-                pass  # the end of a replay says so by itself
+                pass  # the engine closes open calls at the end of a replay, too
             case ToolFinished():
                 cost = {"cost": run.paid[event.call_id]} if event.call_id in run.paid else {}
                 self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
             case _:
-                pass
+                assert_never(event)
+
+    def _time_piece(self, at: float) -> None:
+        """The newest piece gets the time of the first event that followed it."""
+        if self._pieces and self._pieces[-1][0] is None:
+            self._pieces[-1] = (at, self._pieces[-1][1])
 
     def _mark(self, what: Moment, event: Any, data: Json) -> None:
         self._turns[-1][1].append(
