@@ -69,6 +69,9 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  $$folder/bin/python -m pytest -q tests/kernel/test_cells.py tests/kernel/test_loop.py tests/kernel/test_subshell.py || exit 1; \
 	done
 
+events: env ## write js/src/events.ts from the Python classes
+	$(PY) -m docs.scripts.write_events
+
 picture: env build chromium ## make the README's picture from a real run
 	$(PY) -m docs.scripts.picture
 
@@ -99,4 +102,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels picture fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events picture fuzz bench check format clean

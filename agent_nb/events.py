@@ -252,6 +252,9 @@ Event = (
     | FileChanged
 )
 
+Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
+"""A piece of something the model is writing: its `text` continues that of the piece before."""
+
 E = TypeVar("E", bound=BaseEvent)
 
 LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {

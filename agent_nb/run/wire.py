@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.secrets import dump_masked, mask_pieces
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.events import (
-    Event,
-    FileDelta,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    TurnRetrying,
-    TurnStarted,
-)
+from agent_nb.events import Delta, Event, TurnRetrying, TurnStarted
 
 if TYPE_CHECKING:
     from agent_nb.run.run import Run
@@ -50,7 +42,7 @@ def _events_to_wire(events: Sequence[Event]) -> list[Json]:
         wire: Json = to_wire(event)
         del wire["run_id"]
         told.append(wire)
-        if isinstance(event, TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta):
+        if isinstance(event, Delta):
             place = turn, wire["type"], wire.get("call_id"), wire.get("path")
             streams.setdefault(place, []).append(wire)
         elif isinstance(event, TurnStarted | TurnRetrying):

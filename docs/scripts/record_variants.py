@@ -9,10 +9,12 @@ import json
 from typing import Any
 
 from agent_nb import Agent
+from agent_nb._base.wire import to_wire
 from agent_nb.demo import DemoProvider
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.events import Event
 from agent_nb.notebook.live.feed import Feed
+from agent_nb.notebook.live.protocol import Meta
 from tests.support.demo_kit import BAKERY
 from tests.support.widget_stage import RUNS
 
@@ -50,11 +52,19 @@ async def record(count: int, models: tuple[str, ...] = ()) -> dict[str, Any]:
     names = models or ("",) * count
     events = [item for number, lane in enumerate(lanes) for item in wire(lane, number, names[number])]
     events.sort(key=lambda item: item["at"])
-    meta: dict[str, Any] = {"name": "hero", "model": models[0] if models else "demo:", "files_name": "files"}
-    meta |= {"finished": True, "demo": not models, "budget": 0.5 if models else None, "steps": 20}
-    meta |= {"stop_hint": "The kernel did not answer. Press its interrupt button to stop."}
+    meta = Meta(
+        name="hero",
+        model=models[0] if models else "demo:",
+        files_name="files",
+        finished=True,
+        demo=not models,
+        budget=0.5 if models else None,
+        steps=20,
+        stop_hint="The kernel did not answer. Press its interrupt button to stop.",
+        outcome=None,
+    )
     ready = {"line": f"`hero` is option 1 of {count}, `files` are its files", "variant": 0, "picked": False}
-    return {"meta": meta, "ready": ready, "events": events}
+    return {"meta": to_wire(meta), "ready": ready, "events": events}
 
 
 async def main() -> None:

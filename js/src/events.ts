@@ -1,4 +1,4 @@
-// The typed twin of `agent_nb/events.py`. Do not edit: `tests/unit/test_events_ts.py` prints what it should hold.
+// Written by `make events` from `agent_nb/events.py` and `agent_nb/notebook/live/protocol.py`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;
@@ -207,3 +207,17 @@ export type Event =
 	| ToolReady
 	| MessageAdded
 	| FileChanged;
+
+export type Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta;
+
+export interface Meta {
+	name: string;
+	model: string;
+	demo: boolean;
+	finished: boolean;
+	steps: number | null;
+	budget: number | null;
+	stop_hint: string;
+	files_name: string | null;
+	outcome: string | null;
+}

@@ -1,20 +1,6 @@
 // The messages between the page and the kernel; `docs/widget-protocol.md` explains them.
 
-import type { Event } from "./events.ts";
-
-export interface Meta {
-	name: string;
-	model: string;
-	files_name: string | null;
-	finished: boolean;
-	/** A sentence: what to press when the kernel does not answer. */
-	stop_hint: string;
-	demo: boolean;
-	budget: number | null;
-	steps: number | null;
-	/** A digest of how it came out, as its frozen form carries it; null until it has. */
-	outcome: string | null;
-}
+import type { Event, Meta } from "./events.ts";
 
 export interface Batch {
 	kind: "batch";

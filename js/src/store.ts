@@ -1,6 +1,7 @@
 // Every run this page has heard of, independent of what is on screen: batches in, states out.
 
-import type { Batch, Message, Meta, Ready } from "./protocol.ts";
+import type { Meta } from "./events.ts";
+import type { Batch, Message, Ready } from "./protocol.ts";
 import { Link, type Send } from "./protocol.ts";
 import { Tape } from "./replay.ts";
 import { EMPTY, type VariantState } from "./state.ts";

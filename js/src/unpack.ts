@@ -1,15 +1,13 @@
 // Undoes what `agent_nb/notebook/live/packing.py` did to save bytes: batches in, full events out.
 // Both remember the same things of what was sent; a batch that tells everything is a fresh start for both.
 
-import type { Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta, UsageUpdated } from "./events.ts";
+import type { Delta, Event, UsageUpdated } from "./events.ts";
 import type { Batch, FromKernel, Guess, Item, Message, WholeBatch } from "./protocol.ts";
 import { countPoints } from "./text.ts";
 
 /** Of `packing.py`: how the two small numbers before bare words are written. */
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const TICK = 0.01;
-
-type Delta = FileDelta | TextDelta | ThinkingDelta | ToolArgsDelta;
 
 /** Of a channel that no batch has introduced, or none has named: this page came late. */
 export interface Unknown {

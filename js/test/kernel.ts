@@ -1,7 +1,6 @@
 // The kernel's half of the hub, for tests of the page: it keeps what the page sends and says what it is told to.
 
-import type { Event } from "../src/events.ts";
-import type { Meta } from "../src/protocol.ts";
+import type { Event, Meta } from "../src/events.ts";
 
 export const META: Meta = {
 	name: "hero",

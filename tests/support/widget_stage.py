@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from agent_nb._base.wire import to_wire
+from agent_nb.notebook.live.protocol import Meta
 from tests.support import ROOT
 
 BUNDLE = ROOT / "agent_nb" / "static" / "widget.js"
@@ -17,6 +19,17 @@ AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SECONDS = 1000
+META = Meta(
+    name="hero",
+    model="demo:",
+    demo=True,
+    finished=False,
+    steps=9,
+    budget=None,
+    stop_hint="press it",
+    files_name=None,
+    outcome=None,
+)
 
 needs_browser = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
@@ -118,10 +131,8 @@ class Stage:
     def play(self, events: list[dict[str, Any]]) -> "Stage":
         for seq, item in enumerate(events, 1):
             item["seq"] = seq
-        meta = {"name": "hero", "model": "demo:", "files_name": None, "finished": False, "demo": True}
-        meta |= {"stop_hint": "press it", "budget": None, "steps": 9}
         self.page.goto(f"{self.server.address}/?record&speed=0")
-        self.page.evaluate("record => { window.record = record }", {"meta": meta, "events": events})
+        self.page.evaluate("record => { window.record = record }", {"meta": to_wire(META), "events": events})
         self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
         return self
 

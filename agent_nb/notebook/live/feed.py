@@ -11,13 +11,12 @@ from typing import Any
 from agent_nb._base.secrets import StreamMasker, change_texts, mask, safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import (
+    Delta,
     Event,
     FileChanged,
     FileDelta,
     MessageAdded,
     RunFinished,
-    TextDelta,
-    ThinkingDelta,
     ToolArgsDelta,
     ToolReady,
     TurnRetrying,
@@ -37,9 +36,6 @@ ESTIMATES_WAIT = 5.0
 JOINED_WITHIN = 0.1
 """Seconds of the run that joined pieces may span: a run that is sent late can still be played as it came."""
 
-_Joinable = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
-_PIECES = (FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta)
-
 
 class Feed:
     """Turns a run's events, in order, into wire events for the page. One per run and listener."""
@@ -50,16 +46,16 @@ class Feed:
         """Bytes streamed of each path that is not finished, by variant and call."""
         self._estimates: dict[int, UsageUpdated] = {}
         """The guess at the usage that was told last, by variant."""
-        self._open: dict[int, tuple[_Joinable, StreamMasker]] = {}
+        self._open: dict[int, tuple[Delta, StreamMasker]] = {}
         """What each variant is writing, up to its newest piece, and what of it waits to be told."""
 
     def project(self, events: Sequence[Event]) -> list[Json]:
         """The wire events for these events, which follow those given before; in order within each variant."""
         wire: list[Json] = []
-        written: dict[int, tuple[_Joinable, list[str]]] = {}
+        written: dict[int, tuple[Delta, list[str]]] = {}
         estimates: dict[int, UsageUpdated] = {}
         for event in events:
-            if isinstance(event, _PIECES):
+            if isinstance(event, Delta):
                 # Nearly every event is the next piece of what is being written.
                 held = written.get(event.variant)
                 if held is not None and self._joins(held[0], event):
@@ -91,9 +87,7 @@ class Feed:
         much = usage.input != told.usage.input or usage.output >= told.usage.output + ESTIMATES_STEP
         return waited >= (ESTIMATES_EVERY if much else ESTIMATES_WAIT)
 
-    def _begin(
-        self, piece: _Joinable, written: dict[int, tuple[_Joinable, list[str]]], wire: list[Json]
-    ) -> None:
+    def _begin(self, piece: Delta, written: dict[int, tuple[Delta, list[str]]], wire: list[Json]) -> None:
         if type(piece) is ToolArgsDelta and (piece.variant, piece.call_id) in self._streamed:
             return
         if piece.variant in written:
@@ -102,10 +96,10 @@ class Feed:
             self._streamed.setdefault((piece.variant, piece.call_id), {})
         written[piece.variant] = piece, [piece.text]
 
-    def _joins(self, first: _Joinable, second: _Joinable) -> bool:
+    def _joins(self, first: Delta, second: Delta) -> bool:
         return second.at - first.at <= self._within and self._goes_on(first, second)
 
-    def _goes_on(self, first: _Joinable, second: _Joinable) -> bool:
+    def _goes_on(self, first: Delta, second: Delta) -> bool:
         if type(first) is not type(second):
             return False
         if type(first) is FileDelta and type(second) is FileDelta:
@@ -114,7 +108,7 @@ class Feed:
             return first.call_id == second.call_id
         return True
 
-    def _close(self, delta: _Joinable, texts: list[str], wire: list[Json]) -> None:
+    def _close(self, delta: Delta, texts: list[str], wire: list[Json]) -> None:
         """The pieces that were joined, as one; without their end if that may be the beginning of a secret."""
         text = "".join(texts)
         if type(delta) is FileDelta:
@@ -173,7 +167,7 @@ def _wire(event: Event) -> Json:
     return data
 
 
-def _moved(delta: _Joinable, points: int) -> _Joinable:
+def _moved(delta: Delta, points: int) -> Delta:
     return replace(delta, offset=delta.offset + points) if type(delta) is FileDelta and points else delta
 
 

@@ -18,11 +18,12 @@ import anywidget
 import traitlets
 
 from agent_nb._base.secrets import safe_text
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.tool_runner import Answer, nobody_to_ask
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
+from agent_nb.notebook.live.protocol import Meta
 from agent_nb.notebook.live.sender import Outlet, Pace
 from agent_nb.render import outcome_mark, ready_line
 from agent_nb.run.request import request_for_page
@@ -72,20 +73,20 @@ class Channel:
         return self.handle.id if self.handle else self.events[0].run_id
 
     @property
-    def meta(self) -> Json:
-        # A page may say hello before the run has begun: thumbnails of its pictures come first.
+    def meta(self) -> Meta:
+        # A page may say hello before the run has begun: thumbnails of its images come first.
         settings = getattr(self.events[0], "settings", {}) if self.events else {}
-        return {
-            "name": self.name,
-            "model": self.model,
-            "demo": all(name.startswith("demo:") for name in self.model.split(", ")),
-            "finished": self.handle is None or self.handle.done,
-            "steps": settings.get("steps"),
-            "budget": settings.get("usd"),
-            "stop_hint": STOP_HINT,
-            "files_name": (self.ready or {}).get("files_name"),
-            "outcome": self.outcome,
-        }
+        return Meta(
+            name=self.name,
+            model=self.model,
+            demo=all(name.startswith("demo:") for name in self.model.split(", ")),
+            finished=self.handle is None or self.handle.done,
+            steps=settings.get("steps"),
+            budget=settings.get("usd"),
+            stop_hint=STOP_HINT,
+            files_name=(self.ready or {}).get("files_name"),
+            outcome=self.outcome,
+        )
 
     def follow(self, handle: Handle) -> None:
         self.handle, self.model = handle, handle.model
@@ -115,7 +116,7 @@ class Channel:
         self.hub.send(message)
 
     def _head(self) -> Json:
-        return {"run": self.key, "session": self.session, "meta": self.meta}
+        return {"run": self.key, "session": self.session, "meta": to_wire(self.meta)}
 
     def announce_ready(
         self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
@@ -309,7 +310,7 @@ class Hub:
         channel.flush()
         return {
             "session": channel.session,
-            "meta": channel.meta,
+            "meta": to_wire(channel.meta),
             "owner": channel.owner == client,
             "last": len(channel.events),
         }

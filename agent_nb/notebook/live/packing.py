@@ -6,9 +6,10 @@ sent, so each message that tells everything (`anew`) is a fresh start for both.
 
 import string
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 from agent_nb._base.wire import Json
+from agent_nb.events import Delta
 
 Item = Json | str | float | list[Any]
 """An event; the text of a delta that goes on; the time of what follows; `[variant, text]` for a delta of another
@@ -25,7 +26,7 @@ TICK = 0.01
 """Seconds that the second of them counts."""
 
 USAGE = ("input", "output", "cached_read", "cached_write", "reasoning")
-_DELTAS = ("file_delta", "text_delta", "thinking_delta", "tool_args_delta")
+_DELTAS = tuple(kind.type for kind in get_args(Delta))
 
 
 class Packer:

@@ -10,15 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.events import (
-    Event,
-    FileDelta,
-    MessageAdded,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    UsageUpdated,
-)
+from agent_nb.events import Delta, Event, MessageAdded, UsageUpdated
 from agent_nb.notebook.live.feed import Feed
 from agent_nb.notebook.live.packing import Packer
 
@@ -30,8 +22,6 @@ ENOUGH = 480
 """Characters that wait no longer."""
 NAMED_EVERY = 32
 """Messages after which one says again whose it is and where it stands: a page that lost one finds out by it."""
-
-_PIECES = (FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta)
 
 
 class Pace:
@@ -49,7 +39,7 @@ class Pace:
     def tell(self, event: Event) -> None:
         if self._soon:
             return
-        if isinstance(event, _PIECES):
+        if isinstance(event, Delta):
             place = type(event), getattr(event, "call_id", "")
             self._characters += len(event.text)
             self._soon = self._characters >= ENOUGH or self._writing.get(event.variant) != place

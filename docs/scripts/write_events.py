@@ -1,0 +1,98 @@
+"""`python -m docs.scripts.write_events` writes `js/src/events.ts`: the types of what the kernel sends to the page."""
+
+import types
+import typing
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_nb import errors, events, messages
+from agent_nb.notebook.live.protocol import Meta
+
+TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
+WIDTH = 110
+HEADER = """\
+// Written by `make events` from `agent_nb/events.py` and `agent_nb/notebook/live/protocol.py`. Do not edit.
+
+export type Json = Record<string, unknown>;
+export type MimeBundle = Json;
+/** Replace `count` lines from line `start` (0-based) by `text`. */
+export type LinePatch = [start: number, count: number, text: string];
+"""
+ALIASES = {
+    "Reason": events.Reason,
+    "Stop": events.Stop,
+    "FileAction": events.FileAction,
+    "ToolErrorCode": errors.ToolErrorCode,
+}
+PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "string"}
+NAMED: list[tuple[Any, str]] = [
+    (events.Json, "Json"),
+    (events.MimeBundle, "MimeBundle"),
+    (events.LinePatch, "LinePatch"),
+    (messages.Message, "unknown"),
+]
+
+
+def ts_type(kind: Any) -> str:
+    """The TypeScript name of a field's declared type."""
+    for known, name in [*NAMED, *((alias, name) for name, alias in ALIASES.items())]:
+        if kind == known:
+            return name
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if kind is type(None):
+        return "null"
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return " | ".join(ts_type(argument) for argument in _flat(kind))
+    if origin is tuple and arguments[1] is Ellipsis:
+        return f"{ts_type(arguments[0])}[]"
+    if is_dataclass(kind):
+        return kind.__name__
+    raise TypeError(f"no TypeScript form for {kind!r}")
+
+
+def _flat(kind: Any) -> list[Any]:
+    """The members of a union, with a `Literal` alias among them kept whole."""
+    for alias in ALIASES.values():
+        if kind == alias | None:
+            return [alias, type(None)]
+    return list(typing.get_args(kind))
+
+
+def union(name: str, options: list[str]) -> str:
+    line = f"export type {name} = {' | '.join(options)};"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"export type {name} =", *(f"\t| {option}" for option in options)]) + ";"
+
+
+def interface(kind: type, *, base: str = "", tag: str = "") -> str:
+    inherited = {field.name for field in fields(events.BaseEvent)} if base else set()
+    hints = typing.get_type_hints(kind)
+    lines = [f'\ttype: "{tag}";'] if tag else []
+    lines += [f"\t{f.name}: {ts_type(hints[f.name])};" for f in fields(kind) if f.name not in inherited]
+    return "\n".join([f"export interface {kind.__name__}{base} {{", *lines, "}"])
+
+
+def typescript() -> str:
+    """What `js/src/events.ts` should contain."""
+    kinds = typing.get_args(events.Event)
+    literals = [union(name, [f'"{v}"' for v in typing.get_args(alias)]) for name, alias in ALIASES.items()]
+    blocks = [
+        HEADER.rstrip("\n"),
+        "\n".join(literals),
+        interface(messages.Usage),
+        interface(events.Thumbnail),
+        interface(events.BaseEvent),
+        *(interface(kind, base=" extends BaseEvent", tag=kind.type) for kind in kinds),
+        union("Event", [kind.__name__ for kind in kinds]),
+        union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
+        interface(Meta),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(typescript(), encoding="utf-8")
