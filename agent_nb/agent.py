@@ -36,8 +36,8 @@ from agent_nb.messages import Message, ToolSpec
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
-from agent_nb.providers.imaging import local_studio, studio_for
 from agent_nb.providers.prices import has_price, price_of
+from agent_nb.providers.studio import local_studio, studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.variants import OPTIONS

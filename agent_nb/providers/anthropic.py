@@ -87,7 +87,7 @@ class AnthropicProvider(StreamingProvider):
         return _Decoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:
-        return _error(self.settings, exc)
+        return sdk_error(self.settings, exc)
 
 
 def _body(settings: Settings, request: Request) -> Json:
@@ -326,7 +326,7 @@ def _event_error(settings: Settings, error: Json) -> ProviderError:
     )
 
 
-def _error(settings: Settings, exc: Exception) -> ProviderError:
+def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
     import anthropic
     import httpx2
 

@@ -15,7 +15,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolResult, To
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.openai import _error
+from agent_nb.providers.openai import sdk_error
 from agent_nb.providers.parts import data_url, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
@@ -66,7 +66,7 @@ class ChatProvider(StreamingProvider):
         return _Decoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:
-        return _error(self.settings, exc)
+        return sdk_error(self.settings, exc)
 
 
 def _body(settings: Settings, request: Request) -> Json:

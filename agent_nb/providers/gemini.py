@@ -62,7 +62,7 @@ class GeminiProvider(StreamingProvider):
         return _Decoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:
-        return _error(self.settings, exc)
+        return sdk_error(self.settings, exc)
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
@@ -286,7 +286,7 @@ def retry_delay(body: Any) -> float | None:
     return float(found[1]) if found else None
 
 
-def _error(settings: Settings, exc: Exception) -> ProviderError:
+def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
     import httpx2
     from google.genai._gaos.lib import compat_errors
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 VENDOR = "gemini_generate"
 ANSWER_SECONDS = 900.0
 """Here the SDK tells the server this limit too, and the server ends the whole answer at it."""
-_REFUSALS = frozenset(
+REFUSALS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
     | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
 )
@@ -66,7 +66,7 @@ class GeminiGenerateProvider(VendorProvider):
         except AgentError:
             raise
         except Exception as exc:  # the one place where this vendor's failures become ours
-            failed = _error(self.settings, exc, opened)
+            failed = sdk_error(self.settings, exc, opened)
         finally:
             for response in opened:
                 with contextlib.suppress(Exception):
@@ -205,7 +205,7 @@ class _Decoder:
         reason = self._reason
         if not reason:
             raise failure.cut(self._settings)
-        stop = "refusal" if reason in _REFUSALS else _STOPS.get(reason)
+        stop = "refusal" if reason in REFUSALS else _STOPS.get(reason)
         if stop is None and reason not in _ENDS:
             said = self._detail or reason
             raise failure.from_status(self._settings, 500, f"the answer ended with {said}")
@@ -267,7 +267,7 @@ def _usage(counts: Any) -> Usage:
     )
 
 
-def _error(settings: Settings, exc: Exception, opened: "Sequence[httpx2.Response]" = ()) -> ProviderError:
+def sdk_error(settings: Settings, exc: Exception, opened: "Sequence[httpx2.Response]" = ()) -> ProviderError:
     import httpx2
     from google.genai import errors
 

@@ -53,7 +53,7 @@ class OpenAIProvider(StreamingProvider):
         return _Decoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:
-        return _error(self.settings, exc)
+        return sdk_error(self.settings, exc)
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
@@ -258,7 +258,7 @@ def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
     return failure.from_status(settings, status, str(message or code), code=code)
 
 
-def _error(settings: Settings, exc: Exception) -> ProviderError:
+def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
     """Shared with Chat Completions: the same SDK raises the same errors."""
     import httpx2
     import openai

@@ -1,6 +1,8 @@
 """The table of vendors: one row per name before the colon in `vendor:model`. Nothing heavy is imported."""
 
+import importlib
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ _ROWS = (
         recommended="gpt-6.1-sol",
         base_url_variable="OPENAI_BASE_URL",
         note="Responses API",
-        image_target="agent_nb.providers.openai_images:OpenAIImages",
+        image_target="agent_nb.providers.openai_image_maker:OpenAIImageMaker",
         image_model="gpt-image-2.6-sunburst",
     ),
     Vendor(
@@ -64,7 +66,7 @@ _ROWS = (
         recommended="gemini-4-argon",
         base_url_variable="GOOGLE_GEMINI_BASE_URL",
         note='Interactions API; `api="generate_content"` for the older one, which does not stream arguments',
-        image_target="agent_nb.providers.gemini_images:GeminiImages",
+        image_target="agent_nb.providers.gemini_image_maker:GeminiImageMaker",
         image_model="gemini-nano-banana-2.1",
     ),
     Vendor(
@@ -158,3 +160,9 @@ VENDORS: dict[str, Vendor] = {row.name: row for row in _ROWS}
 
 PREFERRED = ("anthropic", "openai", "gemini")
 """Whose key decides the default model, in this order."""
+
+
+def load(target: str) -> Any:
+    """Imports what a `module:Class` target names."""
+    module_name, _, class_name = target.partition(":")
+    return getattr(importlib.import_module(module_name), class_name)

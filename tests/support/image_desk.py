@@ -8,7 +8,7 @@ import pytest
 from agent_nb.errors import ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.messages import ToolCall
-from agent_nb.providers.imaging import local_studio
+from agent_nb.providers.studio import local_studio
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 
 KEY = "sk-test-0123456789abcdef0123"

@@ -67,7 +67,7 @@ def _marks(row: Any) -> str:
 
 def _tools(magics: "AgentMagics", rest: str) -> None:
     from agent_nb.providers import default_model_name
-    from agent_nb.providers.imaging import studio_for_name
+    from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
     named = magics.model or os.environ.get("AGENT_NB_MODEL") or default_model_name() or "demo:"

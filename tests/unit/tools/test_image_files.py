@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb.messages import Image
 from agent_nb.providers import model
-from agent_nb.providers.imaging import studio_for
+from agent_nb.providers.studio import studio_for
 from tests.support.drawings import as_image, encoded, gif, huge_png, opened, png, screenshot
 from tests.support.image_desk import KEY, Desk
 

@@ -10,7 +10,7 @@ import pytest
 from agent_nb.images.cutout import LIMITS
 from agent_nb.messages import Image
 from agent_nb.providers import model
-from agent_nb.providers.imaging import studio_for
+from agent_nb.providers.studio import studio_for
 from agent_nb.tools import Toolbox, image_batch
 from tests.support.drawings import as_image, encoded, on_ground, opened, png
 from tests.support.image_desk import KEY, Desk

@@ -11,7 +11,7 @@ from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
 from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
-from agent_nb.providers.gemini_generate import _REFUSALS, ANSWER_SECONDS, _error
+from agent_nb.providers.gemini_generate import ANSWER_SECONDS, REFUSALS, sdk_error
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
 from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
@@ -23,7 +23,7 @@ ORDINARY_TOKENS = 1_120
 """Of a picture of the size it draws when none is asked for."""
 
 
-class GeminiImages(VendorClient):
+class GeminiImageMaker(VendorClient):
     sdk = "google.genai"
     note = ""
     edits = True
@@ -53,7 +53,7 @@ class GeminiImages(VendorClient):
         except AgentError:
             raise
         except Exception as exc:  # the one place where this vendor's failures become ours
-            failed = _error(self.settings, exc, opened)
+            failed = sdk_error(self.settings, exc, opened)
         # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
         raise failed
 
@@ -98,7 +98,7 @@ def _picture(answer: Any) -> Image:
             if part.inline_data and part.inline_data.data and not part.thought:
                 return Image(part.inline_data.data, part.inline_data.mime_type or "image/png")
             said += part.text or ""
-        if candidate.finish_reason and candidate.finish_reason.value in _REFUSALS:
+        if candidate.finish_reason and candidate.finish_reason.value in REFUSALS:
             raise _declined(candidate.finish_message or candidate.finish_reason.value)
     words = f": {failure.shortened(said)}" if said.strip() else "."
     raise failure.error(f"Gemini answered without a picture{words} Ask for something else.")

@@ -13,7 +13,7 @@ from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
 from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
-from agent_nb.providers.openai import _error, make_client
+from agent_nb.providers.openai import make_client, sdk_error
 from agent_nb.providers.streaming import VendorClient
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _SIZES = {
 """Both sides can be divided by 16, as the models want it."""
 
 
-class OpenAIImages(VendorClient):
+class OpenAIImageMaker(VendorClient):
     sdk = "openai"
     note = ""
     edits = True
@@ -64,7 +64,7 @@ class OpenAIImages(VendorClient):
         except AgentError:
             raise
         except Exception as exc:  # the one place where this vendor's failures become ours
-            failed = _error(self.settings, exc)
+            failed = sdk_error(self.settings, exc)
         # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
         raise failed
 

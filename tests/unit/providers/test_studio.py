@@ -8,9 +8,8 @@ from agent_nb.images.charge import Charge
 from agent_nb.images.maker import ASPECTS, EDITS, Order
 from agent_nb.messages import Image
 from agent_nb.providers import model
-from agent_nb.providers.images import image_makers
-from agent_nb.providers.imaging import studio_for
 from agent_nb.providers.scripted import ScriptedProvider
+from agent_nb.providers.studio import image_makers, studio_for
 from tests.support.drawings import png
 from tests.support.wire import Upload, WireServer, gemini_image, openai_images, page, problem
 
@@ -203,7 +202,7 @@ def test_the_person_chooses_the_maker(monkeypatch, chosen, maker, cutter):
     ("chosen", "words"),
     [
         ("openai:gpt-image-2.6-flare", "which needs a key. Set `OPENAI_API_KEY`"),
-        ("anthropic", r"'anthropic' makes no pictures. AGENT_NB_IMAGES can be local, openai:gpt-image"),
+        ("anthropic", r"'anthropic' makes no images. AGENT_NB_IMAGES can be local, openai:gpt-image"),
     ],
 )
 def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, words):
@@ -232,5 +231,5 @@ def test_a_budget_buys_none_of_unknown_price(monkeypatch):
 def test_a_maker_shows_no_key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     (maker,) = image_makers(ScriptedProvider([]))
-    assert repr(maker) == f"<OpenAIImages {OPENAI}>"
+    assert repr(maker) == f"<OpenAIImageMaker {OPENAI}>"
     assert KEY not in repr(studio_for(ScriptedProvider([])))

@@ -1,0 +1,103 @@
+"""Chooses who makes the images of a run: its model's vendor, another vendor with a key, or the local placeholder."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from agent_nb.errors import AgentError, ConfigError, MissingKeyError
+from agent_nb.images.cutout import AskingCutter, BorderCutter, local_cutter
+from agent_nb.images.maker import ImageMaker, Studio
+from agent_nb.images.placeholder import Placeholder
+from agent_nb.providers.image_prices import has_image_price
+from agent_nb.providers.keys import find_key
+from agent_nb.providers.registry import model as make_model
+from agent_nb.providers.settings import Settings, check_base_url
+from agent_nb.providers.vendors import VENDORS, Vendor, load
+
+MODE = "AGENT_NB_MODE"
+CHOICE = "AGENT_NB_IMAGES"
+"""`local`, or the maker's `vendor:model`. A maker that is named here is never replaced by another."""
+OFFLINE_MODEL = "demo:"
+UNPRICED = "the run has a budget, and the price of {} is not known"
+
+
+def local_studio() -> Studio:
+    """Needs no key, no network and no package, and draws the same images every time."""
+    return Studio(maker=Placeholder(), cutter=BorderCutter(), online=False)
+
+
+def studio_for_name(model: str) -> Studio:
+    """The studio for a run of the model with this name, even if its key is missing."""
+    try:
+        return studio_for(make_model(model))
+    except AgentError:
+        return studio_for(SimpleNamespace(name=model))
+
+
+def studio_for(provider: Any, *, budget: bool = False) -> Studio:
+    """The studio for a run of this model. Connections are opened on first use."""
+    if provider.name.startswith(OFFLINE_MODEL) or os.environ.get(MODE, "").strip().lower() == "replay":
+        return local_studio()
+    chosen = os.environ.get(CHOICE, "").strip()
+    if chosen.lower() == "local":
+        return Studio(maker=Placeholder(), cutter=local_cutter())
+    found = image_makers(provider, chosen)
+    makers = [maker for maker in found if not budget or has_image_price(maker.name)]
+    if found and not makers:
+        return Studio(maker=Placeholder(UNPRICED.format(found[0].name)), cutter=local_cutter())
+    asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)
+    maker = makers[0] if makers else Placeholder()
+    return Studio(maker=maker, cutter=asking or local_cutter(), makers=tuple(makers))
+
+
+def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
+    """The chosen maker; else that of the run's own vendor, then those of every other vendor with a key.
+
+    A run of a local model sends nothing to a hosted vendor unless one is chosen.
+    """
+    vendor = VENDORS.get(provider.name.partition(":")[0])
+    if vendor is not None and vendor.local and not chosen:
+        return []
+    usable = list(_usable(getattr(provider, "settings", None)))
+    return [_maker(settings) for settings in ([_pick(usable, chosen)] if chosen else usable)]
+
+
+def _pick(usable: list[Settings], chosen: str) -> Settings:
+    name, _, model = chosen.partition(":")
+    vendor = VENDORS.get(name.lower())
+    if vendor is None or not vendor.image_target:
+        makers = [f"{row.name}:{row.image_model}" for row in VENDORS.values() if row.image_target]
+        raise ConfigError(f"{chosen!r} makes no images. {CHOICE} can be local, {' or '.join(makers)}.")
+    for settings in usable:
+        if settings.vendor is vendor:
+            return replace(settings, model=model or vendor.image_model)
+    raise MissingKeyError(
+        f"{CHOICE} is {chosen!r}, which needs a key. Set `{vendor.keys[0]}`, or set it to local."
+    )
+
+
+def _usable(own: Settings | None) -> Iterator[Settings]:
+    own_vendor = own.vendor.name if own else ""
+    if own and own.vendor.image_target and own.api_key:
+        # The address and headers set for the model apply to its vendor's image API too.
+        yield replace(own, model=own.vendor.image_model, effort=None, max_tokens=None, options={})
+    for vendor in VENDORS.values():
+        if vendor.image_target and vendor.name != own_vendor and (found := find_key(vendor.keys)):
+            yield _from_environment(vendor, *found)
+
+
+def _from_environment(vendor: Vendor, variable: str, key: str) -> Settings:
+    return Settings(
+        vendor=vendor,
+        model=vendor.image_model,
+        base_url=check_base_url(os.environ.get(vendor.base_url_variable) or vendor.base_url),
+        api_key=key,
+        key_variable=variable,
+    )
+
+
+def _maker(settings: Settings) -> ImageMaker:
+    maker: ImageMaker = load(settings.vendor.image_target)(settings)
+    return maker
