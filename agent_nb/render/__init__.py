@@ -1,28 +1,28 @@
 """A finished run as frozen HTML, Markdown and text. The same run gives the same bytes.
 
-It knows a run by what it shows (`Finished`), not by its class; nothing here waits, writes or looks at a clock.
+It knows a run by what it shows (`FinishedRun`), not by its class; nothing here waits, writes or looks at a clock.
 """
 
 from agent_nb._base.secrets import safe_text
+from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
-from agent_nb.render.outcome import outcome_mark
 from agent_nb.render.plain import markdown, plain_text
+from agent_nb.render.summary import FinishedRun, model_label, ready_line
 from agent_nb.render.transcript import transcript
-from agent_nb.render.words import Finished, model_words, ready_line
 
 __all__ = [
-    "Finished",
+    "FinishedRun",
     "bundle",
     "first_frame",
-    "outcome_mark",
     "ready_line",
+    "run_digest",
     "to_html_page",
     "to_markdown",
     "to_text",
 ]
 
 
-def bundle(run: Finished) -> dict[str, str]:
+def bundle(run: FinishedRun) -> dict[str, str]:
     """What a cell shows and saves."""
     entries = transcript(run.events)
     return {
@@ -41,20 +41,20 @@ def first_frame(key: str, name: str, model: str, session: str = "") -> dict[str,
     return {
         "text/html": safe_text(first_frame_html(key, name, model, said, session)),
         "text/markdown": safe_text(said),
-        "text/plain": safe_text(f"{name}: still running when this was saved ({model_words(model)})"),
+        "text/plain": safe_text(f"{name}: still running when this was saved ({model_label(model)})"),
     }
 
 
-def to_markdown(run: Finished) -> str:
+def to_markdown(run: FinishedRun) -> str:
     """The run as a Markdown document: how it ended, what was said and done, the files."""
     return safe_text(markdown(run, transcript(run.events)))
 
 
-def to_text(run: Finished) -> str:
+def to_text(run: FinishedRun) -> str:
     """The run as lines that stay the same from run to run: no times, tokens or costs."""
     return safe_text(plain_text(run, transcript(run.events)))
 
 
-def to_html_page(run: Finished) -> str:
+def to_html_page(run: FinishedRun) -> str:
     """The run as one page that needs nothing else."""
     return safe_text(html_page(run, transcript(run.events)))

@@ -13,23 +13,23 @@ from pathlib import Path
 
 from agent_nb._base.secrets import mask
 from agent_nb.files import human_size
-from agent_nb.render.cards import entry_html, rows_html
-from agent_nb.render.outcome import outcome_mark
+from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
-from agent_nb.render.prose import with_code
-from agent_nb.render.transcript import Cited, Entry, Given, Step, Thought, Words
-from agent_nb.render.words import (
-    Finished,
+from agent_nb.render.rows_html import entry_html, rows_html
+from agent_nb.render.safe_markdown import with_code
+from agent_nb.render.summary import (
+    FinishedRun,
     duration,
     ending,
     facts,
-    model_words,
-    option_facts,
-    option_words,
+    model_label,
     plural,
-    result_words,
+    result_expression,
     subscript,
+    variant_lines,
+    variant_note,
 )
+from agent_nb.render.transcript import Cited, Entry, Given, Step, Thought, Words
 
 MAX_PAGE = 1_000_000
 """Characters of the pages in one output; what is over it is left out, with a line that says so."""
@@ -41,7 +41,7 @@ _GAP = '<br class="anb-c">'
 _TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
-def frozen_html(run: Finished, entries: Sequence[Entry]) -> str:
+def frozen_html(run: FinishedRun, entries: Sequence[Entry]) -> str:
     pages, code, log = _pages(run), _code(run), _log(entries)
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
@@ -51,7 +51,7 @@ def frozen_html(run: Finished, entries: Sequence[Entry]) -> str:
     chosen = _chosen_page(run) if pages else len(labels) - 1
     return (
         f"{_title_line(run.name, ending(run))}"
-        f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{outcome_mark(run)}">'
+        f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">'
         f"<style>{_style(len(labels) if several else 0)}</style>"
         f'<form class="anb-frozen anb-{_TONES.get(run.reason, "off")}" method="dialog" autocomplete="off">'
         f"{_head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
@@ -70,11 +70,11 @@ def first_frame_html(key: str, name: str, model: str, said: str, session: str) -
         f"{_title_line(name, 'running')}"
         f'<div data-anb-run="{html.escape(key)}" data-anb-session="{html.escape(session)}"><style>{_style(0)}</style>'
         '<div class="anb-frozen anb-first anb-off">'
-        f'{_head(name, [model_words(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
+        f'{_head(name, [model_label(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
     )
 
 
-def html_page(run: Finished, entries: Sequence[Entry]) -> str:
+def html_page(run: FinishedRun, entries: Sequence[Entry]) -> str:
     title = html.escape(f"{run.name}: {mask(' '.join(run.prompt.split()))}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -100,12 +100,12 @@ def _head(name: str, told: list[str]) -> str:
     )
 
 
-def _error(run: Finished) -> str:
+def _error(run: FinishedRun) -> str:
     return f'<p class="anb-error">{with_code(run.error)}</p>' if run.error else ""
 
 
-def _foot(run: Finished) -> str:
-    lines = [*option_facts(run), f"In the kernel: {result_words(run)}{option_words(run)}"]
+def _foot(run: FinishedRun) -> str:
+    lines = [*variant_lines(run), f"In the kernel: {result_expression(run)}{variant_note(run)}"]
     return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 
 
@@ -125,7 +125,7 @@ def _panel(number: int, inside: str) -> str:
     return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">{inside}</div>'
 
 
-def _pages(run: Finished) -> list[tuple[str, str]]:
+def _pages(run: FinishedRun) -> list[tuple[str, str]]:
     """A label and a frame for the page, or for the page of each variant."""
     shown = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
@@ -148,17 +148,17 @@ def _pages(run: Finished) -> list[tuple[str, str]]:
     return pages
 
 
-def _left_out(run: Finished, path: str) -> str:
+def _left_out(run: FinishedRun, path: str) -> str:
     said = f'`{path}` is too large to keep in the notebook. To see it: `{run.name}.files.save("site")`.'
     return f'<p class="anb-note">{with_code(said)}</p>'
 
 
-def _chosen_page(run: Finished) -> int:
+def _chosen_page(run: FinishedRun) -> int:
     with_page = [variant for variant in run.variants if variant.files.entry]
     return next((index for index, variant in enumerate(with_page) if variant.files == run.files), 0)
 
 
-def _code(run: Finished) -> str:
+def _code(run: FinishedRun) -> str:
     left = MAX_CODE
     rows = []
     for path, content in run.files.items():

@@ -4,46 +4,46 @@ import re
 from collections.abc import Sequence
 
 from agent_nb.files import human_size
-from agent_nb.render.prose import is_safe_link, tamed
-from agent_nb.render.transcript import Cited, Entry, Given, Retry, Step, Thought, Words
-from agent_nb.render.words import (
-    Finished,
+from agent_nb.render.safe_markdown import is_safe_link, neutralized
+from agent_nb.render.summary import (
+    FinishedRun,
     ending,
     facts,
-    image_words,
-    model_words,
-    option_facts,
-    option_words,
+    image_labels,
+    model_label,
     plural,
-    result_words,
+    result_expression,
+    variant_lines,
+    variant_note,
 )
+from agent_nb.render.transcript import Cited, Entry, Given, Retry, Step, Thought, Words
 
 
-def markdown(run: Finished, entries: Sequence[Entry]) -> str:
-    blocks = [tamed(_one_line(f"**{run.name}**: {', '.join(facts(run))}"))]
+def markdown(run: FinishedRun, entries: Sequence[Entry]) -> str:
+    blocks = [neutralized(_one_line(f"**{run.name}**: {', '.join(facts(run))}"))]
     if run.error:
-        blocks.append("> " + tamed(_one_line(run.error)))
+        blocks.append("> " + neutralized(_one_line(run.error)))
     blocks += [block for entry in entries if (block := _markdown_of(entry))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
-    if options := option_facts(run):
+    if options := variant_lines(run):
         blocks.append("Options:")
-        blocks.append("\n".join(f"- {tamed(_one_line(line))}" for line in options))
-    said = f"In the kernel: {result_words(run)}{option_words(run)}"
+        blocks.append("\n".join(f"- {neutralized(_one_line(line))}" for line in options))
+    said = f"In the kernel: {result_expression(run)}{variant_note(run)}"
     return "\n\n".join([*_joined_lists(blocks), said]) + "\n"
 
 
 def _markdown_of(entry: Entry) -> str:
     match entry:
         case Given(pictures):
-            return "- given: " + ", ".join(map(_code, image_words(pictures)))
+            return "- given: " + ", ".join(map(_code, image_labels(pictures)))
         case Words(text):
-            return tamed(text)
+            return neutralized(text)
         case Step() as step:
             outcome = f"{step.end}: " if step.end in ("failed", "denied") else ""
-            return f"- {_code(step.title)}: {outcome}{tamed(_one_line(step.summary)) or 'done'}"
+            return f"- {_code(step.title)}: {outcome}{neutralized(_one_line(step.summary)) or 'done'}"
         case Retry(why):
-            return f"- tried again: {tamed(_one_line(why))}"
+            return f"- tried again: {neutralized(_one_line(why))}"
         case Cited(sources):
             return "\n".join(
                 f"- <{source.url}>" if is_safe_link(source.url) and not re.search(r"[\s<>]", source.url)
@@ -65,13 +65,13 @@ def _joined_lists(blocks: list[str]) -> list[str]:
     return joined
 
 
-def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
-    lines = [f"{run.name}: {ending(run)} ({model_words(run.model)})"]
+def plain_text(run: FinishedRun, entries: Sequence[Entry]) -> str:
+    lines = [f"{run.name}: {ending(run)} ({model_label(run.model)})"]
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
     for entry in entries:
         if isinstance(entry, Given):
-            lines.append(f"  given: {_one_line(', '.join(image_words(entry.pictures)))}")
+            lines.append(f"  given: {_one_line(', '.join(image_labels(entry.pictures)))}")
         if isinstance(entry, Step):
             outcome = "" if entry.end == "stopped" else entry.end
             lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")
@@ -83,14 +83,14 @@ def plain_text(run: Finished, entries: Sequence[Entry]) -> str:
     return "\n".join([*lines, *_option_lines(run)])
 
 
-def _option_lines(run: Finished) -> list[str]:
+def _option_lines(run: FinishedRun) -> list[str]:
     """How each of several variants ended, without what differs from run to run."""
     if len(run.variants) < 2:
         return []
     lines = ["", f"This is option {run.variant + 1} of {len(run.variants)}:"]
     for number, one in enumerate(run.variants, 1):
         size = f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else ""
-        lines.append(f"  {number}: {ending(one)} ({model_words(one.model)}){size}")
+        lines.append(f"  {number}: {ending(one)} ({model_label(one.model)}){size}")
     return lines
 
 

@@ -15,7 +15,7 @@ from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import ToolUse
 from agent_nb.phase import ENDINGS
-from agent_nb.render.words import Finished, count, dollars, duration, plural
+from agent_nb.render.summary import FinishedRun, count, dollars, duration, plural
 
 if TYPE_CHECKING:
     from agent_nb.run.run import Run
@@ -110,12 +110,12 @@ def compare(runs: "Run | Iterable[Run]", checks: Checks = ()) -> Comparison:
 
     Checks are expressions as `--check` takes them, functions of the run, or a dict that names such.
     """
-    if isinstance(runs, Finished):
+    if isinstance(runs, FinishedRun):
         found = runs.variants or (runs,)
         names = [runs.name] * len(found)
     else:
         found = tuple(runs)
-        if wrong := next((run for run in found if not isinstance(run, Finished)), None):
+        if wrong := next((run for run in found if not isinstance(run, FinishedRun)), None):
             raise ConfigError(f"Only runs can be compared, not a {type(wrong).__name__}.")
         names = [run.name for run in found]
     return comparison(found, names, [run.prompt for run in found], checks)

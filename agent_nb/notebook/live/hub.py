@@ -25,7 +25,7 @@ from agent_nb.errors import AgentError, ConfigError
 from agent_nb.events import ApprovalRequested, Event
 from agent_nb.notebook.live.protocol import Meta
 from agent_nb.notebook.live.sender import Outlet, Pace
-from agent_nb.render import outcome_mark, ready_line
+from agent_nb.render import ready_line, run_digest
 from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run, all_events
 
@@ -138,7 +138,7 @@ class Channel:
         self.hub.send(self.ready)
 
     def conclude(self, run: Run) -> None:
-        self.result, self.outcome = run, outcome_mark(run)
+        self.result, self.outcome = run, run_digest(run)
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Asks the person through the page; no page within a few seconds means no."""

@@ -17,7 +17,7 @@ from IPython.display import display
 from agent_nb.batch.progress import Tally, Watcher
 from agent_nb.notebook.views.terminal import CLEAR_LINE, DIM, RESET
 from agent_nb.notebook.waiting import TICK, is_attended, on_interrupt
-from agent_nb.render.words import dollars
+from agent_nb.render.summary import dollars
 
 REDRAW = 0.25
 """Seconds between two drawings."""

@@ -10,7 +10,7 @@ from agent_nb._base.secrets import MASK, register
 from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import bundle, to_html_page, to_markdown, to_text
-from agent_nb.render.cards import MAX_ARGUMENT
+from agent_nb.render.rows_html import MAX_ARGUMENT
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox
 from tests.support.scripts import write

@@ -12,10 +12,10 @@ from agent_nb import Agent, Files, tool
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Source, Usage, assistant
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
-from agent_nb.render import bundle, first_frame, outcome_mark, ready_line, to_html_page, to_markdown, to_text
-from agent_nb.render.cards import MAX_IMAGE
+from agent_nb.render import bundle, first_frame, ready_line, run_digest, to_html_page, to_markdown, to_text
 from agent_nb.render.policy import policy_for
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
+from agent_nb.render.rows_html import MAX_IMAGE
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
 from tests.support.demo_kit import BAKERY, built
@@ -74,16 +74,16 @@ async def test_equal_runs_give_equal_bytes():
 
 async def test_the_outcome_tells_runs_apart():
     one, twin, other = [await page_run(page) for page in ("<p>One</p>", "<p>One</p>", "<p>Other</p>")]
-    assert outcome_mark(one) == outcome_mark(twin) != outcome_mark(other)
+    assert run_digest(one) == run_digest(twin) != run_digest(other)
     both = replace(one, variants=(one, other))
-    assert outcome_mark(both) == outcome_mark(both.pick(2)) != outcome_mark(one)
+    assert run_digest(both) == run_digest(both.pick(2)) != run_digest(one)
 
 
 async def test_the_bundle_has_three_forms():
     run = await page_run("<h1>Hi</h1>")
     assert list(bundle(run)) == ["text/html", "text/markdown", "text/plain"]
     outer = Elements(bundle(replace(run, key='a"<b'))["text/html"]).tags[0]
-    assert outer == ("div", {"data-anb-run": 'a"<b', "data-anb-outcome": outcome_mark(run)})
+    assert outer == ("div", {"data-anb-run": 'a"<b', "data-anb-outcome": run_digest(run)})
 
 
 async def test_nothing_has_an_id():

@@ -13,7 +13,7 @@ from agent_nb.phase import ENDINGS
 
 
 @runtime_checkable
-class Finished(Protocol):
+class FinishedRun(Protocol):
     """A run that has ended: what there is to draw."""
 
     @property
@@ -45,7 +45,7 @@ class Finished(Protocol):
     @property
     def variant(self) -> int: ...
     @property
-    def variants(self) -> "Sequence[Finished]": ...
+    def variants(self) -> "Sequence[FinishedRun]": ...
 
 
 def duration(seconds: float) -> str:
@@ -73,18 +73,18 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def model_words(model: str) -> str:
+def model_label(model: str) -> str:
     """The model without its vendor; the demo says what it is."""
     vendor, _, name = model.partition(":")
     return "offline demo model" if vendor == "demo" else name or vendor
 
 
-def ending(run: Finished) -> str:
+def ending(run: FinishedRun) -> str:
     """`done`, `stopped at the budget`, ..."""
     return ENDINGS[run.reason]
 
 
-def facts(run: Finished) -> list[str]:
+def facts(run: FinishedRun) -> list[str]:
     """The headline after the name; only what is known, nothing reckoned."""
     told = [
         ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
@@ -100,13 +100,13 @@ def facts(run: Finished) -> list[str]:
     return [*told, plural(steps, "step")] if steps else told
 
 
-def _models(run: Finished) -> str:
+def _models(run: FinishedRun) -> str:
     models = {one.model for one in run.variants}
     together = len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
-    return plural(len(models), "model") if together and len(models) > 1 else model_words(run.model)
+    return plural(len(models), "model") if together and len(models) > 1 else model_label(run.model)
 
 
-def image_words(pictures: Sequence[Thumbnail]) -> list[str]:
+def image_labels(pictures: Sequence[Thumbnail]) -> list[str]:
     """`shot.png (640 x 400)`; those without a name by their number."""
     return [
         f"{picture.name or f'picture {number}'} ({picture.width} x {picture.height})"
@@ -114,12 +114,12 @@ def image_words(pictures: Sequence[Thumbnail]) -> list[str]:
     ]
 
 
-def subscript(run: Finished, path: str) -> str:
+def subscript(run: FinishedRun, path: str) -> str:
     """How Python says it: `hero.files["index.html"]`."""
     return f"{run.name}.files[{json.dumps(path, ensure_ascii=False)}]"
 
 
-def result_words(run: Finished) -> str:
+def result_expression(run: FinishedRun) -> str:
     """Where the result is, as an expression in backticks with its size."""
     if not run.files:
         what = "text" if run.text else "error" if run.error else "events"
@@ -130,7 +130,7 @@ def result_words(run: Finished) -> str:
     return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}"
 
 
-def option_words(run: Finished, *, picked: bool = False) -> str:
+def variant_note(run: FinishedRun, *, picked: bool = False) -> str:
     """Which of several variants the variables hold; empty where there is but one."""
     if len(run.variants) < 2:
         return ""
@@ -143,7 +143,7 @@ def option_words(run: Finished, *, picked: bool = False) -> str:
     return f"{option}{first}: `{run.name}.pick({other})` takes another"
 
 
-def option_facts(run: Finished) -> list[str]:
+def variant_lines(run: FinishedRun) -> list[str]:
     """A line for each of several variants: how it ended, on what, at what cost, how large."""
     if len(run.variants) < 2:
         return []
@@ -155,12 +155,12 @@ def option_facts(run: Finished) -> list[str]:
     ]
 
 
-def ready_line(run: Finished, files_name: str | None, *, picked: bool = False) -> str:
+def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False) -> str:
     """The line that says which variables the run has set; `files_name` is None where that name was taken."""
     if not run.files:
-        line = f"`{run.name}` is ready: {result_words(run)}"
+        line = f"`{run.name}` is ready: {result_expression(run)}"
     elif files_name is None:
-        line = f"`{run.name}` is ready, use `{run.name}.files`: {result_words(run)}"
+        line = f"`{run.name}` is ready, use `{run.name}.files`: {result_expression(run)}"
     else:
-        line = f"`{run.name}` and `{files_name}` are ready: {result_words(run)}"
-    return safe_text(line + option_words(run, picked=picked))
+        line = f"`{run.name}` and `{files_name}` are ready: {result_expression(run)}"
+    return safe_text(line + variant_note(run, picked=picked))

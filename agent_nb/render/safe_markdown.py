@@ -39,7 +39,7 @@ def is_safe_link(url: str) -> bool:
     return _SAFE_LINK.match(url) is not None
 
 
-def tamed(markdown: str) -> str:
+def neutralized(markdown: str) -> str:
     """The same Markdown with its raw HTML made visible and its images made links."""
     lines = markdown.split("\n")
     for token in _parser().parse(markdown):
@@ -47,11 +47,11 @@ def tamed(markdown: str) -> str:
             token.type in ("inline", "tr_open") and token.map
         ):  # the cells of a table do not say where they are
             start, end = token.map
-            lines[start:end] = _tame("\n".join(lines[start:end])).split("\n")
+            lines[start:end] = _neutralize("\n".join(lines[start:end])).split("\n")
     return "\n".join(lines)
 
 
-def _tame(text: str) -> str:
+def _neutralize(text: str) -> str:
     pieces, done = [], 0
     for span in _CODE_SPAN.finditer(text):
         pieces += [_LIVE.sub(_escape, text[done : span.start()]), span[0]]

@@ -12,9 +12,9 @@ from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
 from agent_nb.render.preview import still_frame_attributes
-from agent_nb.render.prose import link, to_html, with_code
+from agent_nb.render.safe_markdown import link, to_html, with_code
+from agent_nb.render.summary import duration, image_labels
 from agent_nb.render.transcript import Cited, End, Entry, Given, Retry, Step, Thought, Words
-from agent_nb.render.words import duration, image_words
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""
@@ -54,7 +54,7 @@ def _edited(entry: Entry) -> str:
 def entry_html(entry: Entry) -> str:
     match entry:
         case Given(pictures):
-            drawn = map(_thumbnail, image_words(pictures), (picture.data for picture in pictures))
+            drawn = map(_thumbnail, image_labels(pictures), (picture.data for picture in pictures))
             return f'<p class="anb-given">{" ".join(drawn)}</p>'
         case Thought(text, seconds):
             lasted = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"

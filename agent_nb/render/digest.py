@@ -2,10 +2,10 @@
 
 import hashlib
 
-from agent_nb.render.words import Finished, facts
+from agent_nb.render.summary import FinishedRun, facts
 
 
-def outcome_mark(run: Finished) -> str:
+def run_digest(run: FinishedRun) -> str:
     """A short digest of how the run, or each of its variants, came out: the same for equal runs, also when picked."""
     digest = hashlib.blake2s(digest_size=4)
     for one in run.variants or (run,):
