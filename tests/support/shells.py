@@ -15,6 +15,7 @@ from traitlets.config import Config
 
 from agent_nb import Agent, Run, model
 from agent_nb.notebook.magic.magics import AgentMagics
+from agent_nb.notebook.session import Session
 
 
 @dataclass
@@ -38,6 +39,10 @@ class Shell:
     @property
     def magics(self) -> AgentMagics:
         return self.ipython.magics_manager.registry["AgentMagics"]
+
+    @property
+    def session(self) -> Session:
+        return self.magics.session
 
     def options(self, line: str) -> Any:
         """The options as the magic reads them from its first line."""

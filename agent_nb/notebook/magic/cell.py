@@ -5,7 +5,7 @@ import contextlib
 import importlib
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -15,13 +15,11 @@ from agent_nb.errors import AgentError, ConfigError, FileError
 from agent_nb.notebook.magic.names import bind, hold
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
 from agent_nb.run import Run
 from agent_nb.run.compare import scope_of
-
-if TYPE_CHECKING:
-    from agent_nb.notebook.magic.magics import AgentMagics
 
 
 class CellError(Exception):
@@ -49,29 +47,29 @@ def warm_up(shell: Any) -> None:
         importlib.import_module("agent_nb.notebook.live.hub")
 
 
-async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
+async def run_cell(session: Session, options: Any, cell: str) -> None:
     """Runs the cell; leaves NAME and `files` set, however the run ends."""
-    attended = is_attended(magics.shell)
+    attended = is_attended(session.shell)
     try:
-        plan = await make_plan(magics, options, cell, attended=attended)
+        plan = await make_plan(session, options, cell, attended=attended)
         if options.dry_run:
             from agent_nb.notebook.magic.dry_run import show_dry_run
 
             show_dry_run(plan)
             return
-        _ask_for_another_name(magics, plan.name)
+        _ask_for_another_name(session, plan.name)
         handle = plan.start()
     except AgentError as error:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
-    view = view_for(magics.shell, handle, plain=options.plain, attended=attended)
+    view = view_for(session.shell, handle, plain=options.plain, attended=attended)
     view.start(plan.note)
-    view.on_pick(partial(pick, magics, handle))
+    view.on_pick(partial(pick, session, handle))
     if options.background:
-        _in_background(magics, handle, view, options)
+        _in_background(session, handle, view, options)
         return
-    run = await _wait(handle, in_kernel=hasattr(magics.shell, "kernel"))
-    unsaved = await _finish(magics, handle, view, options)
+    run = await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
+    unsaved = await _finish(session, handle, view, options)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` has what was done so far.")
     if run.reason == "failed" and not options.no_raise:
@@ -79,12 +77,12 @@ async def run_cell(magics: "AgentMagics", options: Any, cell: str) -> None:
     if unsaved:
         raise CellError("SaveFailed", unsaved)
     if options.check:
-        check(run, options.check, magics.shell.user_ns)
+        check(run, options.check, session.namespace)
 
 
-def _ask_for_another_name(magics: "AgentMagics", name: str) -> None:
+def _ask_for_another_name(session: Session, name: str) -> None:
     """A name that a run in the background holds is its only handle: nothing else could stop it or answer it."""
-    if any(handle.name == name for handle in magics.background.values()):
+    if any(handle.name == name for handle in session.background.values()):
         raise ConfigError(
             f"`{name}` is still running in the background. Stop it with `{name}.stop()`, wait with "
             f"`await {name}`, or give this run another name."
@@ -103,21 +101,19 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
                 return await handle
 
 
-async def _finish(
-    magics: "AgentMagics", handle: Handle, view: View, options: Any, *, rebind: bool = True
-) -> str:
+async def _finish(session: Session, handle: Handle, view: View, options: Any, *, rebind: bool = True) -> str:
     """Binds, saves and shows the run; gives why its files could not be written where they were asked for."""
     run = await handle
-    files_name = bind(magics, run) if rebind else None
+    files_name = bind(session, run) if rebind else None
     saved: list[str] = []
-    unsaved = _save_files(run, magics.home, options.save) if options.save else ""
+    unsaved = _save_files(run, session.home, options.save) if options.save else ""
     if options.save and not unsaved:
         saved.append(options.save)
         view.warn(f"Files saved in {options.save}.")
-    if magics.save_runs and not options.no_save:
+    if session.defaults.save_runs and not options.no_save:
         try:
-            kept = await asyncio.to_thread(RunStore(magics.home).save, run)
-            saved.append(kept.relative_to(magics.home).as_posix())
+            kept = await asyncio.to_thread(RunStore(session.home).save, run)
+            saved.append(kept.relative_to(session.home).as_posix())
         except asyncio.CancelledError:
             pass  # a second interrupt: the thread saves the run all the same
         except OSError as error:
@@ -140,7 +136,7 @@ def _save_files(run: Run, home: Path, folder: str) -> str:
     return ""
 
 
-def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str | None] | None:
+def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:
     """Binds the variant of that number, from 1, if the name still holds the run; gives it and the files' name.
 
     None while others are at work: they are stopped, and the cell binds it when they have ended.
@@ -151,26 +147,26 @@ def pick(magics: "AgentMagics", handle: Handle, number: int) -> tuple[Run, str |
             raise ConfigError("There is nothing to pick from: this run has no options.")
         handle.pick(number)
         return None
-    held = magics.shell.user_ns.get(run.name)
+    held = session.namespace.get(run.name)
     if not isinstance(held, Run) or held.id != run.id or held.given_files is not None:
         whose = (
             "has edits of yours" if isinstance(held, Run) and held.id == run.id else "is something else now"
         )
         raise ConfigError(f"`{run.name}` {whose}, so it stays. Run the cell again to pick.")
     picked = run.pick(number)
-    return picked, bind(magics, picked)
+    return picked, bind(session, picked)
 
 
-def _in_background(magics: "AgentMagics", handle: Handle, view: View, options: Any) -> None:
-    hold(magics, handle.name, handle)
-    magics.background[handle.id] = handle
+def _in_background(session: Session, handle: Handle, view: View, options: Any) -> None:
+    hold(session, handle.name, handle)
+    session.background[handle.id] = handle
 
     async def finish() -> None:
         await handle
-        magics.background.pop(handle.id, None)
+        session.background.pop(handle.id, None)
         # A later cell may have used the name for something else; that stays.
-        rebind = magics.shell.user_ns.get(handle.name) is handle
-        if unsaved := await _finish(magics, handle, view, options, rebind=rebind):
+        rebind = session.namespace.get(handle.name) is handle
+        if unsaved := await _finish(session, handle, view, options, rebind=rebind):
             view.warn(unsaved)
 
     task = asyncio.get_running_loop().create_task(finish())

@@ -12,40 +12,40 @@ from IPython.display import display
 
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
+from agent_nb.notebook.session import Session
 
 if TYPE_CHECKING:
     from agent_nb.engine.session_costs import ModelCosts
     from agent_nb.images.maker import Studio
-    from agent_nb.notebook.magic.magics import AgentMagics
     from agent_nb.run import Run
     from agent_nb.tools import Tool
 
 
-def run_command(magics: "AgentMagics", line: str) -> None:
+def run_command(session: Session, line: str) -> None:
     """Runs `%agent <command>`; without one, prints the help."""
     word, _, rest = line.strip().partition(" ")
     command = _COMMANDS.get(word or "help")
     if command is None:
-        raise UsageError(_unknown(magics.magic_name, word, rest))
+        raise UsageError(_unknown(session, word, rest))
     if rest.strip() and command not in _WITH_WORDS:
-        raise UsageError(f"`%{magics.magic_name} {word}` takes nothing more, not {rest.strip()!r}.")
+        raise UsageError(f"`{session.command(word)}` takes nothing more, not {rest.strip()!r}.")
     try:
-        command(magics, rest.strip())
+        command(session, rest.strip())
     except AgentError as error:
         raise UsageError(str(error)) from None
 
 
-def _unknown(magic: str, word: str, rest: str) -> str:
+def _unknown(session: Session, word: str, rest: str) -> str:
     near = difflib.get_close_matches(word, _COMMANDS, 1)
     if near and not rest:
-        return f"There is no command {word!r}. Did you mean `%{magic} {near[0]}`?"
+        return f"There is no command {word!r}. Did you mean `{session.command(near[0])}`?"
     return (
         f"There is no command {word!r}. There are {', '.join(_COMMANDS)}. "
-        f"A prompt belongs in a cell, below the %%{magic} line."
+        f"A prompt belongs in a cell, below the %%{session.defaults.magic_name} line."
     )
 
 
-def _models(magics: "AgentMagics", rest: str) -> None:
+def _models(session: Session, rest: str) -> None:
     from agent_nb.providers import catalog
 
     rows = [
@@ -65,14 +65,14 @@ def _marks(row: Any) -> str:
     return ", ".join(name for name, can in able.items() if can)
 
 
-def _tools(magics: "AgentMagics", rest: str) -> None:
+def _tools(session: Session, rest: str) -> None:
     from agent_nb.providers import default_model_name
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
-    named = magics.model or os.environ.get("AGENT_NB_MODEL") or default_model_name() or "demo:"
+    named = session.defaults.model or os.environ.get("AGENT_NB_MODEL") or default_model_name() or "demo:"
     studio = studio_for_name(named)
-    own = {name: value for name, value in magics.shell.user_ns.items() if isinstance(value, Tool)}
+    own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
     tools += [(tool, f"-t {name}") for name, tool in own.items()]
     rows = [
@@ -100,15 +100,15 @@ def _when_offered(tool: "Tool", studio: "Studio") -> str:
     return ", ".join(told[need] for need in sorted(tool.needs - studio.serves)) or "always"
 
 
-def _runs(magics: "AgentMagics", rest: str) -> None:
+def _runs(session: Session, rest: str) -> None:
     from agent_nb.notebook.magic.names import run_id
     from agent_nb.notebook.magic.store import RunStore
 
-    for handle in magics.background.values():
+    for handle in session.background.values():
         print(
             f"{handle.name} is running: {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
         )
-    store = RunStore(magics.home)
+    store = RunStore(session.home)
     saved = store.rows()
     newest = {row["name"]: row["file"] for row in saved}
     rows = [
@@ -117,7 +117,7 @@ def _runs(magics: "AgentMagics", rest: str) -> None:
             row.get("when", ""),
             row.get("model", ""),
             row.get("reason", ""),
-            f"%{magics.magic_name} load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}",
+            session.command(f"load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}"),
         )
         for row in saved[-20:]
     ]
@@ -125,32 +125,32 @@ def _runs(magics: "AgentMagics", rest: str) -> None:
     display(Table(("name", "when", "model", "ended", "to bring it back"), rows, empty))
 
 
-def _load(magics: "AgentMagics", rest: str) -> None:
+def _load(session: Session, rest: str) -> None:
     from agent_nb.notebook.magic.names import bring_back
 
     if not rest:
         raise UsageError(
-            f"Name a saved run, such as `{_line(magics, 'load hero')}`; `{_line(magics, 'runs')}` lists them."
+            f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
         )
-    run = bring_back(magics, rest.strip("\"'"))
+    run = bring_back(session, rest.strip("\"'"))
     print(f"`{run.name}` is back: {_about(run)}.")
 
 
-def _undo(magics: "AgentMagics", rest: str) -> None:
+def _undo(session: Session, rest: str) -> None:
     from agent_nb.notebook.magic.names import run_id, undo
     from agent_nb.notebook.magic.store import RunStore
 
     if not rest:
-        raise UsageError(f"Name the run to put back, such as `{_line(magics, 'undo hero')}`.")
-    newer = magics.shell.user_ns.get(rest)
-    run = undo(magics, rest)
+        raise UsageError(f"Name the run to put back, such as `{session.command('undo hero')}`.")
+    newer = session.namespace.get(rest)
+    run = undo(session, rest)
     print(f"`{rest}` is the run before again: {_about(run)}.")
     newer_id = getattr(newer, "id", None)
-    if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(magics.home).rows()):
-        print(f"`{_line(magics, f'load {newer_id}')}` brings back the newer one.")
+    if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):
+        print(f"`{session.command(f'load {newer_id}')}` brings back the newer one.")
 
 
-def _console(magics: "AgentMagics", rest: str) -> None:
+def _console(session: Session, rest: str) -> None:
     name = rest or "run"
     # The widget's module is there once a run was watched, and too heavy to be loaded for this.
     widget = sys.modules.get("agent_nb.notebook.live.hub")
@@ -165,17 +165,13 @@ def _console(magics: "AgentMagics", rest: str) -> None:
     display(Table(("level", "line", "what the page said"), rows, f"The page of `{name}` has logged nothing."))
 
 
-def _line(magics: "AgentMagics", command: str) -> str:
-    return f"%{magics.magic_name} {command}"
-
-
 def _about(run: "Run") -> str:
     words = " ".join(run.prompt.split())
     files = ", ".join(run.files) or "no files"
     return f"{words if len(words) <= 60 else words[:60] + '…'!r}, {files}"
 
 
-def _cost(magics: "AgentMagics", rest: str) -> None:
+def _cost(session: Session, rest: str) -> None:
     from agent_nb.engine.session_costs import SESSION
 
     accounts = SESSION.accounts()
@@ -212,29 +208,29 @@ def _dollars(cost: float) -> str:
     return f"${cost:.4f}"
 
 
-def _config(magics: "AgentMagics", rest: str) -> None:
-    traits = magics.traits(config=True)
-    rows = [(name, repr(getattr(magics, name)), trait.help) for name, trait in sorted(traits.items())]
+def _config(session: Session, rest: str) -> None:
+    traits = sorted(session.defaults.traits(config=True).items())
+    rows = [(name, repr(getattr(session.defaults, name)), trait.help) for name, trait in traits]
     note = "Change one with %config AgentMagics.<name> = <value>."
     display(Table(("name", "value", "what it is"), rows, "", note))
 
 
-def _log(magics: "AgentMagics", rest: str) -> None:
+def _log(session: Session, rest: str) -> None:
     levels = {"on": logging.INFO, "debug": logging.DEBUG, "off": logging.WARNING}
     log = logging.getLogger("agent_nb")
     if rest and rest not in levels:
-        raise UsageError(f"`%{magics.magic_name} log` takes on, debug or off, not {rest!r}.")
+        raise UsageError(f"`{session.command('log')}` takes on, debug or off, not {rest!r}.")
     log.setLevel(levels[rest or "on"])
     if not log.handlers:
         log.addHandler(logging.StreamHandler())
     print(f"Logging of agent_nb is {rest or 'on'}.")
 
 
-def _help(magics: "AgentMagics", rest: str) -> None:
-    print(magics.agent.__doc__)
+def _help(session: Session, rest: str) -> None:
+    print(session.shell.find_line_magic(session.defaults.magic_name).__doc__)
 
 
-_COMMANDS: dict[str, Callable[["AgentMagics", str], None]] = {
+_COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "models": _models,
     "tools": _tools,
     "runs": _runs,

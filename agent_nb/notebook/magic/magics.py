@@ -7,17 +7,17 @@ the first run.
 import asyncio
 import contextlib
 import importlib
-from collections import deque
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from IPython.core.error import TryNext
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
-from traitlets import Bool, Enum, Float, Int, Unicode, observe
+from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 
 from agent_nb.batch.progress import watch_with
 from agent_nb.notebook.magic.rewrite import CellRewriter
+from agent_nb.notebook.session import Session
 from agent_nb.prompts import STACKS
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -47,13 +47,8 @@ class AgentMagics(Magics):
 
     def __init__(self, shell: Any, **traits: Any) -> None:
         super().__init__(shell, **traits)
-        self.home = Path.cwd()
+        self.session = Session(shell, self)
         self.rewriter = CellRewriter(shell, self.magic_name)
-        self.bound_files: Any = None
-        """The files we bound last, to tell ours from the user's own variable of that name."""
-        self.background: dict[str, Any] = {}
-        self.earlier: deque[tuple[str, Any]] = deque(maxlen=10)
-        """The last runs that a name no longer holds, with that name, for `undo`: few, because runs weigh."""
 
     @no_var_expand
     @line_cell_magic
@@ -148,7 +143,7 @@ class AgentMagics(Magics):
         if cell is None:
             from agent_nb.notebook.magic.commands import run_command
 
-            run_command(self, line)
+            run_command(self.session, line)
             return
         from agent_nb._base.bridge import run_blocking
 
@@ -159,7 +154,7 @@ class AgentMagics(Magics):
         options = self.parse(line)
         module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.magic.cell")
         await asyncio.to_thread(module.warm_up, self.shell)
-        await module.run_cell(self, options, cell)
+        await module.run_cell(self.session, options, cell)
 
     def parse(self, line: str) -> Any:
         """The options of a line; a wrong one is a `UsageError` that names the remedy."""
@@ -167,9 +162,15 @@ class AgentMagics(Magics):
 
         return read_options(self.agent.parser, line, self.magic_name)
 
+    @validate("magic_name")
+    def _check_magic_name(self, proposal: Any) -> Any:
+        if not proposal["value"].isidentifier():
+            raise TraitError(f"The magic cannot be called {proposal['value']!r}. Use a name such as 'robot'.")
+        return proposal["value"]
+
     @observe("magic_name")
     def _rename(self, change: Any) -> None:
-        if getattr(self, "rewriter", None) and change["new"].isidentifier():
+        if getattr(self, "rewriter", None):
             self._unregister(change["old"])
             self.rewriter.magic_name = change["new"]
             self.register_name()
@@ -204,7 +205,7 @@ def unload(shell: Any) -> None:
     magics = shell.magics_manager.registry.pop("AgentMagics", None)
     if magics is None:
         return
-    for handle in list(magics.background.values()):
+    for handle in list(magics.session.background.values()):
         handle.stop()
     magics.rewriter.remove()
     magics._unregister(magics.magic_name)
@@ -244,6 +245,9 @@ def _watch(shell: Any, tally: Any, stop: Any) -> Any:
 
 
 def _complete(shell: Any, event: Any) -> list[str]:
+    magics = shell.magics_manager.registry.get("AgentMagics")
+    if magics is None:  # a hook stays after `%unload_ext`
+        raise TryNext
     from agent_nb.notebook.magic.completion import complete
 
-    return complete(shell, event)
+    return complete(magics.session, magics.agent.parser, event)

@@ -4,18 +4,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from IPython.core.error import UsageError
 
 from agent_nb.agent import Agent
 from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
 from agent_nb.errors import CassetteError
+from agent_nb.notebook.session import Session
 from agent_nb.prompts import prompt_text
 from agent_nb.run import Run
-
-if TYPE_CHECKING:
-    from agent_nb.notebook.magic.magics import AgentMagics
 
 Mode = Literal["auto", "record", "replay", "live"]
 MODES: tuple[Mode, ...] = ("record", "replay", "live")
@@ -84,9 +82,9 @@ class Playing:
             )
 
 
-def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Playing:
+def choose_playing(session: Session, options: Any, base: Run | None) -> Playing:
     """Reads the options and the environment; a contradiction is a `UsageError`."""
-    default = magics.model or os.environ.get("AGENT_NB_MODEL")
+    default = session.defaults.model or os.environ.get("AGENT_NB_MODEL")
     named = tuple(options.model or ([default] if default else ()))
     mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
@@ -112,7 +110,7 @@ def choose_playing(magics: "AgentMagics", options: Any, base: Run | None) -> Pla
     playing = Playing(
         mode=mode,
         path=Path(path).as_posix(),
-        folder=magics.home,
+        folder=session.home,
         named_models=named,
         all_takes=bool(played),
         offline=offline,

@@ -1,13 +1,10 @@
 """From the options of a cell to everything a run needs. All that can be wrong is found here, before it starts."""
 
 import asyncio
-import builtins
 import hashlib
-import keyword
-import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -17,19 +14,16 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.race import count_variants
 from agent_nb.messages import Image
-from agent_nb.notebook.magic.context import describe, expand, lookup, recent_cells
+from agent_nb.notebook.magic.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import DEMO, Playing, choose_playing
+from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.session import Session
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.tools import Tool, Toolbox
-
-if TYPE_CHECKING:
-    from agent_nb.notebook.magic.magics import AgentMagics
-
-_RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,55 +59,63 @@ class Plan:
         )
 
 
-async def make_plan(magics: "AgentMagics", options: Any, cell: str, *, attended: bool) -> Plan:
+async def make_plan(session: Session, options: Any, cell: str, *, attended: bool) -> Plan:
     """Reads variables and options; raises `UsageError` when the cell cannot run as written."""
-    namespace = magics.shell.user_ns
-    name = check_name(options.name, namespace)
+    name = check_name(options.name, session.namespace)
     if not cell.strip():
-        raise UsageError(f"The cell is empty. Write the prompt below the %%{magics.magic_name} line.")
-    base = _base(magics, options, name)
-    options.stack = options.stack or (base and base.settings.get("stack")) or magics.stack or None
+        raise UsageError(
+            f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
+        )
+    base = _base(session, options, name)
+    options.stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
     count_variants(len(options.model or ()), options.variants)
-    playing = choose_playing(magics, options, base)
-    asked = expand(cell.strip(), namespace)
-    texts, images, masked = [asked.text], list(asked.images), list(asked.masked)
-    for variable in options.variables or ():
-        described = describe(variable, lookup(variable, namespace))
-        texts.append(f"Variable `{variable}`:\n{described.text}")
-        images += described.images
-        masked += described.masked
-    if options.cells:
-        texts.append(recent_cells(magics.shell, options.cells))
-    images += await load_images(options.image or (), namespace, playing)
-    prompt = "\n\n".join(text for text in texts if text)
+    playing = choose_playing(session, options, base)
+    asked = await _read_prompt(session, options, cell, playing)
     # With nobody watching there is no point in waiting; the run's own times stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
     note, models = "", tuple[Provider, ...]()
-    agent = await asyncio.to_thread(_replaying, magics, options, playing, pace)
+    agent = await asyncio.to_thread(_replaying, session, options, playing, pace)
     if agent is not None and not await asyncio.to_thread(
-        playing.matches, agent, prompt, variants=options.variants, images=images, base=base
+        playing.matches, agent, asked.text, variants=options.variants, images=asked.images, base=base
     ):
         agent = None
     if agent is None:
         names, note = choose_models(playing.named_models)
         for model_name in names:
             playing.check_network(model_name)
-        models = await asyncio.to_thread(_providers, magics, options, names, pace)
-        agent = _agent(magics, options, models[0])
+        models = await asyncio.to_thread(_providers, session, options, names, pace)
+        agent = _agent(session, options, models[0])
     if playing.mode == "record":
         agent = agent.recording(playing.path, force=playing.force, folder=playing.folder)
     plan = Plan(
         name=name,
         agent=agent,
-        prompt=prompt,
-        images=tuple(images),
+        prompt=asked.text,
+        images=asked.images,
         base=base,
         models=models,
         variants=1 if not models else options.variants,
         key="",
-        note="\n".join(filter(None, (note, _masked_words(masked)))),
+        note="\n".join(filter(None, (note, _masked_words(asked.masked)))),
     )
     return replace(plan, key=_key(plan))
+
+
+async def _read_prompt(session: Session, options: Any, cell: str, playing: Playing) -> Described:
+    """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
+    namespace = session.namespace
+    parts = [expand(cell.strip(), namespace)]
+    for variable in options.variables or ():
+        described = describe(variable, lookup(variable, namespace))
+        parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
+    if options.cells:
+        parts.append(Described(recent_cells(session.shell, options.cells)))
+    images = await load_images(options.image or (), namespace, playing)
+    return Described(
+        text="\n\n".join(part.text for part in parts if part.text),
+        images=(*(image for part in parts for image in part.images), *images),
+        masked=tuple(name for part in parts for name in part.masked),
+    )
 
 
 def _masked_words(masked: Sequence[str]) -> str:
@@ -130,17 +132,6 @@ def _key(plan: Plan) -> str:
     return request_key(plan.name, *asked, *(each for each in more if each))
 
 
-def check_name(name: str, namespace: dict[str, Any]) -> str:
-    """The variable name, if it can be one without hiding something."""
-    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise UsageError(f"{name!r} cannot be a variable's name. Use letters, digits and _, such as `hero`.")
-    if hasattr(builtins, name) or name in _RESERVED:
-        raise UsageError(f"`{name}` would hide Python's own `{name}`. Choose another name, such as `hero`.")
-    if isinstance(namespace.get(name), types.ModuleType):
-        raise UsageError(f"`{name}` is an imported module. Choose another name, such as `{name}_run`.")
-    return name
-
-
 def choose_models(named: Sequence[str]) -> tuple[Sequence[str], str]:
     """The models and a line about them: those named, else of the first vendor with a key, else the demo."""
     if named:
@@ -154,56 +145,53 @@ def choose_models(named: Sequence[str]) -> tuple[Sequence[str], str]:
     )
 
 
-def _base(magics: "AgentMagics", options: Any, name: str) -> Run | None:
+def _base(session: Session, options: Any, name: str) -> Run | None:
     if options.base and options.go_on:
         raise UsageError("Use either --from NAME or -c: both say where to go on from.")
     wanted = options.base or (name if options.go_on else None)
     if wanted is None:
         return None
-    value = magics.shell.user_ns.get(wanted)
+    value = session.namespace.get(wanted)
     if isinstance(value, Run):
         return value
     if value is not None:
         raise UsageError(
             f"`{wanted}` is a {type(value).__name__}, not a Run, so there is nothing to go on from."
         )
-    saved = RunStore(magics.home).newest(wanted)
-    remedy = (
-        f"`%{magics.magic_name} load {wanted}` brings back the saved one." if saved else "Run its cell first."
-    )
+    saved = RunStore(session.home).newest(wanted)
+    load = session.command(f"load {wanted}")
+    remedy = f"`{load}` brings back the saved one." if saved else "Run its cell first."
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
 
-def _replaying(magics: "AgentMagics", options: Any, playing: Playing, pace: float) -> Agent | None:
+def _replaying(session: Session, options: Any, playing: Playing, pace: float) -> Agent | None:
     """The agent of the cassette, if there is one: no key is looked for, no client is made."""
     provider = playing.provider(pace)
-    return _agent(magics, options, provider) if provider else None
+    return _agent(session, options, provider) if provider else None
 
 
-def _providers(
-    magics: "AgentMagics", options: Any, names: Sequence[str], pace: float
-) -> tuple[Provider, ...]:
-    effort = options.effort or magics.effort or None
+def _providers(session: Session, options: Any, names: Sequence[str], pace: float) -> tuple[Provider, ...]:
+    effort = options.effort or session.defaults.effort or None
     if options.pace is not None and not any(name.startswith(DEMO) for name in names):
         raise UsageError(f"--pace is for a demo or a replay; {names[0]!r} takes its own time. Leave it out.")
     paced: dict[str, Any] = {"pace": pace}
     return tuple(model(name, effort=effort, **(paced if name.startswith(DEMO) else {})) for name in names)
 
 
-def _agent(magics: "AgentMagics", options: Any, provider: Provider) -> Agent:
+def _agent(session: Session, options: Any, provider: Provider) -> Agent:
     limits = Limits(
-        steps=_either(options.steps, magics.steps),
-        seconds=_either(options.seconds, magics.seconds),
-        usd=_either(options.budget, magics.budget),
+        steps=_either(options.steps, session.defaults.steps),
+        seconds=_either(options.seconds, session.defaults.seconds),
+        usd=_either(options.budget, session.defaults.budget),
     )
-    system = find_system(options.system, magics.shell.user_ns, magics.home)
-    instructions = "\n\n".join(text for text in (magics.instructions, system) if text)
+    system = find_system(options.system, session.namespace, session.home)
+    instructions = "\n\n".join(text for text in (session.defaults.instructions, system) if text)
     agent = Agent(
         provider,
-        tools=_tools(magics, options.tool or ()),
+        tools=_tools(session, options.tool or ()),
         system=instructions or None,
         limits=limits,
-        approve=options.approve or magics.approve,
+        approve=options.approve or session.defaults.approve,
     )
     return agent.with_stack(options.stack) if options.stack else agent
 
@@ -212,10 +200,10 @@ def _either(chosen: Any, default: Any) -> Any:
     return default if chosen is None else chosen
 
 
-def _tools(magics: "AgentMagics", names: Iterable[str]) -> Toolbox:
+def _tools(session: Session, names: Iterable[str]) -> Toolbox:
     tools: list[Tool | Callable[..., Any]] = []
     for name in names:
-        value = lookup(name, magics.shell.user_ns)
+        value = lookup(name, session.namespace)
         if not callable(value):
             raise UsageError(
                 f"`{name}` is a {type(value).__name__}, not a tool. Decorate a function with @tool."

@@ -196,7 +196,7 @@ async def in_background(shell, line: str) -> RunHandle:
     await shell.magics.run_cell(f"hero {DEMO} --background {line}", "A form")
     handle = shell.names["hero"]
     assert isinstance(handle, RunHandle)
-    assert list(shell.magics.background) == [handle.id]
+    assert list(shell.session.background) == [handle.id]
     return handle
 
 
@@ -206,7 +206,7 @@ async def test_a_background_run_is_bound_at_its_end(shell, tmp_path):
     assert shell.names["hero"] is handle.result
     assert shell.names["files"] is handle.result.files
     assert (tmp_path / "site" / "index.html").exists()
-    assert not shell.magics.background
+    assert not shell.session.background
 
 
 async def test_a_name_taken_meanwhile_stays(shell):
@@ -229,24 +229,24 @@ async def race_of(shell):
     race = Agent(model("demo:", pace=0)).race("A form", variants=3)
     race.label("hero", "hero")
     await race
-    bind(shell.magics, race.result)
+    bind(shell.session, race.result)
     return race
 
 
 async def test_picking_binds_the_variant(shell):
     race = await race_of(shell)
-    picked, files_name = pick(shell.magics, race, 2)
+    picked, files_name = pick(shell.session, race, 2)
     assert shell.names["hero"] is picked
     assert (picked.variant, files_name) == (1, "files")
     assert shell.names["files"] is picked.files
-    again, _ = pick(shell.magics, race, 3)
+    again, _ = pick(shell.session, race, 3)
     assert shell.names["hero"] is again
 
 
 async def test_one_run_has_nothing_to_pick(shell):
     handle = Agent(model("demo:", pace=0)).start("A form")
     with pytest.raises(ConfigError, match="this run has no options"):
-        pick(shell.magics, handle, 1)
+        pick(shell.session, handle, 1)
     await handle
 
 
@@ -254,9 +254,9 @@ async def test_picking_takes_nothing_from_the_person(shell):
     race = await race_of(shell)
     shell.names["hero"] = edited = race.result.with_files({"index.html": "mine"})
     with pytest.raises(ConfigError, match="has edits of yours"):
-        pick(shell.magics, race, 2)
+        pick(shell.session, race, 2)
     assert shell.names["hero"] is edited
     shell.names["hero"] = 3
     with pytest.raises(ConfigError, match="is something else now"):
-        pick(shell.magics, race, 2)
+        pick(shell.session, race, 2)
     assert shell.names["hero"] == 3

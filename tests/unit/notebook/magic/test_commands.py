@@ -82,7 +82,7 @@ def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
 async def test_a_background_run_is_listed_while_it_goes_on(shell):
     handle = Agent(ScriptedProvider([[stall()]])).start("go")
     handle.label("slow", "slow")
-    shell.magics.background[handle.id] = handle
+    shell.session.background[handle.id] = handle
     await asyncio.sleep(0)
     assert "slow is running" in shell.run("%agent runs").stdout
     handle.stop()

@@ -22,7 +22,7 @@ def shell(tmp_path_factory):
             (home / "cassettes" / name).touch()
         for name in ("villain", "villain", "city"):
             RunStore(home).save(replace(run, name=name))
-        bind(shell.magics, replace(run, name="hero"))
+        bind(shell.session, replace(run, name="hero"))
         yield shell
 
 

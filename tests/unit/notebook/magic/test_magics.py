@@ -47,8 +47,10 @@ def test_the_magic_may_have_another_name(shell):
 
 
 @pytest.mark.parametrize("name", ["", "two words", "1st"])
-def test_a_name_that_cannot_be_is_refused(shell, name):
+def test_a_magic_name_that_is_no_identifier_is_refused(shell, name, caplog):
     shell.run(f"%config AgentMagics.magic_name = {name!r}")
+    assert f"The magic cannot be called {name!r}." in caplog.text
+    assert shell.magics.magic_name == "agent"
     assert shell.run("%%agent hero -m demo: --pace 0\nA form").ok
     assert shell.names["hero"].reason == "end_turn"
 

@@ -28,7 +28,7 @@ def recorded(shell, tmp_path, tape):
 
 
 def choose(shell, line: str, base=None):
-    return choose_playing(shell.magics, shell.options(line), base)
+    return choose_playing(shell.session, shell.options(line), base)
 
 
 @pytest.mark.parametrize(

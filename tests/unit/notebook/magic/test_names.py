@@ -2,19 +2,40 @@
 
 from dataclasses import replace
 
-from agent_nb.notebook.magic.names import bind
+import pytest
+from IPython.core.error import UsageError
+
+from agent_nb.notebook.magic.names import bind, check_name
 from tests.support.shells import quick_run
 
 CELL = "%%agent hero -m demo: --pace 0 --plain"
 
 
+@pytest.mark.parametrize("name", ["1x", "class", "a-b", "_hidden", "a.b", ""])
+def test_a_name_must_be_a_variable(name):
+    with pytest.raises(UsageError, match="cannot be a variable's name"):
+        check_name(name, {})
+
+
+@pytest.mark.parametrize("name", ["print", "list", "Out", "get_ipython", "display"])
+def test_a_name_hides_nothing_of_pythons(name):
+    with pytest.raises(UsageError, match="would hide"):
+        check_name(name, {})
+
+
+def test_a_module_is_not_overwritten():
+    with pytest.raises(UsageError, match="`json_run`"):
+        check_name("json", {"json": pytest})
+    assert check_name("json", {"json": 3}) == "json"
+
+
 def test_files_are_bound_again_only_if_ours(shell):
     first, second = replace(quick_run(), name="one"), replace(quick_run("A game"), name="two")
-    assert bind(shell.magics, first) == "files"
-    assert bind(shell.magics, second) == "files"
+    assert bind(shell.session, first) == "files"
+    assert bind(shell.session, second) == "files"
     assert shell.names["files"] is second.files
     shell.names["files"] = mine = ["mine"]
-    assert bind(shell.magics, first) is None
+    assert bind(shell.session, first) is None
     assert shell.names["files"] is mine
     assert shell.names["one"] is first
 
@@ -22,11 +43,11 @@ def test_files_are_bound_again_only_if_ours(shell):
 def test_the_name_of_the_files_can_be_chosen(shell):
     run = replace(quick_run(), name="hero")
     shell.magics.files_name = "pages"
-    assert bind(shell.magics, run) == "pages"
+    assert bind(shell.session, run) == "pages"
     assert shell.names["pages"] is run.files
     for name in ("", "hero"):
         shell.magics.files_name = name
-        assert bind(shell.magics, run) is None
+        assert bind(shell.session, run) is None
         assert shell.names["hero"] is run
 
 
@@ -55,7 +76,7 @@ def test_undo_puts_back_what_the_person_edited(shell):
 def test_undo_takes_a_pick_back(shell):
     shell.run(f"{CELL} -n 2\nA form")
     both = shell.names["hero"]
-    bind(shell.magics, both.pick(2))
+    bind(shell.session, both.pick(2))
     assert shell.run("%agent undo hero").ok
     assert shell.names["hero"] is both
 
@@ -71,14 +92,14 @@ def test_undo_reaches_behind_a_background_run(shell):
 def test_only_the_last_ten_are_kept(shell):
     run = quick_run()
     for number in range(30):
-        bind(shell.magics, replace(run, name=f"run{number % 3}"))
-    assert len(shell.magics.earlier) == 10
+        bind(shell.session, replace(run, name=f"run{number % 3}"))
+    assert len(shell.session.replaced) == 10
 
 
 def test_a_run_is_loaded_by_name_id_and_path(shell, tmp_path):
     for prompt in ("A form", "A game"):
         shell.run(f"{CELL}\n{prompt}")
-    newest, older = shell.names["hero"], shell.magics.earlier[-1][1]
+    newest, older = shell.names["hero"], shell.session.replaced[-1][1]
     older.save(tmp_path / "my run.json")
     for wanted, run in (
         ("hero", newest),

@@ -5,32 +5,14 @@ from IPython.core.error import UsageError
 
 from agent_nb import tool
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.magic.plan import check_name, choose_models, make_plan
+from agent_nb.notebook.magic.plan import choose_models, make_plan
 from tests.support.shells import quick_run
 
 DEMO = "-m demo: "
 
 
 async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = False):
-    return await make_plan(shell.magics, shell.options(line), cell, attended=attended)
-
-
-@pytest.mark.parametrize("name", ["1x", "class", "a-b", "_hidden", "a.b", ""])
-def test_a_name_must_be_a_variable(name):
-    with pytest.raises(UsageError, match="cannot be a variable's name"):
-        check_name(name, {})
-
-
-@pytest.mark.parametrize("name", ["print", "list", "Out", "get_ipython", "display"])
-def test_a_name_hides_nothing_of_pythons(name):
-    with pytest.raises(UsageError, match="would hide"):
-        check_name(name, {})
-
-
-def test_a_module_is_not_overwritten():
-    with pytest.raises(UsageError, match="`json_run`"):
-        check_name("json", {"json": pytest})
-    assert check_name("json", {"json": 3}) == "json"
+    return await make_plan(shell.session, shell.options(line), cell, attended=attended)
 
 
 def test_the_first_vendor_with_a_key_is_asked(monkeypatch):

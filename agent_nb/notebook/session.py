@@ -1,0 +1,58 @@
+"""Session: what lasts from one `%%agent` cell to the next."""
+
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
+    from agent_nb.engine.handle import Handle
+    from agent_nb.files import Files
+    from agent_nb.run import Run
+
+UNDO_LIMIT = 10
+"""Runs kept for `%agent undo`; few, because a run holds all its events and files."""
+
+
+class Defaults(Protocol):
+    """The values of `%config AgentMagics`. They can change between cells, so they are read when needed."""
+
+    model: str
+    instructions: str
+    stack: str
+    effort: str
+    approve: Literal["ask", "auto", "deny"]
+    steps: int
+    seconds: float | None
+    budget: float | None
+    files_name: str
+    save_runs: bool
+    magic_name: str
+
+    def traits(self, *, config: bool) -> dict[str, Any]:
+        """The trait behind each value; it has the help."""
+
+
+class Session:
+    """The state shared by the `%%agent` cells of one kernel, from `%load_ext` to `%unload_ext`."""
+
+    def __init__(self, shell: Any, defaults: Defaults) -> None:
+        self.shell = shell
+        self.defaults = defaults
+        self.home = Path.cwd()
+        """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
+        self.background: dict[str, Handle] = {}
+        """Unfinished `--background` runs, by id."""
+        self.replaced: deque[tuple[str, Run]] = deque(maxlen=UNDO_LIMIT)
+        """Names and the runs they held before, newest last."""
+        self.bound_files: Files | None = None
+        """The last value we gave to `files`. Anything else under that name belongs to the user."""
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """The user's variables."""
+        namespace: dict[str, Any] = self.shell.user_ns
+        return namespace
+
+    def command(self, text: str) -> str:
+        """A line such as `%agent load hero`, with the magic's configured name."""
+        return f"%{self.defaults.magic_name} {text}"
