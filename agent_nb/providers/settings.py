@@ -4,15 +4,13 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 from urllib.parse import unquote
 
+from agent_nb._base.constants import EFFORTS
 from agent_nb._base.secrets import register
 from agent_nb.errors import ConfigError
 from agent_nb.providers.vendors import Vendor
-
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-EFFORTS: tuple[str, ...] = get_args(Effort)
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
 """Others, such as a content type, hold words that may stand anywhere."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import AskingCutter, BorderCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
@@ -16,7 +17,6 @@ from agent_nb.providers.registry import model as make_model
 from agent_nb.providers.settings import Settings, check_base_url
 from agent_nb.providers.vendors import VENDORS, Vendor, load
 
-MODE = "AGENT_NB_MODE"
 CHOICE = "AGENT_NB_IMAGES"
 """`local`, or the maker's `vendor:model`. A maker that is named here is never replaced by another."""
 OFFLINE_MODEL = "demo:"
@@ -38,7 +38,8 @@ def studio_for_name(model: str) -> Studio:
 
 def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     """The studio for a run of this model. Connections are opened on first use."""
-    if provider.name.startswith(OFFLINE_MODEL) or os.environ.get(MODE, "").strip().lower() == "replay":
+    mode = os.environ.get(MODE_VARIABLE, "").strip().lower()
+    if provider.name.startswith(OFFLINE_MODEL) or mode == "replay":
         return local_studio()
     chosen = os.environ.get(CHOICE, "").strip()
     if chosen.lower() == "local":

@@ -15,12 +15,11 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 
+from agent_nb._base.constants import EFFORTS
 from agent_nb.batch.progress import watch_with
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.session import Session
 from agent_nb.prompts import STACKS
-
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @magics_class

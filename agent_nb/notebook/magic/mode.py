@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb.agent import Agent
 from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
 from agent_nb.errors import CassetteError
@@ -17,7 +18,6 @@ from agent_nb.run import Run
 
 Mode = Literal["auto", "record", "replay", "live"]
 MODES: tuple[Mode, ...] = ("record", "replay", "live")
-VARIABLE = "AGENT_NB_MODE"
 DEMO, REPLAY = "demo:", "replay:"
 INSTEAD = (
     "Use `--live` to ask the model, `--record --force` to record again, or `-m demo:` for the offline demo."
@@ -71,20 +71,20 @@ class Playing:
     def check_network(self, model_name: str) -> None:
         if self.offline and not model_name.startswith(DEMO):
             raise UsageError(
-                f"{VARIABLE}=replay, and there is no cassette {self.path!r} for {model_name!r}. "
+                f"{MODE_VARIABLE}=replay, and there is no cassette {self.path!r} for {model_name!r}. "
                 "Record one with `--record`, or use `-m demo:`."
             )
 
     def check_image(self, picture: Any) -> None:
         if self.offline and isinstance(picture, str) and picture.startswith(("https:", "http:")):
             raise UsageError(
-                f"{VARIABLE}=replay, so {picture!r} is not fetched. Use a file beside the notebook."
+                f"{MODE_VARIABLE}=replay, so {picture!r} is not fetched. Use a file beside the notebook."
             )
 
 
 def choose_playing(session: Session, options: Any, base: Run | None) -> Playing:
     """Reads the options and the environment; a contradiction is a `UsageError`."""
-    default = session.defaults.model or os.environ.get("AGENT_NB_MODEL")
+    default = session.defaults.model or os.environ.get(MODEL_VARIABLE)
     named = tuple(options.model or ([default] if default else ()))
     mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
@@ -117,7 +117,7 @@ def choose_playing(session: Session, options: Any, base: Run | None) -> Playing:
         force=options.force,
     )
     if offline and mode in ("record", "live") and not _all_demo(named):
-        raise UsageError(f"{VARIABLE}=replay keeps every cell off the network; leave out --{mode}.")
+        raise UsageError(f"{MODE_VARIABLE}=replay keeps every cell off the network; leave out --{mode}.")
     return playing
 
 
@@ -130,9 +130,9 @@ def _mode(options: Any, *, recordable: bool) -> tuple[Mode, bool]:
     chosen = [mode for mode in MODES if getattr(options, mode)]
     if len(chosen) > 1:
         raise UsageError(f"Use one of --{' and --'.join(chosen)}: they contradict each other.")
-    default = os.environ.get(VARIABLE, "").strip().lower()
+    default = os.environ.get(MODE_VARIABLE, "").strip().lower()
     if default and default not in MODES:
-        raise UsageError(f"{VARIABLE} is {default!r}; it can be {', '.join(MODES[:-1])} or {MODES[-1]}.")
+        raise UsageError(f"{MODE_VARIABLE} is {default!r}; it can be {', '.join(MODES[:-1])} or {MODES[-1]}.")
     if options.force and "record" not in (*chosen, default):
         raise UsageError("--force goes with --record: it lets it replace another cassette.")
     if chosen:

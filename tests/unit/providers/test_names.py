@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from agent_nb import Agent, Limits
+from agent_nb._base.constants import EFFORTS
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
-from agent_nb.providers.settings import EFFORTS
 from agent_nb.providers.vendors import VENDORS
 
 

@@ -6,7 +6,8 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb import Agent, model
-from agent_nb.notebook.magic.mode import VARIABLE, choose_playing
+from agent_nb._base.constants import MODE_VARIABLE
+from agent_nb.notebook.magic.mode import choose_playing
 from tests.support.shells import quick_run
 
 PROMPT = "A form"
@@ -49,7 +50,7 @@ def choose(shell, line: str, base=None):
     ],
 )
 def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wanted):
-    monkeypatch.setenv(VARIABLE, variable)
+    monkeypatch.setenv(MODE_VARIABLE, variable)
     playing = choose(shell, line)
     assert (playing.mode, playing.offline) == wanted
 
@@ -70,7 +71,7 @@ def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wa
     ],
 )
 def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
-    monkeypatch.setenv(VARIABLE, variable)
+    monkeypatch.setenv(MODE_VARIABLE, variable)
     with pytest.raises(UsageError) as told:
         choose(shell, line)
     assert says in str(told.value)
@@ -142,7 +143,7 @@ def test_offline_keeps_off_the_network(shell, monkeypatch):
     free = choose(shell, "hero")
     free.check_network("openai:gpt-6-sol")
     free.check_image("https://example.org/a.png")
-    monkeypatch.setenv(VARIABLE, "replay")
+    monkeypatch.setenv(MODE_VARIABLE, "replay")
     offline = choose(shell, "hero")
     offline.check_network("demo:")
     offline.check_image("a.png")

@@ -1,0 +1,9 @@
+"""Names that several rooms share. Importing this loads nothing else, so `%load_ext` can afford it."""
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""How hard a model thinks, in rising order."""
+
+MODEL_VARIABLE = "AGENT_NB_MODEL"
+"""Names the model for cells and `%config` that name none."""
+MODE_VARIABLE = "AGENT_NB_MODE"
+"""`record`, `replay` or `live`, for every cell that does not choose itself."""
