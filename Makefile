@@ -72,6 +72,9 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 events: env ## write js/src/events.ts from the Python classes
 	$(PY) -m docs.scripts.write_events
 
+reference: env ## write docs/reference.md from the code
+	$(PY) -m docs.scripts.reference
+
 picture: env build chromium ## make the README's picture from a real run
 	$(PY) -m docs.scripts.picture
 
@@ -102,4 +105,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events picture fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events picture reference fuzz bench check format clean

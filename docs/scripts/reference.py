@@ -1,7 +1,11 @@
 """Writes docs/reference.md from the code: `make reference`."""
 
 import argparse
+import ast
+import dataclasses
 import inspect
+import itertools
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -57,17 +61,25 @@ def _spelling(action: argparse.Action) -> str:
 
 
 def _commands() -> str:
-    return _table(("command", "what it does"), [(f"`%agent {name}`", text) for name, text in COMMANDS.items()])
+    rows = []
+    for name, text in COMMANDS.items():
+        arguments, colon, meaning = text.partition(": ")
+        rows.append((f"`%agent {name} {arguments}`", meaning) if colon else (f"`%agent {name}`", text))
+    return _table(("command", "meaning"), rows)
 
 
 def _settings(magics: AgentMagics) -> str:
     traits = magics.traits(config=True)
-    rows = [(f"`{name}`", f"`{getattr(magics, name)!r}`", trait.help) for name, trait in sorted(traits.items())]
+    rows = [
+        (f"`{name}`", f"`{getattr(magics, name)!r}`", trait.help) for name, trait in sorted(traits.items())
+    ]
     return _table(("setting", "default", "meaning"), rows)
 
 
 def _models() -> str:
-    rows = [(f"`{row.vendor}:`", f"`{row.recommended}`" if row.recommended else "", row.note) for row in catalog()]
+    rows = [
+        (f"`{row.vendor}:`", f"`{row.recommended}`" if row.recommended else "", row.note) for row in catalog()
+    ]
     return _table(("vendor", "default model", "note"), rows)
 
 
@@ -78,17 +90,28 @@ def _names() -> str:
 
 
 def _members(kind: type) -> str:
-    rows = []
-    for name, member in inspect.getmembers_static(kind):
-        if name.startswith("_") or not _first_line(member):
-            continue
-        call = "" if _is_property(member) else _signature(member)
-        rows.append((f"`.{name}{call}`", _first_line(member)))
+    rows = _fields(kind)
+    for name, member in sorted(vars(kind).items()):
+        is_member = inspect.isfunction(member) or isinstance(member, property | cached_property)
+        if is_member and not name.startswith("_") and (meaning := _first_line(member)):
+            call = _signature(member) if inspect.isfunction(member) else ""
+            rows.append((f"`.{name}{call}`", meaning))
     return _table(("member", "meaning"), rows)
 
 
-def _is_property(member: Any) -> bool:
-    return not inspect.isroutine(member)
+def _fields(kind: type) -> list[tuple[str, ...]]:
+    """The public fields of a dataclass with the text below each in the source, or else their type."""
+    if not dataclasses.is_dataclass(kind):
+        return []
+    (definition,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(definition, ast.ClassDef)
+    rows: list[tuple[str, ...]] = []
+    for node, below in itertools.zip_longest(definition.body, definition.body[1:]):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            text = below.value if isinstance(below, ast.Expr) else None
+            meaning = text.value if isinstance(text, ast.Constant) else f"`{ast.unparse(node.annotation)}`"
+            rows.append((f"`.{node.target.id}`", str(meaning)))
+    return [row for row in rows if not row[0].startswith("`._")]
 
 
 def _signature(member: Any) -> str:

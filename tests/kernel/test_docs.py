@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.scripts.reference import TARGET, reference
 from tests.support import ROOT
 from tests.support.kernels import start_kernel
 from tests.support.wire import Call, Say, Tokens, WireServer, reply
@@ -50,6 +51,10 @@ def test_a_page_runs_as_written(page, tmp_path):
         for block in shown:
             cell = kernel.run(block)
             assert cell.status == "ok", (block, cell.errors)
+
+
+def test_the_reference_is_up_to_date():
+    assert TARGET.read_text(encoding="utf-8") == reference(), "run `make reference`"
 
 
 def test_the_page_on_cassettes_runs_as_written(tmp_path):

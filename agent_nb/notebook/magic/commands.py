@@ -1,6 +1,7 @@
 """`%agent models | tools | runs | ...`: short tables about what there is, and runs brought back."""
 
 import difflib
+import inspect
 import logging
 import os
 import sys
@@ -47,6 +48,7 @@ def _unknown(session: Session, word: str, rest: str) -> str:
 
 
 def _models(session: Session, rest: str) -> None:
+    """The vendors, their default models, and whether a key is set."""
     from agent_nb.providers import catalog
 
     rows = [
@@ -67,6 +69,7 @@ def _marks(row: Any) -> str:
 
 
 def _tools(session: Session, rest: str) -> None:
+    """The tools, when they are offered, and who serves them."""
     from agent_nb.providers import default_model_name
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
@@ -102,6 +105,7 @@ def _when_offered(tool: "Tool", studio: "Studio") -> str:
 
 
 def _runs(session: Session, rest: str) -> None:
+    """Saved runs and runs in the background."""
     from agent_nb.notebook.magic.names import run_id
     from agent_nb.notebook.magic.store import RunStore
 
@@ -127,6 +131,7 @@ def _runs(session: Session, rest: str) -> None:
 
 
 def _load(session: Session, rest: str) -> None:
+    """NAME: load the newest saved run of this name, also by id or path."""
     from agent_nb.notebook.magic.names import bring_back
 
     if not rest:
@@ -138,6 +143,7 @@ def _load(session: Session, rest: str) -> None:
 
 
 def _undo(session: Session, rest: str) -> None:
+    """NAME: restore the previous run to NAME."""
     from agent_nb.notebook.magic.names import run_id, undo
     from agent_nb.notebook.magic.store import RunStore
 
@@ -152,6 +158,7 @@ def _undo(session: Session, rest: str) -> None:
 
 
 def _console(session: Session, rest: str) -> None:
+    """[NAME]: what the previewed page has logged."""
     name = rest or "run"
     # The widget's module is there once a run was watched, and too heavy to be loaded for this.
     widget = sys.modules.get("agent_nb.notebook.live.hub")
@@ -173,6 +180,7 @@ def _about(run: "Run") -> str:
 
 
 def _cost(session: Session, rest: str) -> None:
+    """What this session has cost, by model."""
     from agent_nb.engine.session_costs import SESSION
 
     accounts = SESSION.accounts()
@@ -210,6 +218,7 @@ def _dollars(cost: float) -> str:
 
 
 def _config(session: Session, rest: str) -> None:
+    """The settings and their values."""
     traits = sorted(session.defaults.traits(config=True).items())
     rows = [(name, repr(getattr(session.defaults, name)), trait.help) for name, trait in traits]
     note = "Change one with %config AgentMagics.<name> = <value>."
@@ -217,6 +226,7 @@ def _config(session: Session, rest: str) -> None:
 
 
 def _log(session: Session, rest: str) -> None:
+    """[on|debug|off]: print the log of agent_nb."""
     levels = {"on": logging.INFO, "debug": logging.DEBUG, "off": logging.WARNING}
     log = logging.getLogger("agent_nb")
     if rest and rest not in levels:
@@ -228,6 +238,7 @@ def _log(session: Session, rest: str) -> None:
 
 
 def _help(session: Session, rest: str) -> None:
+    """The help of %%agent."""
     print(session.shell.find_line_magic(session.defaults.magic_name).__doc__)
 
 
@@ -243,7 +254,8 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "log": _log,
     "help": _help,
 }
-COMMANDS = tuple(_COMMANDS)
+COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
+"""What each command does, after the arguments it takes."""
 _WITH_WORDS = (_load, _undo, _console, _log)
 """Those that take more than their name."""
 
