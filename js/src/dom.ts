@@ -23,6 +23,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 	return element;
 }
 
+/** Listens until `signal` is aborted. */
+export function listen<K extends keyof HTMLElementEventMap>(
+	element: HTMLElement,
+	type: K,
+	signal: AbortSignal,
+	listener: (event: HTMLElementEventMap[K]) => void,
+): void {
+	element.addEventListener(type, listener, { signal });
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function icon(name: IconName, extra = ""): SVGSVGElement {

@@ -1,21 +1,13 @@
 // What a run looks like so far: a pure function of its events. Only this file knows what an event means.
 
-import type {
-	Event,
-	FileChanged,
-	FileDelta,
-	Json,
-	MimeBundle,
-	Reason,
-	Thumbnail,
-	ToolErrorCode,
-	Usage,
-} from "./events.ts";
+import type { Event, FileChanged, FileDelta, Json, Reason, Thumbnail, Usage } from "./events.ts";
 import { type Change, contents, type Draft, type FileState, joined, type Version } from "./filestate.ts";
 import { phaseAfter } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
+import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./toolrow.ts";
 
 export { type FileState, textOf, type Version } from "./filestate.ts";
+export type { ToolRow, ToolStatus } from "./toolrow.ts";
 
 export interface ThinkingRow {
 	kind: "thinking";
@@ -31,33 +23,6 @@ export interface TextRow {
 	key: string;
 	text: string;
 	done: boolean;
-}
-
-export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
-
-export interface ToolRow {
-	kind: "tool";
-	key: string;
-	call_id: string;
-	name: string;
-	title: string;
-	status: ToolStatus;
-	/** The arguments as text while they arrive; empty for a call that writes a file. */
-	args_text: string;
-	args: Json | null;
-	/** The file this call is writing, and how many characters of it have come. */
-	path: string | null;
-	written: number;
-	from: number;
-	seconds: number | null;
-	progress: string;
-	summary: string;
-	outputs: readonly MimeBundle[];
-	code: ToolErrorCode | null;
-	hint: string;
-	change: Change | null;
-	/** What the person said when asked; null when nobody was. */
-	answer: { approved: boolean; note: string } | null;
 }
 
 export interface RetryRow {
@@ -102,7 +67,6 @@ export interface VariantState {
 	epochs: number;
 }
 
-const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "denied", "stopped"]);
 const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 
 export const EMPTY: VariantState = {
@@ -142,43 +106,8 @@ export function reduce(before: VariantState, event: Event): VariantState {
 			return withdraw(state, event.attempt, event.wait, event.why);
 		case "turn_finished":
 			return close(state);
-		case "tool_started":
-			return startTool(close(state), event.call_id, event.name, event.title);
-		case "tool_args_delta":
-			return withTool(state, event.call_id, (row) => ({ ...row, args_text: row.args_text + event.text }));
 		case "file_delta":
 			return draftFile(state, event);
-		case "tool_ready":
-			return withTool(state, event.call_id, (row) => ({ ...row, title: event.title, args: event.args }));
-		case "approval_requested":
-			return withTool(startTool(state, event.call_id, event.name, event.title), event.call_id, (row) => ({
-				...row,
-				title: event.title,
-				args: event.args,
-				status: "asking",
-			}));
-		case "approval_resolved":
-			return withTool(state, event.call_id, (row) => ({
-				...row,
-				status: "running",
-				answer: { approved: event.approved, note: event.note },
-			}));
-		case "tool_running":
-			return withTool(state, event.call_id, (row) => ({ ...row, title: event.title, status: "running" }));
-		case "tool_progress":
-			return withTool(state, event.call_id, (row) => ({ ...row, progress: event.text }));
-		case "tool_finished":
-			return withTool(state, event.call_id, (row) => ({
-				...row,
-				...endOf(row, event.ok, event.code),
-				summary: event.summary,
-				outputs: event.outputs,
-				// A file's time is the time its writing took, which was before the tool ran.
-				seconds: row.path ? event.at - row.from : event.seconds,
-				code: event.code,
-				hint: event.hint,
-				progress: "",
-			}));
 		case "file_changed":
 			return changeFile(state, event);
 		case "usage_updated":
@@ -191,10 +120,12 @@ export function reduce(before: VariantState, event: Event): VariantState {
 				cost: event.cost,
 				at: event.seconds,
 			});
-		default: {
-			const unhandled: never = event;
-			return unhandled ?? state;
-		}
+		case "tool_started":
+			return startTool(close(state), event);
+		case "approval_requested":
+			return changeTool(startTool(state, event), event);
+		default:
+			return changeTool(state, event);
 	}
 }
 
@@ -234,38 +165,12 @@ function say(state: VariantState, text: string): VariantState {
 	return append(close(state), { kind: "text", key: `text-${state.rows.length}`, text, done: false });
 }
 
-function startTool(state: VariantState, call_id: string, name: string, title: string): VariantState {
-	if (toolIndex(state, call_id) >= 0) return state;
-	return append(state, {
-		kind: "tool",
-		key: `tool-${call_id}`,
-		call_id,
-		name,
-		title,
-		status: "writing",
-		args_text: "",
-		args: null,
-		path: null,
-		written: 0,
-		from: state.at,
-		seconds: null,
-		progress: "",
-		summary: "",
-		outputs: [],
-		code: null,
-		hint: "",
-		change: null,
-		answer: null,
-	});
-}
-
-/**
- * A call that was denied has not failed: somebody decided. Nor has one that the run's end closed, and what the engine
- * answered for the person then was never said.
- */
-function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
-	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };
-	return { status: ok ? "ok" : code === "DENIED" ? "denied" : "failed", answer: row.answer };
+function startTool(
+	state: VariantState,
+	call: { call_id: string; name: string; title: string },
+): VariantState {
+	if (toolIndex(state, call.call_id) >= 0) return state;
+	return append(state, newToolRow(call, state.at));
 }
 
 function toolIndex(state: VariantState, call_id: string): number {
@@ -276,6 +181,10 @@ function withTool(state: VariantState, call_id: string, change: (row: ToolRow) =
 	const index = toolIndex(state, call_id);
 	const row = state.rows[index];
 	return row?.kind === "tool" ? { ...state, rows: state.rows.with(index, change(row)) } : state;
+}
+
+function changeTool(state: VariantState, event: ToolEvent): VariantState {
+	return withTool(state, event.call_id, (row) => toolRowAfter(row, event));
 }
 
 /** A retry takes back what the turn has shown so far. */
@@ -349,8 +258,6 @@ function finish(
 	facts: { usage: Usage; cost: number | null; at: number },
 ): VariantState {
 	const state = close(before);
-	const rows = state.rows.map((row) =>
-		row.kind === "tool" && !ENDED.has(row.status) ? { ...row, ...endOf(row, false, "STOPPED") } : row,
-	);
+	const rows = state.rows.map((row) => (row.kind === "tool" ? stopToolRow(row) : row));
 	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
 }

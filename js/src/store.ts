@@ -3,8 +3,8 @@
 import type { Meta } from "./events.ts";
 import type { Batch, Message, Ready } from "./protocol.ts";
 import { Link, type Send } from "./protocol.ts";
-import { Tape } from "./replay.ts";
 import { EMPTY, type VariantState } from "./state.ts";
+import { Tape } from "./tape.ts";
 import { Unpacker } from "./unpack.ts";
 
 /** Messages of an unknown run after which the kernel is asked whose they are: an output mostly tells sooner. */

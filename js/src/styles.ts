@@ -3,7 +3,9 @@
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
 import frame from "./styles/frame.css";
+import grid from "./styles/grid.css";
 import header from "./styles/header.css";
+import markdown from "./styles/markdown.css";
 import motion from "./styles/motion.css";
 import narrow from "./styles/narrow.css";
 import replay from "./styles/replay.css";
@@ -17,7 +19,9 @@ export function adoptStyles(root: ShadowRoot): void {
 	if (!sheet) {
 		sheet = new CSSStyleSheet();
 		sheet.replaceSync(
-			[base, frame, header, timeline, cards, result, variants, replay, narrow, motion].join("\n"),
+			[base, frame, header, timeline, cards, markdown, result, variants, grid, replay, narrow, motion].join(
+				"\n",
+			),
 		);
 	}
 	root.adoptedStyleSheets = [sheet];

@@ -1,6 +1,6 @@
 // What the person has chosen: per view of a run while the page lives, and the layout for next time.
 
-import type { Tape } from "./replay.ts";
+import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
 export type Device = "phone" | "tablet" | "full";
@@ -54,6 +54,18 @@ export function newChoices(): Choices {
 		replay: null,
 		request: null,
 	};
+}
+
+/** Forgets the choices that are about one variant's rows and files. */
+export function forgetVariant(choices: Choices): void {
+	Object.assign(choices, { file: null, version: null, rows: new Map() });
+}
+
+/** Forgets the choices made in a session that another has replaced; tab and device stay. */
+export function startOver(choices: Choices): void {
+	const { arrangement } = loadLayout();
+	forgetVariant(choices);
+	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });
 }
 
 /** The same choices, for another view to change. */

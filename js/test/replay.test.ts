@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
-import { Tape } from "../src/replay.ts";
+import { Tape } from "../src/tape.ts";
 import {
 	changed,
 	done,

@@ -1,6 +1,6 @@
-// A question to the person: may this tool run? Its keys act only while the focus is in the card.
+// A question to the person: may this tool run?
 
-import { h, hasFocus, moveFocus, setText, withCode } from "../dom.ts";
+import { h, hasFocus, listen, moveFocus, setText, withCode } from "../dom.ts";
 import type { ToolRow } from "../state.ts";
 import { type Context, follow } from "./context.ts";
 
@@ -8,108 +8,145 @@ export function createApproval(context: Context, callId: string) {
 	const heading = h("h4");
 	const sub = h("p", { class: "sub" });
 	const fields = h("div", { class: "in" });
-	const note = h("input", {
-		class: "anb-word",
-		type: "text",
-		"aria-label": "A word to the model",
-		placeholder: "A word to the model (optional)",
-	});
-	const approve = h(
-		"button",
-		{ class: "anb-btn primary", type: "button", "aria-keyshortcuts": "y" },
-		"Approve",
-		key("Y"),
-	);
-	const deny = h("button", { class: "anb-btn", type: "button", "aria-keyshortcuts": "n" }, "Deny", key("N"));
-	const always = h(
-		"button",
-		{ class: "anb-btn ghost", type: "button", "aria-keyshortcuts": "Shift+Y" },
-		"Always allow in this run",
-		key("⇧Y"),
-	);
-	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
-	const acts = h("div", { class: "anb-acts ask" }, note, approve, deny, always, hint);
+	const answer = createAnswer(context, callId);
+	const header = h("header", null, h("div", null, heading, sub));
 	const element = h(
 		"div",
 		{ class: "anb-card ask", role: "group", hidden: true },
-		h("header", null, h("div", null, heading, sub)),
+		header,
 		fields,
-		acts,
+		answer.element,
 	);
-	const { signal } = context;
 	let shown = false;
-	let sent = false;
-	const { variant } = context.choices;
+	listen(element, "keydown", context.signal, answer.onKey);
 
-	function answer(command: "approve" | "deny", extra: Record<string, unknown> = {}): void {
-		if (sent || context.run.state?.owner === false || context.choices.replay) return;
-		mark(true);
-		const said = note.value.trim();
-		const words = command === "deny" || said ? { note: said } : {};
-		const reply = context.run.command(command, { variant, call_id: callId, ...words, ...extra });
-		follow(context, reply, context.run.state?.meta.stop_hint ?? "", (result) => {
-			mark(result.done);
-			hint.hidden = result.done;
-			if (!result.done) setText(hint, result.why);
-		});
-	}
-
-	function mark(on: boolean): void {
-		sent = on;
-		acts.classList.toggle("sent", on);
-	}
-
-	approve.addEventListener("click", () => answer("approve"), { signal });
-	deny.addEventListener("click", () => answer("deny"), { signal });
-	always.addEventListener("click", () => answer("approve", { always: true }), { signal });
-	element.addEventListener(
-		"keydown",
-		(event) => {
-			if (event.target === note || event.ctrlKey || event.metaKey || event.altKey) return;
-			const pressed = event.key.toLowerCase();
-			if (pressed === "y") answer("approve", event.shiftKey ? { always: true } : {});
-			else if (pressed === "n") answer("deny");
-			else return;
-			event.preventDefault();
-			event.stopPropagation();
-		},
-		{ signal },
-	);
-
-	/** Another page may turn out to hold the buttons while the question stands. */
-	function offer(): void {
-		acts.hidden = context.run.state?.owner === false || context.choices.replay !== null;
+	function ask(row: ToolRow): void {
+		const title = visible(row.title);
+		heading.replaceChildren(...withCode(`Allow “${title}”?`));
+		sub.replaceChildren(h("code", null, visible(row.name)), " asks before it runs.");
+		fields.replaceChildren(...fieldsOf(row));
+		answer.offer();
+		element.setAttribute("aria-label", `Allow ${title}?`);
+		if (!context.choices.replay) context.announce(`Approval needed: ${title}`);
+		requestAnimationFrame(() => scrollToCard(element, fields));
 	}
 
 	return {
 		element,
-		offer,
+		offer: answer.offer,
 		update(row: ToolRow) {
 			const asking = row.status === "asking";
 			const held = !asking && hasFocus(element);
 			element.hidden = !asking;
 			if (held) moveFocus(element.parentElement?.querySelector("summary"));
-			if (!asking || shown) {
-				shown = asking;
-				return;
-			}
-			shown = true;
-			const title = visible(row.title);
-			heading.replaceChildren(...withCode(`Allow “${title}”?`));
-			sub.replaceChildren(h("code", null, visible(row.name)), " asks before it runs.");
-			fields.replaceChildren(...fieldsOf(row));
-			offer();
-			element.setAttribute("aria-label", `Allow ${title}?`);
-			if (!context.choices.replay) context.announce(`Approval needed: ${title}`);
-			// Into view, but never the focus: the person may be typing elsewhere.
-			requestAnimationFrame(() => {
-				if (!element.isConnected) return;
-				element.scrollIntoView?.({ block: "nearest" });
-				// Of a card taller than its pane, the beginning.
-				fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
-			});
+			if (asking && !shown) ask(row);
+			shown = asking;
 		},
 	};
+}
+
+/** Into view, but never the focus: the person may be typing elsewhere. */
+function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
+	if (!card.isConnected) return;
+	card.scrollIntoView?.({ block: "nearest" });
+	// A card taller than its pane shows its beginning.
+	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
+}
+
+type Answer = { command: "approve" | "deny"; always?: true };
+
+/** The note to the model and the three buttons. Their keys act only while the focus is in the card. */
+function createAnswer(context: Context, callId: string) {
+	const { signal, run, choices } = context;
+	const { variant } = choices;
+	const note = createNote();
+	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
+	const buttons = createButtons((answer) => send(answer), signal);
+	const element = h("div", { class: "anb-acts ask" }, note, ...buttons, hint);
+	let sent = false;
+
+	function setSent(value: boolean): void {
+		sent = value;
+		element.classList.toggle("sent", value);
+	}
+
+	function send({ command, ...extra }: Answer): void {
+		if (sent || run.state?.owner === false || choices.replay) return;
+		setSent(true);
+		const text = note.value.trim();
+		const fields = command === "deny" || text ? { note: text } : {};
+		const reply = run.command(command, { variant, call_id: callId, ...fields, ...extra });
+		follow(context, reply, run.state?.meta.stop_hint ?? "", (result) => {
+			setSent(result.done);
+			hint.hidden = result.done;
+			if (!result.done) setText(hint, result.why);
+		});
+	}
+
+	return {
+		element,
+		onKey(event: KeyboardEvent) {
+			const answer = event.target === note ? null : answerFor(event);
+			if (!answer) return;
+			send(answer);
+			event.preventDefault();
+			event.stopPropagation();
+		},
+		/** Another page may turn out to hold the buttons while the question is open. */
+		offer() {
+			element.hidden = run.state?.owner === false || choices.replay !== null;
+		},
+	};
+}
+
+function createNote(): HTMLInputElement {
+	return h("input", {
+		class: "anb-word",
+		type: "text",
+		"aria-label": "A word to the model",
+		placeholder: "A word to the model (optional)",
+	});
+}
+
+interface AnswerButton {
+	readonly label: string;
+	readonly look: string;
+	readonly shortcut: string;
+	readonly key: string;
+	readonly answer: Answer;
+}
+
+const BUTTONS: readonly AnswerButton[] = [
+	{ label: "Approve", look: "primary", shortcut: "y", key: "Y", answer: { command: "approve" } },
+	{ label: "Deny", look: "", shortcut: "n", key: "N", answer: { command: "deny" } },
+	{
+		label: "Always allow in this run",
+		look: "ghost",
+		shortcut: "Shift+Y",
+		key: "⇧Y",
+		answer: { command: "approve", always: true },
+	},
+];
+
+function createButtons(send: (answer: Answer) => void, signal: AbortSignal): HTMLElement[] {
+	return BUTTONS.map(({ label, look, shortcut, key, answer }) => {
+		const button = h(
+			"button",
+			{ class: `anb-btn ${look}`.trim(), type: "button", "aria-keyshortcuts": shortcut },
+			label,
+			h("span", { class: "anb-kbd", "aria-hidden": "true" }, key),
+		);
+		listen(button, "click", signal, () => send(answer));
+		return button;
+	});
+}
+
+function answerFor(event: KeyboardEvent): Answer | null {
+	if (event.ctrlKey || event.metaKey || event.altKey) return null;
+	const key = event.key.toLowerCase();
+	if (key === "n") return { command: "deny" };
+	if (key !== "y") return null;
+	return event.shiftKey ? { command: "approve", always: true } : { command: "approve" };
 }
 
 /** Arguments wrap and never scroll sideways: nothing to approve is out of sight. */
@@ -124,14 +161,10 @@ function fieldsOf(row: ToolRow): Node[] {
 	]);
 }
 
-/** Marks that turn the direction of writing are written out: what is approved reads in the order in which it runs. */
+/** Bidi control characters are written out, so that what is approved reads in the order in which it runs. */
 function visible(text: string): string {
 	return text.replace(
 		/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
 		(mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
 	);
-}
-
-function key(label: string): HTMLElement {
-	return h("span", { class: "anb-kbd", "aria-hidden": "true" }, label);
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.ts";
 import { highlight } from "../highlight.ts";
-import { presentFiles, shownFile } from "../shown.ts";
+import { presentFiles, type ShownFile, shownFile } from "../shown.ts";
 import type { Context, Moment } from "./context.ts";
 import { Lines } from "./lines.ts";
 import { createTree } from "./tree.ts";
@@ -11,13 +11,31 @@ import { createTree } from "./tree.ts";
 const MOST_COLOURED = 100_000;
 
 export function createCode(context: Context) {
+	const source = createSource();
+	const tree = createTree(context);
+	const ide = h("div", { class: "anb-ide" }, tree.element, source.element);
+	const empty = h("div", { class: "anb-empty" }, h("span", null, "Nothing has been written yet."));
+	const element = h("div", { class: "anb-stage plain" }, ide, empty);
+
+	return {
+		element,
+		update({ state }: Moment) {
+			const shown = shownFile(state, context.choices);
+			const many = presentFiles(state).length > 1;
+			tree.element.hidden = !many;
+			ide.classList.toggle("many", many);
+			if (many) tree.update(state, shown?.file.path ?? "");
+			ide.hidden = !shown;
+			empty.hidden = shown !== null;
+			if (shown) source.update(shown);
+		},
+	};
+}
+
+function createSource() {
 	const lines = new Lines(
 		h("div", { class: "anb-lines", tabindex: 0, role: "region", "aria-label": "Code" }),
 	);
-	const tree = createTree(context);
-	const ide = h("div", { class: "anb-ide" }, tree.element, lines.element);
-	const empty = h("div", { class: "anb-empty" }, h("span", null, "Nothing has been written yet."));
-	const element = h("div", { class: "anb-stage plain" }, ide, empty);
 	let drawn = { path: "", text: "", epoch: -1, coloured: false };
 
 	function draw(path: string, text: string, epoch: number): void {
@@ -36,17 +54,9 @@ export function createCode(context: Context) {
 	}
 
 	return {
-		element,
-		update({ state }: Moment) {
-			const shown = shownFile(state, context.choices);
-			const many = presentFiles(state).length > 1;
-			tree.element.hidden = !many;
-			ide.classList.toggle("many", many);
-			if (many) tree.update(state, shown?.file.path ?? "");
-			ide.hidden = !shown;
-			empty.hidden = shown !== null;
-			if (!shown) return;
-			const path = shown.file.path;
+		element: lines.element,
+		update(shown: ShownFile) {
+			const { path } = shown.file;
 			const text = shown.text ?? "(a binary file: see Preview or Files)";
 			if (drawn.path !== path) lines.element.scrollTop = 0;
 			if (drawn.path !== path || drawn.text !== text) draw(path, text, shown.epoch ?? -1);

@@ -36,6 +36,9 @@ export interface BodyView {
 	tick(moment: Moment): void;
 }
 
+/** What moves by itself in the rows of a transcript, such as the seconds of the one at work. */
+export type Ticking = Set<(moment: Moment) => void>;
+
 export const ANSWER_WITHIN = 1000;
 
 type Reply = { ok: boolean; error?: unknown };

@@ -2,8 +2,8 @@
 
 import { h, icon, KeyedList, type View } from "../dom.ts";
 import type { Row, ToolRow } from "../state.ts";
-import type { Context, Moment } from "./context.ts";
-import { createFold } from "./timeline.ts";
+import type { Context, Ticking } from "./context.ts";
+import { createFold } from "./fold.ts";
 import { createToolRow } from "./tool.ts";
 
 export interface Edits {
@@ -37,18 +37,15 @@ export function foldEdits<T extends { kind: string; key: string }>(items: readon
 	return folded;
 }
 
-export function createEdits(context: Context, ticking: Set<(moment: Moment) => void>): View<Edits> {
+export function createEdits(context: Context, ticking: Ticking): View<Edits> {
 	const label = h("span", { class: "lab" });
 	const facts = h("span", { class: "facts" });
 	const mark = h("span", { class: "mark" }, h("span", { class: "ok" }, icon("check")));
 	const done = h("span", { class: "anb-sr" }, "succeeded");
 	const end = h("span", { class: "end num" }, facts, mark, done);
 	const log = h("ol", { class: "anb-log anb-edits" });
-	const fold = createFold(
-		context,
-		h("summary", { class: "anb-row" }, label, icon("right", "chev"), end),
-		log,
-	);
+	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), end);
+	const fold = createFold(context, summary, log);
 	const list = new KeyedList<ToolRow>(
 		log,
 		(row) => row.key,
@@ -63,13 +60,15 @@ export function createEdits(context: Context, ticking: Set<(moment: Moment) => v
 			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
 			drawn = rows;
 			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));
-			const sum = (side: "added" | "removed"): number =>
-				rows.reduce((total, row) => total + (row.change?.[side] ?? 0), 0);
 			facts.replaceChildren(
-				h("span", { class: "add" }, `+${sum("added")}`),
-				h("span", { class: "del" }, `−${sum("removed")}`),
+				h("span", { class: "add" }, `+${sumOf(rows, "added")}`),
+				h("span", { class: "del" }, `−${sumOf(rows, "removed")}`),
 			);
 			list.update(rows);
 		},
 	};
+}
+
+function sumOf(rows: readonly ToolRow[], side: "added" | "removed"): number {
+	return rows.reduce((total, row) => total + (row.change?.[side] ?? 0), 0);
 }

@@ -1,10 +1,11 @@
 // Every file of the run: its size, its versions, and the way to keep it.
 
 import { download, downloadAll } from "../actions.ts";
-import { h, icon, KeyedList, setText, type View } from "../dom.ts";
+import { h, icon, KeyedList, listen, setText, type View } from "../dom.ts";
 import { bytes, plural } from "../format.ts";
 import { presentFiles } from "../shown.ts";
 import type { FileState } from "../state.ts";
+import { iconButton } from "./buttons.ts";
 import type { Context, Moment } from "./context.ts";
 
 export function createFiles(context: Context) {
@@ -23,7 +24,7 @@ export function createFiles(context: Context) {
 		(file) => file.path,
 		(file) => createRow(context, file),
 	);
-	all.addEventListener("click", () => void downloadAll(context), { signal: context.signal });
+	listen(all, "click", context.signal, () => void downloadAll(context));
 
 	return {
 		element,
@@ -44,32 +45,23 @@ function createRow(context: Context, first: FileState): View<FileState> {
 		Object.assign(context.choices, { file: path, version: null, tab: "code" });
 		context.redraw();
 	}
-	const show = h(
+	const name = h(
 		"button",
 		{ class: "name", type: "button", onclick: open },
 		icon("file"),
 		h("code", null, path),
 	);
 	const size = h("span", { class: "num" });
-	const note = h("span", { class: "num" });
-	const save = h(
-		"button",
-		{
-			class: "anb-ic",
-			type: "button",
-			"aria-label": `Save ${path}`,
-			title: "Save",
-			onclick: () => void download(context, file),
-		},
-		icon("save"),
-	);
+	const versions = h("span", { class: "num" });
+	const save = iconButton(context, "save", "Save", () => void download(context, file));
+	save.setAttribute("aria-label", `Save ${path}`);
 	return {
-		element: h("li", null, show, size, note, save),
+		element: h("li", null, name, size, versions, save),
 		update(next) {
 			file = next;
-			const { versions, draft } = file;
-			setText(size, bytes(versions.at(-1)?.size ?? draft?.text.length ?? 0));
-			setText(note, versions.length ? plural(versions.length, "version") : "being written");
+			const count = file.versions.length;
+			setText(size, bytes(file.versions.at(-1)?.size ?? file.draft?.text.length ?? 0));
+			setText(versions, count ? plural(count, "version") : "being written");
 		},
 	};
 }

@@ -1,19 +1,17 @@
 // All variants at once, small and live: how each stands, what it has cost, and the ways to stop, pick and open it.
 
-import { choicesFor } from "../actions.ts";
-import { h, KeyedList, setAttribute, setText, withCode } from "../dom.ts";
-import { askingTitle, type Option } from "../options.ts";
+import { h, KeyedList, setAttribute, withCode } from "../dom.ts";
+import type { Option } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import type { BodyView, Context, Moment } from "./context.ts";
-import { createHeld, createPick, createStanding, createStopOrOpen, factsOf } from "./option.ts";
-import { createPreview } from "./preview.ts";
+import { openOption } from "./option.ts";
 import { Sight } from "./sight.ts";
+import { createQuietPreview, createSummary } from "./summary.ts";
 
 /** Pages are laid out for a desk and drawn as small as the cell. */
 const PAGE_WIDTH = 1024;
-/** Characters of what a variant said: two lines hold fewer. */
-const MOST_WORDS = 400;
-export const SILENT = { add: () => {}, clear: () => {} };
+/** Characters of the last thing a variant wrote: two lines hold fewer. */
+const LONGEST_TEXT = 400;
 
 interface Drawn {
 	option: Option;
@@ -36,97 +34,64 @@ export function createGrid(context: Context): BodyView {
 }
 
 function createCell(context: Context, sight: Sight, number: number) {
-	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
-	const preview = createPreview(own, SILENT, PAGE_WIDTH);
+	const summary = createSummary(context, number);
+	const { own, name, held, standing, model, facts, answer, pick, swap } = summary;
+	const preview = createQuietPreview(own, PAGE_WIDTH);
 	const open = h("button", { class: "open", type: "button", onclick: () => openOption(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
-	const name = h("b");
-	const [held, standing] = [createHeld(), createStanding()];
-	const model = h("span", { class: "anb-badge model" });
-	const facts = h("span", { class: "num" });
-	const say = h("p", { class: "say" });
-	const [pick, swap, answer] = [
-		createPick(context),
-		createStopOrOpen(context, own),
-		createAnswer(context, number),
-	];
-	const element = h(
+	const text = createLastText();
+	const body = h(
 		"div",
-		{ class: "anb-opt", role: "group" },
-		shot,
-		h(
-			"div",
-			{ class: "bd" },
-			h("div", { class: "line" }, name, held.element, standing.element),
-			h("div", { class: "line facts" }, model, facts),
-			say,
-			h("div", { class: "line acts" }, answer.element, pick.element, swap.element),
-		),
+		{ class: "bd" },
+		h("div", { class: "line" }, name, held.element, standing.element),
+		h("div", { class: "line facts" }, model, facts),
+		text.element,
+		h("div", { class: "line acts" }, answer.element, pick.element, swap.element),
 	);
+	const element = h("div", { class: "anb-opt", role: "group" }, shot, body);
+	model.className = "anb-badge model";
+	facts.className = "num";
 	sight.watch(shot);
-	let drawn: { state: VariantState; loads: number } | null = null;
-	let said = "";
 
 	return {
 		element,
 		update({ option, moment }: Drawn) {
-			const { state } = option;
-			const { run } = moment;
+			const { ready } = moment.run;
+			summary.update(option, moment);
+			text.update(option.state);
+			model.hidden = option.model === "";
 			setAttribute(element, "aria-label", option.label);
 			setAttribute(open, "aria-label", `Open ${option.label}`);
-			setText(name, `Option ${number + 1}`);
-			setText(model, option.model);
-			model.hidden = option.model === "";
-			setAttribute(model, "title", state.model);
-			setText(facts, factsOf(option));
-			for (const part of [held, standing, pick, swap, answer]) part.update(option, moment);
-			pick.element.hidden ||= !answer.element.hidden;
-			element.classList.toggle("picked", run.ready?.picked === true && run.ready.variant === number);
-			const words = lastWords(state);
-			if (words !== said) say.replaceChildren(...withCode(words));
-			said = words;
-			say.classList.toggle("err", state.error !== null);
-			setAttribute(say, "title", state.error);
-			const { loads } = context.run;
-			if (!sight.has(shot) || (drawn?.state === state && drawn.loads === loads)) return;
-			preview.update({ state });
-			drawn = { state, loads };
+			element.classList.toggle("picked", ready?.picked === true && ready.variant === number);
+			if (sight.has(shot)) preview.update(option.state);
 		},
 	};
 }
 
-export function openOption(context: Context, number: number): void {
-	Object.assign(context.choices, { variant: number, arrangement: "one" });
-	context.redraw();
-}
-
-/** A question is answered where it can be read whole. */
-export function createAnswer(context: Context, number: number) {
-	const element = h(
-		"button",
-		{ class: "anb-btn sm primary anb-answer", type: "button", onclick: () => openOption(context, number) },
-		"Answer",
-	);
+/** Why the variant failed, or the beginning of the last thing it wrote. */
+function createLastText() {
+	const element = h("p", { class: "say" });
+	let shown = "";
 	return {
 		element,
-		update(option: Option) {
-			const title = askingTitle(option.state);
-			element.hidden = title === null;
-			if (title !== null) setAttribute(element, "aria-label", `Answer ${option.label}: ${title}`);
+		update(state: VariantState) {
+			const text = state.error || lastText(state);
+			if (text !== shown) element.replaceChildren(...withCode(text));
+			shown = text;
+			element.classList.toggle("err", state.error !== null);
+			setAttribute(element, "title", state.error);
 		},
 	};
 }
 
-/** Why it failed, or how the last it said begins, as plain words. */
-function lastWords(state: VariantState): string {
-	if (state.error) return state.error;
-	const row = state.rows.findLast((one) => one.kind === "text" && beginningOf(one.text) !== "");
+function lastText({ rows }: VariantState): string {
+	const row = rows.findLast((one) => one.kind === "text" && beginningOf(one.text) !== "");
 	return row?.kind === "text" ? beginningOf(row.text) : "";
 }
 
 function beginningOf(text: string): string {
 	return text
-		.slice(0, MOST_WORDS)
+		.slice(0, LONGEST_TEXT)
 		.replace(/\*\*|^[#>\s]+/gm, "")
 		.trim();
 }

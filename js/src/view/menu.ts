@@ -1,85 +1,90 @@
 // Actions on a finished run, where Stop was.
 
 import { copy, downloadAll, openInTab } from "../actions.ts";
-import { h, icon, setText } from "../dom.ts";
+import { h, icon, listen, setText } from "../dom.ts";
 import { bytes } from "../format.ts";
 import { shownFile } from "../shown.ts";
 import type { Context, Moment } from "./context.ts";
 
 export function createMenu(context: Context) {
+	const size = h("small");
+	const copyItem = createItem(icon("copy"), "Copy file", size);
+	const saveItem = createItem(icon("save"), "Save files");
+	const openItem = createItem(icon("open"), "Open in new tab");
+	const actions = new Map([
+		[copyItem, () => copy(context)],
+		[saveItem, () => void downloadAll(context)],
+		[openItem, () => openInTab(context)],
+	]);
+	const element = createDropdown("Actions", actions, context.signal);
+
+	return {
+		element,
+		update({ state }: Moment) {
+			const shown = shownFile(state, context.choices);
+			element.hidden = context.run.busy || state.files.size === 0;
+			// Bytes are saved, not copied.
+			copyItem.hidden = typeof shown?.text !== "string";
+			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
+		},
+	};
+}
+
+function createItem(...children: (Node | string)[]): HTMLButtonElement {
+	return h("button", { type: "button", role: "menuitem", tabindex: -1 }, ...children);
+}
+
+/** A button that opens a menu. Pressing an item, Escape, or moving the focus elsewhere closes it. */
+function createDropdown(
+	label: string,
+	actions: ReadonlyMap<HTMLButtonElement, () => void>,
+	signal: AbortSignal,
+): HTMLElement {
+	const items = [...actions.keys()];
 	const button = h(
 		"button",
 		{ class: "anb-btn anb-act", type: "button", "aria-haspopup": "menu", "aria-expanded": "false" },
-		"Actions",
+		label,
 		icon("down"),
 	);
-	const size = h("small");
-	const items = [
-		h("button", { type: "button", role: "menuitem", tabindex: -1 }, icon("copy"), "Copy file", size),
-		h("button", { type: "button", role: "menuitem", tabindex: -1 }, icon("save"), "Save files"),
-		h("button", { type: "button", role: "menuitem", tabindex: -1 }, icon("open"), "Open in new tab"),
-	] as const;
-	const menu = h("div", { class: "anb-menu", role: "menu", "aria-label": "Actions", hidden: true }, ...items);
+	const menu = h("div", { class: "anb-menu", role: "menu", "aria-label": label, hidden: true }, ...items);
 	const element = h("span", { class: "anb-actions" }, button, menu);
-	const { signal } = context;
 
 	function toggle(open: boolean): void {
 		menu.hidden = !open;
 		button.setAttribute("aria-expanded", String(open));
 		if (open) items.find((item) => !item.hidden)?.focus();
 	}
-	function move(step: number): void {
-		const root = element.getRootNode() as ShadowRoot;
-		const there = items.filter((item) => !item.hidden);
-		const at = there.indexOf(root.activeElement as (typeof items)[number]);
-		there[(at + step + there.length) % there.length]?.focus();
+	function close(): void {
+		toggle(false);
+		button.focus();
 	}
-	const actions = [() => copy(context), () => void downloadAll(context), () => openInTab(context)];
 
-	button.addEventListener("click", () => toggle(menu.hidden !== false), { signal });
-	items.forEach((item, index) => {
-		item.addEventListener(
-			"click",
-			() => {
-				toggle(false);
-				button.focus();
-				actions[index]?.();
-			},
-			{ signal },
-		);
+	listen(button, "click", signal, () => toggle(menu.hidden !== false));
+	for (const [item, act] of actions) {
+		listen(item, "click", signal, () => {
+			close();
+			act();
+		});
+	}
+	listen(element, "keydown", signal, (event) => {
+		if (menu.hidden) return;
+		if (event.key === "Escape") close();
+		else if (event.key === "ArrowDown") moveWithin(items, 1);
+		else if (event.key === "ArrowUp") moveWithin(items, -1);
+		else return;
+		event.preventDefault();
+		event.stopPropagation();
 	});
-	element.addEventListener(
-		"keydown",
-		(event) => {
-			if (menu.hidden) return;
-			if (event.key === "Escape") {
-				toggle(false);
-				button.focus();
-			} else if (event.key === "ArrowDown") move(1);
-			else if (event.key === "ArrowUp") move(-1);
-			else return;
-			event.preventDefault();
-			event.stopPropagation();
-		},
-		{ signal },
-	);
-	element.addEventListener(
-		"focusout",
-		(event) => {
-			if (!element.contains(event.relatedTarget as Node | null)) toggle(false);
-		},
-		{ signal },
-	);
+	listen(element, "focusout", signal, (event) => {
+		if (!element.contains(event.relatedTarget as Node | null)) toggle(false);
+	});
+	return element;
+}
 
-	return {
-		element,
-		update({ state }: Moment) {
-			const { busy } = context.run;
-			const file = shownFile(state, context.choices);
-			element.hidden = busy || state.files.size === 0;
-			// Bytes are saved, not copied.
-			items[0].hidden = typeof file?.text !== "string";
-			setText(size, file ? bytes(file.version?.size ?? 0) : "");
-		},
-	};
+function moveWithin(items: readonly HTMLElement[], by: 1 | -1): void {
+	const visible = items.filter((item) => !item.hidden);
+	const { activeElement } = (visible[0]?.getRootNode() ?? document) as ShadowRoot;
+	const at = visible.indexOf(activeElement as HTMLElement);
+	visible[(at + by + visible.length) % visible.length]?.focus();
 }

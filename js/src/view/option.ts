@@ -1,16 +1,23 @@
 // What every arrangement shows of a variant: how it stands, whether the names hold it, and what can be done with it.
 
 import { openInTab } from "../actions.ts";
-import { h, hasFocus, icon, moveFocus, setAttribute, setText, withCode } from "../dom.ts";
+import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText, withCode } from "../dom.ts";
 import { dollars, seconds } from "../format.ts";
 import type { Option } from "../options.ts";
 import { canShow, presentFiles } from "../shown.ts";
+import type { RunState } from "../store.ts";
 import { type Context, type Moment, note } from "./context.ts";
 import { phaseNow, statusOf } from "./status.ts";
 
 export interface OptionPart {
 	readonly element: HTMLElement;
 	update(option: Option, moment: Moment): void;
+}
+
+/** Shows one variant alone. */
+export function openOption(context: Context, number: number): void {
+	Object.assign(context.choices, { variant: number, arrangement: "one" });
+	context.redraw();
 }
 
 /** A mark whose shape tells the end from the work. */
@@ -91,32 +98,30 @@ export function createPick(context: Context): OptionPart {
 			context.announce(result.done ? `${name} picked` : result.why);
 		});
 	}
-	element.addEventListener("click", press, { signal: context.signal });
+	listen(element, "click", context.signal, press);
 
 	return {
 		element,
 		update(next, { run }) {
 			option = next;
 			const picked = run.ready?.picked === true && run.ready.variant === next.number;
-			const words = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
-			const files = run.ready?.files_name ?? run.meta.files_name;
-			const names = [run.meta.name, ...(files ? [files] : [])].map((name) => `\`${name}\``).join(" and ");
+			const action = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
 			element.hidden = !run.owner;
-			const working = next.state.busy;
-			element.toggleAttribute("disabled", working);
+			element.toggleAttribute("disabled", next.state.busy);
 			element.classList.toggle("picked", picked);
 			check.toggleAttribute("hidden", !picked);
-			setText(label, words);
-			setAttribute(element, "aria-label", `${words} ${next.label}`);
-			setAttribute(
-				element,
-				"title",
-				working
-					? "Still at work: wait, or stop it"
-					: `Pick: ${context.run.busy ? "stops the others and " : ""}binds ${names}`,
-			);
+			setText(label, action);
+			setAttribute(element, "aria-label", `${action} ${next.label}`);
+			setAttribute(element, "title", pickTitle(next, run, context.run.busy));
 		},
 	};
+}
+
+function pickTitle({ state }: Option, { meta, ready }: RunState, others: boolean): string {
+	if (state.busy) return "Still at work: wait, or stop it";
+	const files = ready?.files_name ?? meta.files_name;
+	const names = files ? `\`${meta.name}\` and \`${files}\`` : `\`${meta.name}\``;
+	return `Pick: ${others ? "stops the others and " : ""}binds ${names}`;
 }
 
 /** Stops that variant alone while it runs; afterwards the same place opens the page that `own` looks at. */
@@ -137,8 +142,8 @@ export function createStopOrOpen(context: Context, own: Context): OptionPart {
 			asked = done ? number : null;
 		});
 	}
-	stop.addEventListener("click", press, { signal: context.signal });
-	open.addEventListener("click", () => openInTab(own), { signal: context.signal });
+	listen(stop, "click", context.signal, press);
+	listen(open, "click", context.signal, () => openInTab(own));
 
 	return {
 		element,
@@ -147,9 +152,9 @@ export function createStopOrOpen(context: Context, own: Context): OptionPart {
 			const held = hasFocus(stop);
 			stop.hidden = !next.state.busy || !run.owner;
 			open.hidden = next.state.busy;
-			const words = `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`;
-			setAttribute(stop, "aria-label", words);
-			setAttribute(stop, "title", words);
+			const label = `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`;
+			setAttribute(stop, "aria-label", label);
+			setAttribute(stop, "title", label);
 			setAttribute(stop, "aria-disabled", asked === next.number ? "true" : null);
 			setAttribute(open, "aria-label", `Open ${next.label} in new tab`);
 			setAttribute(open, "title", "Open in new tab");

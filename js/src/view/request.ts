@@ -1,44 +1,28 @@
-// What a turn was sent, laid over the transcript and the result: system text, messages, tools, settings.
+// What a turn was sent, laid over the transcript and the result.
 
 import { copyText } from "../actions.ts";
-import { h, icon, setText } from "../dom.ts";
+import { h, listen, setText } from "../dom.ts";
 import type { Json } from "../events.ts";
-import { plural } from "../format.ts";
+import type { RunEntry } from "../store.ts";
+import { iconButton } from "./buttons.ts";
 import { type Context, type Moment, outcome } from "./context.ts";
-import { iconButton } from "./result.ts";
+import { type ModelRequest, sectionsOf } from "./requestparts.ts";
 
 const ANSWER_WITHIN = 5000;
 const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
-const LONGEST_LINE = 120;
-const LONG = 600;
-const MANY_LINES = 15;
-
-interface Part extends Json {
-	type: string;
-}
-
-interface Told {
-	model: string;
-	system: string;
-	messages: { role: string; parts: Part[]; vendor?: Record<string, string> }[];
-	tools: { name: string; description: string; schema: Json }[];
-	settings: Json;
-}
 
 export function createRequest(context: Context) {
 	const { choices, signal } = context;
 	const title = h("h4");
-	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
+	const body = createBody(context);
 	const close = iconButton(context, "cross", "Close", () => leave());
-	const body = h("div", { class: "in" });
 	const element = h(
 		"section",
 		{ class: "anb-request", "aria-label": "Request", hidden: true },
-		h("header", null, title, h("span", { class: "sp" }), copy, close),
-		body,
+		h("header", null, title, h("span", { class: "sp" }), body.copy, close),
+		body.element,
 	);
 	let shown = "";
-	let json = "";
 	let opener: HTMLElement | null = null;
 
 	function leave(): void {
@@ -46,33 +30,11 @@ export function createRequest(context: Context) {
 		context.redraw();
 		opener?.focus();
 	}
-
-	async function show(key: string, variant: number, step: number): Promise<void> {
-		json = "";
-		copy.hidden = true;
-		body.replaceChildren(h("p", { class: "anb-note" }, "Asking the kernel."));
-		const answer = context.run.command("request", { variant, step });
-		const result = await outcome(answer, NO_ANSWER, ANSWER_WITHIN);
-		if (shown !== key || signal.aborted) return;
-		if (!result.done) {
-			body.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, result.why));
-			return;
-		}
-		const { id, kind, ok, known, ...told } = (await answer) as unknown as Told & Json;
-		json = JSON.stringify(told, null, 2);
-		copy.hidden = false;
-		body.replaceChildren(...sections(told as Told, Number(known ?? 0), json));
-	}
-
-	element.addEventListener(
-		"keydown",
-		(event) => {
-			if (event.key !== "Escape") return;
-			event.stopPropagation();
-			leave();
-		},
-		{ signal },
-	);
+	listen(element, "keydown", signal, (event) => {
+		if (event.key !== "Escape") return;
+		event.stopPropagation();
+		leave();
+	});
 
 	return {
 		element,
@@ -88,143 +50,46 @@ export function createRequest(context: Context) {
 			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", step !== null);
 			if (step === null) return;
 			setText(title, `Turn ${step}: what the model was sent`);
-			void show(key, variant, step);
+			void body.load(variant, step);
 			if (opened) close.focus({ preventScroll: true });
 		},
 	};
 }
 
-function sections(told: Told, known: number, json: string): HTMLElement[] {
-	const messages = told.messages.map((message, index) => messageOf(message, index >= known));
-	const fresh = told.messages.length - known;
-	const news = known > 0 && fresh > 0 ? `, ${fresh} new` : "";
-	return [
-		section("System text", size(told.system), false, text(told.system)),
-		section("Messages", `${told.messages.length}${news}`, true, ...messages),
-		section("Tools", String(told.tools.length), false, ...told.tools.map(toolOf)),
-		section("Model and settings", told.model, false, text(pretty({ model: told.model, ...told.settings }))),
-		lazy("All of it as JSON", size(json), () => text(json)),
-	];
+/** The request itself, which the kernel is asked for, and the button that copies it. */
+function createBody(context: Context) {
+	const element = h("div", { class: "in" });
+	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
+	let json = "";
+	let asked = 0;
+
+	return {
+		element,
+		copy,
+		async load(variant: number, step: number) {
+			const mine = ++asked;
+			copy.hidden = true;
+			element.replaceChildren(h("p", { class: "anb-note" }, "Asking the kernel."));
+			const answer = await ask(context.run, variant, step);
+			// Meanwhile another request may have been opened.
+			if (mine !== asked || context.signal.aborted) return;
+			if ("why" in answer) {
+				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
+				return;
+			}
+			json = JSON.stringify(answer.request, null, 2);
+			copy.hidden = false;
+			element.replaceChildren(...sectionsOf(answer.request, answer.known, json));
+		},
+	};
 }
 
-function section(label: string, fact: string, open: boolean, ...children: Node[]): HTMLElement {
-	return h(
-		"details",
-		{ class: "anb-part", open },
-		h("summary", null, icon("right", "chev"), h("b", null, label), h("small", null, fact)),
-		h("div", { class: "in" }, ...children),
-	);
-}
+type Answer = { request: ModelRequest; known: number } | { why: string };
 
-/** A section that is made when it is opened. */
-function lazy(label: string, fact: string, make: () => Node): HTMLElement {
-	const element = section(label, fact, false);
-	element.addEventListener("toggle", () => element.lastElementChild?.append(make()), { once: true });
-	return element;
-}
-
-function messageOf({ role, parts, vendor }: Told["messages"][number], fresh: boolean): HTMLElement {
-	const notes = Object.entries(vendor ?? {}).map(([name, note]) => `For ${name} alone: ${note}.`);
-	return h(
-		"details",
-		{ class: `anb-message ${role}`, open: fresh },
-		h(
-			"summary",
-			null,
-			icon("right", "chev"),
-			h("b", null, role),
-			h("span", { class: "line" }, firstLine(parts)),
-			fresh ? h("small", { class: "new" }, "new") : null,
-		),
-		h(
-			"div",
-			{ class: "in" },
-			...parts.flatMap(partOf),
-			...notes.map((note) => h("p", { class: "sub" }, note)),
-		),
-	);
-}
-
-function firstLine(parts: readonly Part[]): string {
-	const [first] = parts;
-	if (!first) return "nothing";
-	const said = first.type === "tool_call" || first.type === "tool_result" ? labelOf(first) : first.text;
-	const more = parts.length > 1 ? `, and ${plural(parts.length - 1, "more part")}` : "";
-	return (
-		String(said ?? labelOf(first))
-			.slice(0, LONGEST_LINE)
-			.replace(/\s+/g, " ") + more
-	);
-}
-
-function labelOf(part: Part): string {
-	switch (part.type) {
-		case "tool_call":
-			return `calls ${part.name}`;
-		case "tool_result":
-			return `result of ${part.name}${part.code ? ` (${part.code})` : ""}`;
-		case "image":
-			return `picture ${part.name || ""}`.trim();
-		default:
-			return part.type;
-	}
-}
-
-function partOf(part: Part): Node[] {
-	const label = part.type === "text" ? [] : [h("p", { class: "sub" }, labelOf(part))];
-	switch (part.type) {
-		case "text":
-		case "thinking":
-			return [...label, text(String(part.text))];
-		case "tool_call":
-			return [...label, text(readable(String(part.arguments)))];
-		case "tool_result":
-			return [
-				...label,
-				text(String(part.text)),
-				...((part.images as Part[] | undefined) ?? []).flatMap(partOf),
-			];
-		case "image":
-			return [...label, text(String(part.data))];
-		default:
-			return [...label, text(pretty(part))];
-	}
-}
-
-function toolOf({ name, description, schema }: Told["tools"][number]): HTMLElement {
-	return h(
-		"details",
-		{ class: "anb-message" },
-		h(
-			"summary",
-			null,
-			icon("right", "chev"),
-			h("code", null, name),
-			h("span", { class: "line" }, description.split("\n")[0]),
-		),
-		h("div", { class: "in" }, text(description), text(pretty(schema))),
-	);
-}
-
-/** Long ones scroll, and what scrolls must be within reach of the keyboard. */
-function text(content: string): HTMLElement {
-	const long = content.length > LONG || content.split("\n").length > MANY_LINES;
-	return h("pre", long ? { tabindex: 0 } : null, content);
-}
-
-function pretty(value: unknown): string {
-	return JSON.stringify(value, null, 2);
-}
-
-/** Arguments as the model wrote them, with their lines broken where they are JSON. */
-function readable(argumentsText: string): string {
-	try {
-		return pretty(JSON.parse(argumentsText));
-	} catch {
-		return argumentsText;
-	}
-}
-
-function size(content: string): string {
-	return content === "" ? "none" : plural(content.length, "character");
+async function ask(run: RunEntry, variant: number, step: number): Promise<Answer> {
+	const reply = run.command("request", { variant, step });
+	const result = await outcome(reply, NO_ANSWER, ANSWER_WITHIN);
+	if (!result.done) return result;
+	const { id, kind, ok, known, ...request } = (await reply) as unknown as ModelRequest & Json;
+	return { request: request as ModelRequest, known: Number(known ?? 0) };
 }

@@ -1,10 +1,12 @@
 // The right pane: tabs, their panels, and the bar that names the file and moves through its versions.
 
 import { copy, openInTab } from "../actions.ts";
-import { h, icon, setAttribute, setText } from "../dom.ts";
+import { h, listen, setAttribute, setText } from "../dom.ts";
 import type { IconName } from "../icons.ts";
 import { presentFiles, shownFile, shownPage } from "../shown.ts";
+import type { VariantState } from "../state.ts";
 import type { Device, Tab } from "../ui.ts";
+import { createRadios, iconButton } from "./buttons.ts";
 import { createCode } from "./code.ts";
 import { createConsole } from "./console.ts";
 import type { Context, Moment } from "./context.ts";
@@ -23,7 +25,8 @@ const TABS: readonly [Tab, string][] = [
 ];
 
 export function createResult(context: Context) {
-	const console = createConsole(context, (errors) => bar.count(errors));
+	const tabs = createTabs(context);
+	const console = createConsole(context, (errors) => tabs.setCount("console", errors, "err"));
 	const preview = createPreview(context, console);
 	const panels: Record<Tab, { element: HTMLElement; update(moment: Moment): void }> = {
 		preview,
@@ -32,26 +35,22 @@ export function createResult(context: Context) {
 		console,
 		files: createFiles(context),
 	};
-	const bar = createBar(context, preview);
+	const tools = createTools(context, preview);
 	const versions = createVersions(context, preview);
+	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
 	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
-	const element = h(
-		"section",
-		{ class: "anb-right", "aria-label": "Result" },
-		bar.element,
-		stage,
-		versions.element,
-	);
-	for (const [tab, panel] of Object.entries(panels)) {
-		panel.element.setAttribute("role", "tabpanel");
-		panel.element.setAttribute("aria-label", TABS.find(([name]) => name === tab)?.[1] ?? tab);
+	const element = h("section", { class: "anb-right", "aria-label": "Result" }, bar, stage, versions.element);
+	for (const [tab, label] of TABS) {
+		panels[tab].element.setAttribute("role", "tabpanel");
+		panels[tab].element.setAttribute("aria-label", label);
 	}
 
 	return {
 		element,
 		update(moment: Moment) {
 			const { tab } = context.choices;
-			bar.update(moment);
+			tabs.update(moment.state);
+			tools.update(moment.state);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
 			// The preview lives on behind the other tabs; they draw only when they are seen.
 			preview.update(moment);
@@ -61,100 +60,51 @@ export function createResult(context: Context) {
 	};
 }
 
-function createBar(context: Context, preview: { reload(): void }) {
-	const counts = new Map(TABS.map(([tab]) => [tab, h("span", { class: "n", hidden: true })]));
+function createTabs(context: Context) {
+	const names = TABS.map(([tab]) => tab);
+	const counts = new Map(names.map((tab) => [tab, h("span", { class: "n", hidden: true })]));
 	const tabs = TABS.map(([tab, label]) =>
 		h("button", { class: "anb-tab", role: "tab", type: "button", "data-tab": tab }, label, counts.get(tab)),
 	);
-	const list = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Result" }, ...tabs);
-	const devices = createDevices(context);
-	const reload = iconButton(context, "retry", "Reload preview", () => preview.reload());
-	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
-	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
-	const rule = h("span", { class: "v" });
-	const element = h(
-		"div",
-		{ class: "anb-bar" },
-		list,
-		h("span", { class: "sp" }),
-		devices.element,
-		rule,
-		reload,
-		copyFile,
-		open,
-	);
-	const { signal } = context;
+	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Result" }, ...tabs);
 
-	function choose(tab: Tab, focus: boolean): void {
+	function choose(tab: Tab): void {
 		context.choices.tab = tab;
 		context.redraw();
-		if (focus) tabs[TABS.findIndex(([name]) => name === tab)]?.focus();
 	}
-	list.addEventListener(
-		"click",
-		(event) => {
-			const tab = (event.target as Element).closest<HTMLElement>("[data-tab]")?.dataset.tab;
-			if (tab) choose(tab as Tab, false);
-		},
-		{ signal },
+	listen(element, "click", context.signal, (event) => {
+		const tab = (event.target as Element).closest<HTMLElement>("[data-tab]")?.dataset.tab;
+		if (tab) choose(tab as Tab);
+	});
+	listen(element, "keydown", context.signal, (event) =>
+		rove(event, names, context.choices.tab, (tab) => {
+			choose(tab);
+			tabs[names.indexOf(tab)]?.focus();
+		}),
 	);
-	list.addEventListener(
-		"keydown",
-		(event) =>
-			rove(
-				event,
-				TABS.map(([tab]) => tab),
-				context.choices.tab,
-				(tab) => choose(tab, true),
-			),
-		{ signal },
-	);
+
+	function setCount(tab: Tab, value: number, look = ""): void {
+		const count = counts.get(tab)!;
+		count.hidden = value === 0;
+		count.className = `n ${look}`.trim();
+		setText(count, String(value));
+	}
 
 	return {
 		element,
-		count(errors: number) {
-			setCount(counts.get("console")!, errors, "err");
-		},
-		update({ state }: Moment) {
-			const chosen = context.choices.tab;
-			const files = presentFiles(state);
-			const shown = shownFile(state, context.choices);
-			const edits = shown ? shown.file.versions.filter((version) => version.number > 1).length : 0;
-			for (const [index, [tab]] of TABS.entries()) {
-				setAttribute(tabs[index]!, "aria-selected", String(tab === chosen));
-				setAttribute(tabs[index]!, "tabindex", tab === chosen ? "0" : "-1");
+		setCount,
+		update(state: VariantState) {
+			for (const [index, button] of tabs.entries()) {
+				const on = names[index] === context.choices.tab;
+				setAttribute(button, "aria-selected", String(on));
+				setAttribute(button, "tabindex", on ? "0" : "-1");
 			}
-			setCount(counts.get("diff")!, edits);
-			setCount(counts.get("files")!, files.length > 1 ? files.length : 0);
-			const nothing = shownPage(state, context.choices) === null;
-			devices.element.hidden = rule.hidden = reload.hidden = chosen !== "preview";
-			copyFile.hidden = chosen !== "code" && chosen !== "diff";
-			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
-			copyFile.toggleAttribute("disabled", typeof shown?.text !== "string");
-			devices.update(nothing);
+			const files = presentFiles(state).length;
+			const versions = shownFile(state, context.choices)?.file.versions ?? [];
+			setCount("diff", versions.filter(({ number }) => number > 1).length);
+			setCount("files", files > 1 ? files : 0);
 		},
 	};
-}
-
-function setCount(element: HTMLElement, value: number, extra = ""): void {
-	element.hidden = value === 0;
-	element.className = `n ${extra}`.trim();
-	setText(element, String(value));
-}
-
-export function iconButton(
-	context: Context,
-	name: IconName,
-	label: string,
-	press: () => void,
-): HTMLButtonElement {
-	const button = h(
-		"button",
-		{ class: "anb-ic", type: "button", "aria-label": label, title: label },
-		icon(name),
-	);
-	button.addEventListener("click", press, { signal: context.signal });
-	return button;
 }
 
 const DEVICES: readonly [Device, IconName, string][] = [
@@ -163,45 +113,34 @@ const DEVICES: readonly [Device, IconName, string][] = [
 	["full", "desktop", "Full width"],
 ];
 
-function createDevices(context: Context) {
-	const buttons = DEVICES.map(([device, glyph, label]) => {
-		const button = iconButton(context, glyph, label, () => choose(device));
-		button.setAttribute("role", "radio");
-		return button;
+/** What can be done with the shown file: which of it depends on the tab. */
+function createTools(context: Context, preview: { reload(): void }) {
+	const { choices } = context;
+	const devices = createRadios(context, {
+		label: "Preview width",
+		className: "anb-seg",
+		items: DEVICES,
+		current: () => choices.device,
+		choose(device) {
+			choices.device = device;
+			context.redraw();
+		},
 	});
-	const element = h(
-		"div",
-		{ class: "anb-seg", role: "radiogroup", "aria-label": "Preview width" },
-		...buttons,
-	);
-	function choose(device: Device): void {
-		context.choices.device = device;
-		context.redraw();
-	}
-	element.addEventListener(
-		"keydown",
-		(event) =>
-			rove(
-				event,
-				DEVICES.map(([device]) => device),
-				context.choices.device,
-				(device) => {
-					choose(device);
-					buttons[DEVICES.findIndex(([name]) => name === device)]?.focus();
-				},
-			),
-		{ signal: context.signal },
-	);
+	const rule = h("span", { class: "v" });
+	const reload = iconButton(context, "retry", "Reload preview", () => preview.reload());
+	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
+	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
+
 	return {
-		element,
-		update(disabled: boolean) {
-			DEVICES.forEach(([device], index) => {
-				const button = buttons[index]!;
-				const on = device === context.choices.device;
-				setAttribute(button, "aria-checked", String(on));
-				setAttribute(button, "tabindex", on ? "0" : "-1");
-				button.toggleAttribute("disabled", disabled);
-			});
+		elements: [devices.element, rule, reload, copyFile, open],
+		update(state: VariantState) {
+			const { tab } = choices;
+			const nothing = shownPage(state, choices) === null;
+			devices.element.hidden = rule.hidden = reload.hidden = tab !== "preview";
+			copyFile.hidden = tab !== "code" && tab !== "diff";
+			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
+			copyFile.toggleAttribute("disabled", typeof shownFile(state, choices)?.text !== "string");
+			devices.update(nothing);
 		},
 	};
 }

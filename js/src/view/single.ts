@@ -1,6 +1,6 @@
 // One variant, whole: its transcript beside its result.
 
-import { h, icon, setText } from "../dom.ts";
+import { h, icon, listen, setText } from "../dom.ts";
 import { plural, seconds } from "../format.ts";
 import type { BodyView, Context, Moment } from "./context.ts";
 import { createResult } from "./result.ts";
@@ -46,37 +46,35 @@ export function isSolo({ run, choices }: Context): boolean {
 function createFoldLine(context: Context) {
 	const label = h("span");
 	const facts = h("span");
-	const gap = h("span", { class: "sp" });
 	const element = h(
 		"button",
 		{ class: "anb-fold", type: "button" },
 		icon("right", "chev"),
 		label,
-		gap,
+		h("span", { class: "sp" }),
 		facts,
 	);
-	element.addEventListener(
-		"click",
-		() => {
-			context.choices.unfolded = !context.choices.unfolded;
-			context.redraw();
-		},
-		{ signal: context.signal },
-	);
+	listen(element, "click", context.signal, () => {
+		context.choices.unfolded = !context.choices.unfolded;
+		context.redraw();
+	});
 	return {
 		element,
 		update({ state }: Moment, solo: boolean) {
 			element.hidden = state.busy || solo || context.choices.replay !== null;
 			if (element.hidden) return;
-			const spans = state.rows.map((row) => (row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0));
-			const thought = spans.reduce((sum, span) => sum + span, 0);
-			const versions = [...state.files.values()].reduce((sum, file) => sum + file.versions.length, 0);
-			element.setAttribute("aria-expanded", String(context.choices.unfolded));
-			setText(
-				label,
-				`${plural(state.step, "step")}${thought > 0 ? `, thought for ${seconds(thought)}` : ""}`,
+			const thought = sumOf(state.rows, (row) =>
+				row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0,
 			);
+			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
+			element.setAttribute("aria-expanded", String(context.choices.unfolded));
+			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
+			setText(label, plural(state.step, "step") + thinking);
 			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);
 		},
 	};
+}
+
+function sumOf<T>(items: readonly T[], measure: (item: T) => number): number {
+	return items.reduce((sum, item) => sum + measure(item), 0);
 }

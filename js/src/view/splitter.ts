@@ -1,24 +1,17 @@
 // The line between the panes: dragged, or moved with the arrow keys; remembered.
 
-import { h } from "../dom.ts";
+import { h, listen } from "../dom.ts";
 import { loadLayout, saveLayout } from "../ui.ts";
 import type { Context } from "./context.ts";
 
 const LEAST = 25;
 const MOST = 75;
+/** Percent of the width that an arrow key moves it. */
+const KEYS: Record<string, number> = { ArrowLeft: -2, ArrowRight: 2 };
 
-export function createSplitter(context: Context, body: HTMLElement): HTMLElement {
-	const element = h("div", {
-		class: "anb-split",
-		role: "separator",
-		"aria-orientation": "vertical",
-		"aria-label": "Resize panes",
-		"aria-valuemin": LEAST,
-		"aria-valuemax": MOST,
-		tabindex: 0,
-	});
+export function createSplitter({ signal }: Context, body: HTMLElement): HTMLElement {
+	const element = createSeparator();
 	let share = loadLayout().split;
-	const { signal } = context;
 
 	function set(percent: number): void {
 		share = Math.min(MOST, Math.max(LEAST, percent));
@@ -27,41 +20,37 @@ export function createSplitter(context: Context, body: HTMLElement): HTMLElement
 	}
 	set(share);
 
-	element.addEventListener(
-		"pointerdown",
-		(event) => {
-			element.setPointerCapture(event.pointerId);
-			body.classList.add("dragging");
-		},
-		{ signal },
-	);
-	element.addEventListener(
-		"pointermove",
-		(event) => {
-			if (!element.hasPointerCapture(event.pointerId)) return;
-			const box = body.getBoundingClientRect();
-			set((100 * (event.clientX - box.left)) / box.width);
-		},
-		{ signal },
-	);
-	element.addEventListener(
-		"lostpointercapture",
-		() => {
-			body.classList.remove("dragging");
-			saveLayout({ split: share });
-		},
-		{ signal },
-	);
-	element.addEventListener(
-		"keydown",
-		(event) => {
-			const step = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
-			if (!step) return;
-			event.preventDefault();
-			set(share + step);
-			saveLayout({ split: share });
-		},
-		{ signal },
-	);
+	listen(element, "pointerdown", signal, (event) => {
+		element.setPointerCapture(event.pointerId);
+		body.classList.add("dragging");
+	});
+	listen(element, "pointermove", signal, (event) => {
+		if (!element.hasPointerCapture(event.pointerId)) return;
+		const box = body.getBoundingClientRect();
+		set((100 * (event.clientX - box.left)) / box.width);
+	});
+	listen(element, "lostpointercapture", signal, () => {
+		body.classList.remove("dragging");
+		saveLayout({ split: share });
+	});
+	listen(element, "keydown", signal, (event) => {
+		const by = KEYS[event.key];
+		if (!by) return;
+		event.preventDefault();
+		set(share + by);
+		saveLayout({ split: share });
+	});
 	return element;
+}
+
+function createSeparator(): HTMLElement {
+	return h("div", {
+		class: "anb-split",
+		role: "separator",
+		"aria-orientation": "vertical",
+		"aria-label": "Resize panes",
+		"aria-valuemin": LEAST,
+		"aria-valuemax": MOST,
+		tabindex: 0,
+	});
 }

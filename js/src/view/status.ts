@@ -35,3 +35,8 @@ export function phaseNow({ state, now }: Pick<Option, "state" | "now">): string 
 	if (!state.busy || last?.kind !== "retry" || last.over) return state.phase;
 	return retryPhase(last.wait - (now - state.at));
 }
+
+/** Seconds are for the eye: a screen reader announces that it retries, not every tick. */
+export function withoutSeconds(phase: string): string {
+	return phase.replace(/ in \d+ s$/, "");
+}

@@ -4,52 +4,35 @@ import { currentState } from "../actions.ts";
 import { h, icon, setText, type View, withCode } from "../dom.ts";
 import { bytes, seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
-import { type ToolRow, textOf } from "../state.ts";
+import { type ToolRow, type ToolStatus, textOf } from "../state.ts";
 import { createApproval } from "./approval.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Moment, Ticking } from "./context.ts";
+import { createFold } from "./fold.ts";
 import { createOutputs } from "./outputs.ts";
-import { createFold } from "./timeline.ts";
 
 const TAIL = 1200;
 const LONGEST_ARGUMENT = 4000;
 
-export function createToolRow(
-	context: Context,
-	first: ToolRow,
-	ticking: Set<(moment: Moment) => void>,
-): View<ToolRow> {
-	const label = h("span", { class: "lab" });
-	const facts = h("span", { class: "facts" });
-	const time = h("span");
-	const mark = h("span", { class: "mark" });
-	const end = h("span", { class: "end num" }, facts, time, mark);
-	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), end);
+export function createToolRow(context: Context, first: ToolRow, ticking: Ticking): View<ToolRow> {
+	const line = createLine();
 	const detail = h("div", { class: "anb-detail" });
-	const fold = createFold(context, summary, detail);
-	const node = h("span", { class: "anb-node" });
-	const approval = createApproval(context, first.call_id);
-	const element = h("li", { class: "anb-item" }, node, fold.element, approval.element);
 	const drawDetail = createDetail(context, detail);
+	const fold = createFold(context, line.element, detail);
+	const node = createNode();
+	const approval = createApproval(context, first.call_id);
+	const element = h("li", { class: "anb-item" }, node.element, fold.element, approval.element);
 	let row = first;
-	let glyph = "";
-	const move = ({ now }: Moment): void => setText(time, seconds(Math.max(0, now - row.from)));
+	let drawn = false;
+	const tick = ({ now }: Moment): void => line.setTime(seconds(Math.max(0, now - row.from)));
 
 	function drawRow(): void {
-		const live = row.status === "writing" || row.status === "running";
-		const asking = row.status === "asking";
-		const nextGlyph: IconName = asking ? "pause" : glyphOf(row);
-		if (glyph !== nextGlyph) node.replaceChildren(icon(nextGlyph));
-		glyph = nextGlyph;
-		element.className = `anb-item ${live ? "live" : ""} ${row.status === "failed" ? "bad" : ""} ${asking ? "ask" : ""}`;
-		label.replaceChildren(...titleOf(row));
-		label.classList.toggle("anb-live", live);
-		facts.replaceChildren(...factsOf(row));
-		mark.replaceChildren(...markOf(row));
-		setText(time, timeOf(row));
-		if (live) ticking.add(move);
-		else ticking.delete(move);
-		if (asking) ticking.add(approval.offer);
-		else ticking.delete(approval.offer);
+		const look = { live: isLive(row), bad: row.status === "failed", ask: row.status === "asking" };
+		for (const [name, on] of Object.entries(look)) element.classList.toggle(name, on);
+		node.update(row);
+		line.update(row);
+		toggle(ticking, tick, look.live);
+		toggle(ticking, approval.offer, look.ask);
+		drawn = true;
 	}
 
 	return {
@@ -57,14 +40,67 @@ export function createToolRow(
 		update(next) {
 			const before = row;
 			row = next;
-			const onlyGrew =
-				before !== next && before.status === "writing" && next.status === "writing" && glyph !== "";
-			if (!onlyGrew || before.path !== next.path || before.title !== next.title) drawRow();
-			else facts.replaceChildren(...factsOf(row));
+			if (drawn && onlyGrew(before, next)) line.setFacts(next);
+			else drawRow();
 			fold.element.hidden = row.status === "asking";
 			approval.update(row);
 			drawDetail(row);
 			fold.set(row.key, opensItself(row));
+		},
+	};
+}
+
+function isLive({ status }: ToolRow): boolean {
+	return status === "writing" || status === "running";
+}
+
+/** Whether no more than the text that a call writes has changed. */
+function onlyGrew(before: ToolRow, next: ToolRow): boolean {
+	return (
+		before !== next &&
+		before.status === "writing" &&
+		next.status === "writing" &&
+		before.path === next.path &&
+		before.title === next.title
+	);
+}
+
+function toggle<T>(set: Set<T>, value: T, on: boolean): void {
+	if (on) set.add(value);
+	else set.delete(value);
+}
+
+/** The dot on the transcript's line, which shows what kind of call it is. */
+function createNode() {
+	const element = h("span", { class: "anb-node" });
+	let drawn = "";
+	return {
+		element,
+		update(row: ToolRow) {
+			const glyph: IconName = row.status === "asking" ? "pause" : glyphOf(row);
+			if (drawn !== glyph) element.replaceChildren(icon(glyph));
+			drawn = glyph;
+		},
+	};
+}
+
+/** The line that sums up a call: its title, what it wrote, how long it took and how it ended. */
+function createLine() {
+	const label = h("span", { class: "lab" });
+	const facts = h("span", { class: "facts" });
+	const time = h("span");
+	const mark = h("span", { class: "mark" });
+	const end = h("span", { class: "end num" }, facts, time, mark);
+	return {
+		element: h("summary", { class: "anb-row" }, label, icon("right", "chev"), end),
+		setTime: (text: string) => setText(time, text),
+		setFacts: (row: ToolRow) => facts.replaceChildren(...factsOf(row)),
+		update(row: ToolRow) {
+			label.replaceChildren(...titleOf(row));
+			label.classList.toggle("anb-live", isLive(row));
+			facts.replaceChildren(...factsOf(row));
+			mark.replaceChildren(...markOf(row));
+			setText(time, timeOf(row));
 		},
 	};
 }
@@ -137,18 +173,21 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 	const tail = h("pre");
 	const tailBox = h("div", { class: "anb-code tail" }, tail);
 	const progress = h("p", { class: "anb-note" });
-	let drawn = "";
+	let drawn: HTMLElement | ToolStatus | null = null;
+
+	function drawLive(row: ToolRow): void {
+		const text = row.path ? writtenText(context, row) : row.args_text;
+		setText(tail, text.slice(-TAIL));
+		setText(progress, row.progress);
+		const writes = text !== "" && row.status === "writing";
+		const shown = row.progress ? progress : writes ? tailBox : null;
+		if (drawn !== shown) detail.replaceChildren(...(shown ? [shown] : []));
+		drawn = shown;
+	}
 
 	return (row) => {
-		if (row.status === "writing" || row.status === "running") {
-			const text = row.path ? writtenText(context, row) : row.args_text;
-			setText(tail, text.slice(-TAIL));
-			setText(progress, row.progress);
-			const kind = row.progress ? "progress" : text && row.status === "writing" ? "tail" : "nothing";
-			if (drawn !== kind)
-				detail.replaceChildren(...(kind === "progress" ? [progress] : kind === "tail" ? [tailBox] : []));
-			drawn = kind;
-		} else if (drawn !== row.status) {
+		if (isLive(row)) drawLive(row);
+		else if (drawn !== row.status) {
 			drawn = row.status;
 			detail.replaceChildren(...resultOf(row));
 		}

@@ -1,6 +1,6 @@
 // The list of files beside the code, by folder.
 
-import { h, icon, KeyedList, setAttribute, type View } from "../dom.ts";
+import { h, icon, KeyedList, listen, setAttribute, type View } from "../dom.ts";
 import { presentFiles } from "../shown.ts";
 import type { VariantState } from "../state.ts";
 import type { Context } from "./context.ts";
@@ -26,34 +26,24 @@ export function createTree(context: Context) {
 		context.choices.version = null;
 		context.redraw();
 	}
-	element.addEventListener(
-		"click",
-		(event) => {
-			const path = (event.target as Element).closest<HTMLElement>("[data-path]")?.dataset.path;
-			if (path) choose(path);
-		},
-		{ signal: context.signal },
-	);
-	element.addEventListener(
-		"keydown",
-		(event) => {
-			const files = lines.filter((line) => !line.folder);
-			rove(event, files, files.find((line) => line.on) ?? files[0], (line) => {
-				if (!line) return;
-				choose(line.path);
-				requestAnimationFrame(() => element.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
-			});
-		},
-		{ signal: context.signal },
-	);
+	listen(element, "click", context.signal, (event) => {
+		const path = (event.target as Element).closest<HTMLElement>("[data-path]")?.dataset.path;
+		if (path) choose(path);
+	});
+	listen(element, "keydown", context.signal, (event) => {
+		const files = lines.filter((line) => !line.folder);
+		rove(event, files, files.find((line) => line.on) ?? files[0], (line) => {
+			if (!line) return;
+			choose(line.path);
+			requestAnimationFrame(() => element.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
+		});
+	});
 
 	return {
 		element,
 		update(state: VariantState, selected: string) {
-			lines = toLines(
-				presentFiles(state).map((file) => file.path),
-				selected,
-			);
+			const paths = presentFiles(state).map((file) => file.path);
+			lines = toLines(paths, selected);
 			rows.update(lines);
 		},
 	};

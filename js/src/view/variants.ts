@@ -1,14 +1,14 @@
 // The strip of a run with several variants: a tab for each, and how all of them are looked at.
 
-import { h, icon, KeyedList, setAttribute, setText, type View } from "../dom.ts";
+import { h, KeyedList, listen, setAttribute, setText, type View } from "../dom.ts";
 import type { IconName } from "../icons.ts";
 import { askingTitle, type Option } from "../options.ts";
 import { type Arrangement, saveLayout } from "../ui.ts";
+import { createRadios } from "./buttons.ts";
 import type { Context, Moment } from "./context.ts";
-import { openOption } from "./grid.ts";
-import { createHeld, createMark, createPick, createStopOrOpen, factsOf } from "./option.ts";
+import { createHeld, createMark, createPick, createStopOrOpen, factsOf, openOption } from "./option.ts";
 import { rove } from "./rove.ts";
-import { phaseNow } from "./status.ts";
+import { phaseNow, withoutSeconds } from "./status.ts";
 
 interface TabItem {
 	option: Option;
@@ -27,65 +27,84 @@ const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
 ];
 
 export function createVariants(context: Context) {
-	const strip = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
-	const facts = h("span", { class: "num mut" });
-	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];
-	const chosen = h("span", { class: "anb-chosen" }, facts, swap.element, pick.element);
+	const { choices } = context;
+	const tabs = createTabs(context);
+	const chosen = createChosen(context);
 	const arrangements = createArrangements(context);
 	const element = h(
 		"div",
 		{ class: "anb-bar anb-vars", hidden: true },
-		strip,
+		tabs.element,
 		h("span", { class: "sp" }),
-		chosen,
+		chosen.element,
 		arrangements.element,
 	);
+	const announceQuestions = createQuestions(context);
+
+	return {
+		element,
+		update(moment: Moment) {
+			const { options, run } = moment;
+			element.hidden = options.length < 2;
+			if (element.hidden) return;
+			if (choices.arrangement !== "one") choices.variant = run.ready?.variant ?? choices.variant;
+			element.classList.toggle("many", options.length > MANY);
+			tabs.update(moment);
+			chosen.update(moment);
+			arrangements.update();
+			announceQuestions(options);
+		},
+	};
+}
+
+function createTabs(context: Context) {
+	const { choices } = context;
+	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
 	const tabs = new KeyedList<TabItem>(
-		strip,
+		element,
 		({ option }) => String(option.number),
 		() => createTab((number) => openOption(context, number)),
 	);
-	const tellQuestions = createQuestions(context);
 	let numbers: number[] = [];
 
-	strip.addEventListener(
-		"keydown",
-		(event) =>
-			rove(event, numbers, context.choices.variant, (number) => {
-				openOption(context, number);
-				strip.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
-			}),
-		{ signal: context.signal },
+	listen(element, "keydown", context.signal, (event) =>
+		rove(event, numbers, choices.variant, (number) => {
+			openOption(context, number);
+			element.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
+		}),
 	);
 
 	return {
 		element,
 		update(moment: Moment) {
-			const { options } = moment;
-			const { arrangement } = context.choices;
-			element.hidden = options.length < 2;
-			if (element.hidden) return;
-			if (arrangement !== "one")
-				context.choices.variant = moment.run.ready?.variant ?? context.choices.variant;
-			const shown = context.choices.variant;
-			numbers = options.map((option) => option.number);
-			element.classList.toggle("many", options.length > MANY);
+			const alone = choices.arrangement === "one";
+			numbers = moment.options.map(({ number }) => number);
 			tabs.update(
-				options.map((option) => {
-					const stop = option.number === shown;
-					return { option, moment, on: stop && arrangement === "one", stop };
+				moment.options.map((option) => {
+					const stop = option.number === choices.variant;
+					return { option, moment, on: stop && alone, stop };
 				}),
 			);
-			const current = options[shown];
-			chosen.hidden = arrangement !== "one" || !current;
-			if (current) {
-				setText(facts, current.state.busy ? phaseNow(current) : factsOf(current));
-				swap.update(current, moment);
-				pick.update(current, moment);
-			}
-			if (arrangement === "one") keepInSight(strip, shown);
-			arrangements.update();
-			tellQuestions(options);
+			if (alone) keepInSight(element, choices.variant);
+		},
+	};
+}
+
+/** What is known of the one variant on screen, and what can be done with it. */
+function createChosen(context: Context) {
+	const { choices } = context;
+	const facts = h("span", { class: "num mut" });
+	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];
+	const element = h("span", { class: "anb-chosen" }, facts, swap.element, pick.element);
+	return {
+		element,
+		update(moment: Moment) {
+			const option = moment.options[choices.variant];
+			element.hidden = choices.arrangement !== "one" || !option;
+			if (!option) return;
+			setText(facts, option.state.busy ? phaseNow(option) : factsOf(option));
+			swap.update(option, moment);
+			pick.update(option, moment);
 		},
 	};
 }
@@ -129,7 +148,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 			setText(model, option.model && ` · ${option.model}`);
 			const asking = askingTitle(option.state) !== null;
 			asks.hidden = !asking;
-			setText(status, `, ${phaseNow(option).replace(/ in \d+ s$/, "")}`);
+			setText(status, `, ${withoutSeconds(phaseNow(option))}`);
 			mark.update(option, moment);
 			setAttribute(element, "title", option.state.error ?? option.state.model);
 			held.update(option, moment);
@@ -140,63 +159,30 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 }
 
 function createArrangements(context: Context) {
-	const names = ARRANGEMENTS.map(([name]) => name);
-	const buttons = ARRANGEMENTS.map(([name, glyph, label]) =>
-		h(
-			"button",
-			{
-				class: "anb-ic",
-				type: "button",
-				role: "radio",
-				"aria-label": label,
-				title: label,
-				onclick: () => choose(name),
-			},
-			icon(glyph),
-		),
-	);
-	const element = h(
-		"div",
-		{ class: "anb-views", role: "radiogroup", "aria-label": "Look at the options" },
-		...buttons,
-	);
-	function choose(arrangement: Arrangement): void {
-		context.choices.arrangement = arrangement;
-		saveLayout({ arrangement });
-		context.redraw();
-	}
-	element.addEventListener(
-		"keydown",
-		(event) =>
-			rove(event, names, context.choices.arrangement, (name) => {
-				choose(name);
-				buttons[names.indexOf(name)]?.focus();
-			}),
-		{ signal: context.signal },
-	);
-	return {
-		element,
-		update() {
-			names.forEach((name, index) => {
-				const on = name === context.choices.arrangement;
-				setAttribute(buttons[index]!, "aria-checked", String(on));
-				setAttribute(buttons[index]!, "tabindex", on ? "0" : "-1");
-			});
+	return createRadios(context, {
+		label: "Look at the options",
+		className: "anb-views",
+		items: ARRANGEMENTS,
+		current: () => context.choices.arrangement,
+		choose(arrangement) {
+			context.choices.arrangement = arrangement;
+			saveLayout({ arrangement });
+			context.redraw();
 		},
-	};
+	});
 }
 
 /** Tells of a question once, when its variant is not the one on screen; that one's card tells of itself. */
 function createQuestions(context: Context): (options: readonly Option[]) => void {
-	const told = new Map<number, string>();
+	const announced = new Map<number, string>();
 	return (options) => {
 		const fresh: string[] = [];
 		for (const { number, label, state } of options) {
 			const title = askingTitle(state);
 			const shown = context.choices.arrangement === "one" && context.choices.variant === number;
-			if (title !== null && told.get(number) !== title && !shown) fresh.push(`${label} asks: ${title}`);
-			if (title === null) told.delete(number);
-			else told.set(number, title);
+			if (title !== null && announced.get(number) !== title && !shown) fresh.push(`${label} asks: ${title}`);
+			if (title === null) announced.delete(number);
+			else announced.set(number, title);
 		}
 		if (fresh.length) context.announce(fresh.join(". "));
 	};

@@ -1,0 +1,116 @@
+// The figures in the header: model, time, tokens, cost and step.
+
+import { h, icon, setAttribute, setText } from "../dom.ts";
+import { count, dollars, seconds } from "../format.ts";
+import { type Facts, factsOfAll, shortModel } from "../options.ts";
+import type { Context, Moment } from "./context.ts";
+
+export function createMeta(context: Context) {
+	const model = createModel();
+	const elapsed = h("span", { class: "el", title: "elapsed" });
+	const tokens = createTokens();
+	const cost = createCost();
+	const step = h("span", { class: "step", title: "agent step" });
+	const element = h(
+		"div",
+		{ class: "anb-meta num" },
+		model.element,
+		elapsed,
+		tokens.element,
+		cost.element,
+		step,
+	);
+
+	return {
+		element,
+		update(moment: Moment) {
+			const { state, options } = moment;
+			const facts = factsNow(moment);
+			model.update(facts, moment);
+			setText(elapsed, seconds(facts.now));
+			elapsed.hidden = !context.run.busy && facts.now < 0.05;
+			tokens.update(facts);
+			cost.update(facts, moment.run.meta.budget);
+			step.hidden = state.step === 0 || options.length > 1;
+			setText(step, stepText(moment));
+		},
+	};
+}
+
+function factsNow({ run, state, now, options }: Moment): Facts {
+	if (options.length > 1) return factsOfAll(options);
+	const { model, usage, cost, estimated } = state;
+	return { model, demo: run.meta.demo, usage, cost, estimated, now };
+}
+
+function stepText({ run, state }: Moment): string {
+	const { steps } = state.settings;
+	const most = typeof steps === "number" ? steps : run.meta.steps;
+	return most ? `step ${state.step}/${most}` : `step ${state.step}`;
+}
+
+function createModel() {
+	const element = h("span", { class: "anb-badge model" });
+	let shown = "";
+	return {
+		element,
+		update({ model, demo }: Facts, { run, options }: Moment) {
+			const full = model || run.meta.model;
+			if (shown === full) return;
+			shown = full;
+			element.title = [...new Set(options.map(({ state }) => state.model || full))].join(", ");
+			element.replaceChildren(...(demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
+			element.classList.toggle("model", !demo);
+		},
+	};
+}
+
+function createTokens() {
+	const input = h("span");
+	const output = h("span");
+	const element = h(
+		"span",
+		{ class: "toks", title: "tokens in, out" },
+		h("span", null, icon("up"), h("span", { class: "anb-sr" }, "in "), input),
+		h("span", null, icon("out"), h("span", { class: "anb-sr" }, "out "), output),
+	);
+	return {
+		element,
+		update(facts: Facts) {
+			setText(input, count(facts.usage.input));
+			setText(output, about(facts, count(facts.usage.output)));
+			element.hidden = !hasUsage(facts);
+		},
+	};
+}
+
+/** The cost so far, and how much of the budget it is. */
+function createCost() {
+	const cost = h("span");
+	const fill = h("i");
+	const range = { "aria-valuemin": 0, "aria-valuemax": 100 };
+	const meter = h("span", { class: "anb-meter", role: "meter", "aria-label": "budget used", ...range }, fill);
+	const element = h("span", { class: "grow" }, cost, meter);
+	return {
+		element,
+		update(facts: Facts, budget: number | null) {
+			element.hidden = facts.demo || facts.cost === null || !hasUsage(facts);
+			setText(cost, about(facts, dollars(facts.cost ?? 0)));
+			meter.hidden = budget === null;
+			if (!budget) return;
+			const share = Math.min(100, Math.round((100 * (facts.cost ?? 0)) / budget));
+			setAttribute(meter, "aria-valuenow", String(share));
+			setAttribute(element, "title", `${share} % of the ${dollars(budget)} budget`);
+			fill.style.width = `${share}%`;
+			meter.classList.toggle("hot", share >= 90);
+		},
+	};
+}
+
+function hasUsage({ usage }: Facts): boolean {
+	return usage.input + usage.output > 0;
+}
+
+function about({ estimated }: Facts, text: string): string {
+	return estimated ? `~${text}` : text;
+}

@@ -1,0 +1,45 @@
+// What there is to draw right now: the state of every variant, live or as its replay shows it, and its clock.
+
+import { choicesFor, currentState } from "../actions.ts";
+import { type Option, toOptions } from "../options.ts";
+import type { VariantState } from "../state.ts";
+import type { RunEntry } from "../store.ts";
+import type { Choices } from "../ui.ts";
+import type { Moment } from "./context.ts";
+
+export function createMoments(run: RunEntry, choices: Choices): () => Moment | null {
+	const clock = createClock();
+
+	function timeOf(variant: number, state: VariantState): number {
+		const { replay } = choices;
+		return replay && replay.tape === run.tape(variant) ? replay.time : clock(variant, state);
+	}
+
+	function options(): Option[] {
+		const count = 1 + Math.max(0, ...(run.state?.variants.keys() ?? []));
+		return toOptions(
+			Array.from({ length: count }, (_, number) => {
+				const state = currentState({ run, choices: choicesFor(choices, number) });
+				return { number, state, now: timeOf(number, state) };
+			}),
+		);
+	}
+
+	return () => {
+		if (!run.state) return null;
+		const state = currentState({ run, choices });
+		return { run: run.state, state, now: timeOf(choices.variant, state), options: options() };
+	};
+}
+
+/** Each variant's own clock, carried on between events by the page's. */
+function createClock(): (variant: number, state: Pick<VariantState, "at" | "busy">) => number {
+	const seen = new Map<number, { at: number; since: number }>();
+	return (variant, { at, busy }) => {
+		if (!busy) return at;
+		const known = seen.get(variant);
+		const mark = known?.at === at ? known : { at, since: performance.now() };
+		if (mark !== known) seen.set(variant, mark);
+		return at + (performance.now() - mark.since) / 1000;
+	};
+}
