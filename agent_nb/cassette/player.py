@@ -207,7 +207,8 @@ class ReplayedTools(ToolRunner):
             case "running":
                 self.emit(ToolRunning, call_id=mark.call, title=title)
             case "asking":
-                self.emit(ApprovalRequested, call_id=mark.call, name=call.name, title=title, args=args)
+                name, title = mark.data.get("name", call.name), mark.data.get("title", title)
+                self.emit(ApprovalRequested, call_id=mark.call, name=name, title=title, args=args)
             case "answered":
                 approved, note = bool(mark.data["approved"]), str(mark.data.get("note", ""))
                 self.emit(ApprovalResolved, call_id=mark.call, approved=approved, note=note)

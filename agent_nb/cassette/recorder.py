@@ -130,8 +130,9 @@ class Recorder:
                 self._mark("ready", event, {"args": event.args} if self._hooked else {})
             case ToolRunning():
                 self._mark("running", event, {})
-            case ApprovalRequested():
-                self._mark("asking", event, {})
+            case ApprovalRequested(name=name, title=title):
+                about_tool = name == self._names[event.call_id]
+                self._mark("asking", event, {} if about_tool else {"name": name, "title": title})
             case ApprovalResolved(approved=approved, note=note):
                 self._mark("answered", event, {"approved": approved, "note": note})
             case ToolProgress(text=text):

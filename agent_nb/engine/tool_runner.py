@@ -6,7 +6,7 @@ Every failure becomes a result for the model; only a stop ends the work.
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -72,6 +72,9 @@ class ToolRunner:
     settle: Callable[[str, Charge], None] = lambda call_id, charge: None
     """Called once with the charge of each call that has ended."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
+    _hosts: set[str] = field(default_factory=set)
+    """Those that the person has allowed; they stay so for the run."""
+    _asking_hosts: asyncio.Lock = field(default_factory=asyncio.Lock)
     _charges: dict[str, Charge] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
@@ -131,7 +134,7 @@ class ToolRunner:
         tool, args = self.toolbox.prepare(call)
         title = title_of(tool, args)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
-        word = await self._gate(event_id, tool, replace(call, id=event_id), args)
+        word = await self._gate(tool, replace(call, id=event_id), args)
         return _with_word(await self._output(event_id, tool, args, title), word)
 
     async def _output(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
@@ -143,15 +146,43 @@ class ToolRunner:
         self.emit(ToolRunning, call_id=event_id, title=title)
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
         charge = self._charges[event_id]
-        context = replace(self.context, call_id=event_id, progress=progress, charge=charge)
+        hosts = None if self.policy == "auto" else frozenset(self._hosts)
+        context = replace(self.context, call_id=event_id, progress=progress, charge=charge, hosts=hosts)
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:
             self._cache[key] = output
         return output
 
-    async def _gate(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> str:
+    async def _gate(self, tool: Tool, call: ToolCall, args: Json) -> str:
         """Passes, with the person's word to the model, or raises what the model is told."""
-        if tool.approval == "never" or self.policy == "auto":
+        word = ""
+        if tool.approval == "ask":
+            word = await self._permitted(call, args, tool.name, title_of(tool, args))
+        hosts = await _guarded("Reading the addresses", tool.fetches, args, self.context)
+        return "\n".join(filter(None, (word, await self._let_fetch(call, args, hosts) if hosts else "")))
+
+    async def _let_fetch(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> str:
+        """Asks about the hosts that nobody has allowed yet."""
+        async with self._asking_hosts:  # calls of one turn that want the same host ask once
+            new = {host: count for host, count in hosts.items() if host not in self._hosts}
+            if not new:
+                return ""
+            names = ", ".join(new)
+            try:
+                # "Always allow" goes by the name: it is for these hosts, not for every call of the tool.
+                word = await self._permitted(call, args, f"{call.name} from {names}", _fetch_title(new))
+            except ToolError as denied:
+                reason = f"Nothing was fetched from {names}: {denied.message}"
+                hint = (
+                    f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
+                )
+                raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
+            self._hosts.update(new)
+            return word
+
+    async def _permitted(self, call: ToolCall, args: Json, name: str, title: str) -> str:
+        """The person's word to the model; raises what the model is told where the answer is no."""
+        if self.policy == "auto":
             return ""
         if self.policy == "deny":
             raise ToolError(
@@ -163,14 +194,12 @@ class ToolRunner:
             return ""
         if self.ask is None:
             raise nobody_to_ask()
-        request = self.emit(
-            ApprovalRequested, call_id=event_id, name=tool.name, title=title_of(tool, args), args=args
-        )
+        request = self.emit(ApprovalRequested, call_id=call.id, name=name, title=title, args=args)
         answer: Answer = Answer(False)  # when the run ends, or the question fails, before there is one
         try:
             answer = await _guarded("Asking the person", self.ask, request)
         finally:
-            self.emit(ApprovalResolved, call_id=event_id, approved=answer.approved, note=answer.note)
+            self.emit(ApprovalResolved, call_id=call.id, approved=answer.approved, note=answer.note)
         if not answer.approved:
             raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
         return answer.note
@@ -216,6 +245,15 @@ def title_of(tool: Tool, args: Json) -> str:
         return tool.title(args) or tool.name
     except Exception:  # a title is the tool author's code, and never worth a run
         return tool.name
+
+
+def _fetch_title(hosts: Mapping[str, int]) -> str:
+    """`fetch 2 images from a.example`, `fetch 3 images: 2 from a.example, 1 from b.example`"""
+    total = sum(hosts.values())
+    images = "an image" if total == 1 else f"{total} images"
+    if len(hosts) == 1:
+        return f"fetch {images} from {next(iter(hosts))}"
+    return f"fetch {images}: " + ", ".join(f"{count} from {host}" for host, count in hosts.items())
 
 
 def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:

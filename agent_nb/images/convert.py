@@ -23,7 +23,7 @@ from typing import Any
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.images.cache import Cache
-from agent_nb.images.fetch import VIDEO, fetch_https
+from agent_nb.images.fetch import VIDEO, Bounds, fetch_https
 from agent_nb.messages import Image
 
 MAX_EDGE = 4096
@@ -123,7 +123,7 @@ def _from_text(text: str, name: str) -> Image:
         if scheme != "https":
             raise ConfigError(f"Pictures are fetched over https only, not {scheme}: {text[:80]!r}.")
         _refuse_video(_url_name(text))
-        return _read(fetch_https(text, max_bytes=MAX_BYTES), name or _url_name(text))
+        return _read(fetch_https(text, bounds=Bounds(bytes=MAX_BYTES)), name or _url_name(text))
     return _from_path(Path(text).expanduser(), name)
 
 

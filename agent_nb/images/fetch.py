@@ -9,7 +9,8 @@ import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
 from agent_nb.errors import ConfigError
@@ -31,17 +32,43 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast and (mapped is None or is_public(str(mapped)))
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is read, and for how long it is waited."""
+
+    bytes: int = 20_000_000
+    seconds: float = 20.0
+
+
+DEFAULT_BOUNDS = Bounds()
+
+
+def host_of(url: str) -> str:
+    """The host of an https address as the network knows it, with its port where that is not 443."""
+    host, port, _ = _place(url)
+    try:
+        host = host.encode("idna").decode()
+    except UnicodeError:
+        raise ConfigError(f"{url!r} is not an address: its host is not a name.") from None
+    return host if port == 443 else f"{host}:{port}"
+
+
 def fetch_https(
     url: str,
     *,
-    max_bytes: int = 20_000_000,
-    seconds: float = 20.0,
+    hosts: Container[str] | None = None,
+    bounds: Bounds = DEFAULT_BOUNDS,
     allowed: Callable[[str], bool] = is_public,
     context: ssl.SSLContext | None = None,
 ) -> bytes:
-    """The body behind an https address. Blocking: call it off the loop."""
-    deadline = time.monotonic() + seconds
+    """The body behind an https address. Blocking: call it off the loop.
+
+    With `hosts`, from those alone: a redirect to another host is refused, since its address may carry data.
+    """
+    deadline = time.monotonic() + bounds.seconds
     for _ in range(5):
+        if hosts is not None and host_of(url) not in hosts:
+            raise ConfigError(f"{url!r} was not read: nobody has allowed its host, {host_of(url)}.")
         host, port, target = _place(url)
         connection = _Pinned(host, port, allowed, context)
         connection.deadline = deadline
@@ -55,7 +82,7 @@ def fetch_https(
                 raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
             if (answer.getheader("content-type") or "").lower().startswith("video/"):
                 raise ConfigError(f"{url!r} is {VIDEO}")
-            return _body(connection, answer, url, max_bytes)
+            return _body(connection, answer, url, bounds.bytes)
         except (
             OSError,
             http.client.HTTPException,

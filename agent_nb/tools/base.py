@@ -3,7 +3,7 @@
 The engine runs it, the page draws what it says; no other place knows a tool by name.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
@@ -47,6 +47,8 @@ class ToolContext:
     """Who makes pictures; None when nobody does."""
     charge: Charge = field(default_factory=Charge)
     """What the call costs."""
+    hosts: frozenset[str] | None = frozenset()
+    """The hosts that the person lets this run fetch from; None for all."""
 
 
 class ArgumentStream(Protocol):
@@ -61,6 +63,10 @@ def _no_paths(args: Json) -> tuple[str, ...]:
     return ()
 
 
+def _no_hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool. `run(args, context)` may be sync (it then runs off the loop) or async."""
@@ -72,6 +78,8 @@ class Tool:
     stream: Callable[[], ArgumentStream] | None = None
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
     """The paths a call changes: calls that share one run in order."""
+    fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=_no_hosts)
+    """From which hosts a call fetches how many images. The person is asked once about each host."""
     approval: Approval = "never"
     cache: bool = False
     """A read-only tool whose result for the same arguments may be used again within a run."""

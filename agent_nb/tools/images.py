@@ -1,7 +1,9 @@
 """The images family: make, edit, cut out, crop and save pictures, which become files of the run."""
 
 import asyncio
+import contextlib
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -105,6 +107,19 @@ async def _save(args: Json, context: ToolContext) -> ToolOutput:
     return await do_all(work, context, "as files")
 
 
+def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
+    """How many images a call of `save_assets` fetches from which hosts. An address that is none fails later."""
+    from agent_nb.images.fetch import host_of
+
+    if context.studio is None or not context.studio.online:
+        return {}
+    counts: Counter[str] = Counter()
+    for asset in args["assets"]:
+        with contextlib.suppress(ConfigError):
+            counts[host_of(asset["source"].strip())] += 1
+    return counts
+
+
 def _check_distinct(by_path: Mapping[str, Any], wanted: Sequence[Any]) -> None:
     if len(by_path) < len(wanted):
         raise ToolError("Two pictures have the same path: give each its own.", code="SCHEMA")
@@ -122,7 +137,7 @@ def _from_anywhere(source: str, context: ToolContext) -> Image:
         if scheme == "https":
             if context.studio is None or not context.studio.online:
                 raise ToolError("This run is offline: nothing is fetched from the internet.")
-            return Image(fetch_https(source), name=source[:120])
+            return Image(fetch_https(source, hosts=context.hosts), name=source[:120])
     except ConfigError as error:
         raise ToolError(str(error)) from None
     if "://" in source:
@@ -328,7 +343,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         spec=_spec(
             "save_assets",
             "Save pictures as files, whole: those the person gave (input:1), or from https: and data:"
-            " addresses.",
+            " addresses. The person is asked about each https: host.",
             _many(
                 "assets",
                 "The pictures to save.",
@@ -347,5 +362,6 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         run=_save,
         title=lambda args: f"save {_count(args, 'assets')}",
         writes=paths_of,
+        fetches=_hosts,
     ),
 )

@@ -27,6 +27,7 @@ class Desk:
             images=tuple(images),
             studio=studio or local_studio(),
             call_id="c1",
+            hosts=None,
         )
 
     @property

@@ -9,7 +9,7 @@ import pytest
 
 from agent_nb.errors import ConfigError
 from agent_nb.images.convert import to_image
-from agent_nb.images.fetch import fetch_https, is_public
+from agent_nb.images.fetch import Bounds, fetch_https, host_of, is_public
 from tests.support.tls import self_signed
 
 PNG = b"\x89PNG and the rest"
@@ -87,6 +87,7 @@ def https_server(certificate):
         url = f"https://localhost:{server.server_port}{path}"
         return fetch_https(url, allowed=only_here, context=trust, **settings)
 
+    fetch.host = f"localhost:{server.server_port}"
     yield fetch
     server.shutdown()
     server.server_close()
@@ -132,9 +133,33 @@ def test_a_bad_address_is_refused(https_server, path: str, words: str):
         https_server(path)
 
 
+def test_a_redirect_leaves_no_allowed_host(https_server):
+    here = https_server.host
+    assert https_server("/away", hosts={here}) == PNG
+    with pytest.raises(ConfigError, match=r"nobody has allowed its host, 10\.0\.0\.1"):
+        https_server("/inside", hosts={here}, allowed=lambda address: True)
+    with pytest.raises(ConfigError, match="nobody has allowed its host, localhost"):
+        https_server("/red.png", hosts=set())
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Example.ORG/a?b", "example.org"),
+        ("https://example.org:443", "example.org"),
+        ("https://example.org:8443/", "example.org:8443"),
+        ("https://example.org@evil.example/", "evil.example"),
+        ("https://b\u00fccher.example/", "xn--bcher-kva.example"),
+        ("https://\u0435xample.org/", "xn--xample-2of.org"),
+    ],
+)
+def test_a_host_is_named_as_the_network_knows_it(url: str, host: str):
+    assert host_of(url) == host
+
+
 def test_a_large_file_is_refused(https_server):
     with pytest.raises(ConfigError, match="larger"):
-        https_server("/big", max_bytes=1000)
+        https_server("/big", bounds=Bounds(bytes=1000))
 
 
 def test_the_name_is_checked_before_connecting(https_server):
@@ -144,9 +169,9 @@ def test_the_name_is_checked_before_connecting(https_server):
 
 def test_a_slow_server_is_given_up(https_server):
     with pytest.raises(ConfigError, match="could not be read"):
-        https_server("/red.png", seconds=0.0)
+        https_server("/red.png", bounds=Bounds(seconds=0.0))
 
 
 def test_a_video_is_known_before_it_is_read(https_server):
     with pytest.raises(ConfigError, match="video"):
-        https_server("/film", max_bytes=1000)
+        https_server("/film", bounds=Bounds(bytes=1000))
