@@ -7,7 +7,7 @@ message (things that are complete). A run is busy from `RunStarted` to `RunFinis
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from agent_nb._base.fast_init import quick
 from agent_nb._base.wire import Json, from_wire
@@ -255,7 +255,17 @@ Event = (
 Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta
 """A piece of something the model is writing: its `text` continues that of the piece before."""
 
-E = TypeVar("E", bound=BaseEvent)
+CallEvent = (
+    ToolStarted
+    | ToolReady
+    | ToolRunning
+    | ToolProgress
+    | ToolFinished
+    | ApprovalRequested
+    | ApprovalResolved
+    | FileChanged
+)
+"""What happens to one tool call, apart from the deltas. A file may also change without a call."""
 
 LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
     "exchange": (RunStarted, RunFinished),

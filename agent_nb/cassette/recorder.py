@@ -17,6 +17,7 @@ from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
     BaseEvent,
+    CallEvent,
     Event,
     FileChanged,
     FileDelta,
@@ -45,17 +46,6 @@ NOT_REPLAYED: dict[type[BaseEvent], str] = {}
 
 _ALWAYS = ("text", "seconds", "cost")
 """What is written of a call that cannot be run again, even where it is empty."""
-
-_CallEvent = (
-    ToolStarted
-    | ToolReady
-    | ToolRunning
-    | ToolProgress
-    | ToolFinished
-    | ApprovalRequested
-    | ApprovalResolved
-    | FileChanged
-)
 
 
 class Recordable(Protocol):
@@ -121,7 +111,7 @@ class Recorder:
                 self._hear_call(event, run)
                 self._time_piece(event.at)
 
-    def _hear_call(self, event: _CallEvent, run: Recordable) -> None:
+    def _hear_call(self, event: CallEvent, run: Recordable) -> None:
         match event:
             case ToolStarted(call_id=call_id, name=name):
                 self._calls.append(call_id)

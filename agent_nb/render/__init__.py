@@ -24,11 +24,11 @@ __all__ = [
 
 def bundle(run: FinishedRun) -> dict[str, str]:
     """What a cell shows and saves."""
-    entries = transcript(run.events)
+    rows = transcript(run.events)
     return {
-        "text/html": safe_text(frozen_html(run, entries)),
-        "text/markdown": safe_text(markdown(run, entries)),
-        "text/plain": safe_text(plain_text(run, entries)),
+        "text/html": safe_text(frozen_html(run, rows)),
+        "text/markdown": safe_text(markdown(run, rows)),
+        "text/plain": safe_text(plain_text(run, rows)),
     }
 
 

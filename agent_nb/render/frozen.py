@@ -15,7 +15,8 @@ from agent_nb._base.secrets import mask
 from agent_nb.files import human_size
 from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
-from agent_nb.render.rows_html import entry_html, rows_html
+from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow
+from agent_nb.render.rows_html import row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
 from agent_nb.render.summary import (
     FinishedRun,
@@ -29,7 +30,6 @@ from agent_nb.render.summary import (
     variant_lines,
     variant_note,
 )
-from agent_nb.render.transcript import Cited, Entry, Given, Step, Thought, Words
 
 MAX_PAGE = 1_000_000
 """Characters of the pages in one output; what is over it is left out, with a line that says so."""
@@ -41,8 +41,8 @@ _GAP = '<br class="anb-c">'
 _TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
-def frozen_html(run: FinishedRun, entries: Sequence[Entry]) -> str:
-    pages, code, log = _pages(run), _code(run), _log(entries)
+def frozen_html(run: FinishedRun, rows: Sequence[Row]) -> str:
+    pages, code, log = _pages(run), _code(run), _log(rows)
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -74,13 +74,13 @@ def first_frame_html(key: str, name: str, model: str, said: str, session: str) -
     )
 
 
-def html_page(run: FinishedRun, entries: Sequence[Entry]) -> str:
+def html_page(run: FinishedRun, rows: Sequence[Row]) -> str:
     title = html.escape(f"{run.name}: {mask(' '.join(run.prompt.split()))}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>\n"
-        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, entries)}\n</body></html>\n'
+        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, rows)}\n</body></html>\n'
     )
 
 
@@ -179,22 +179,22 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(entries: Sequence[Entry]) -> str:
-    """Everything up to the last words is one fold; those and the pictures that were given stay in sight."""
-    given = "".join(entry_html(entry) for entry in entries if isinstance(entry, Given))
-    entries = [entry for entry in entries if not isinstance(entry, Given)]
-    end = len(entries)
-    while end and isinstance(entries[end - 1], Words | Cited):
+def _log(rows: Sequence[Row]) -> str:
+    """The transcript in one fold, between the given images and the final text, which are always visible."""
+    given = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
+    rows = [row for row in rows if not isinstance(row, ImagesRow)]
+    end = len(rows)
+    while end and isinstance(rows[end - 1], TextRow | SourcesRow):
         end -= 1
-    thought = sum(entry.seconds for entry in entries if isinstance(entry, Thought))
-    calls = sum(isinstance(entry, Step) for entry in entries)
-    told = [plural(calls, "tool call")] if calls else []
-    told += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
-    rows = rows_html(entries[:end])
-    summary = f"<summary>Transcript{': ' if told else ''}{', '.join(told)}</summary>"
-    log = f'<details class="anb-open anb-log">{summary}{rows}</details>{_GAP}' if rows else ""
-    said = "".join(map(entry_html, entries[end:]))
-    return f'<div class="anb-talk">{given}{log}{said}</div>' if given or log or said else ""
+    thought = sum(row.seconds for row in rows if isinstance(row, ThinkingRow))
+    calls = sum(isinstance(row, ToolRow) for row in rows)
+    facts = [plural(calls, "tool call")] if calls else []
+    facts += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
+    summary = f"<summary>Transcript{': ' if facts else ''}{', '.join(facts)}</summary>"
+    folded = rows_html(rows[:end])
+    log = f'<details class="anb-open anb-log">{summary}{folded}</details>{_GAP}' if folded else ""
+    answer = "".join(map(row_html, rows[end:]))
+    return f'<div class="anb-talk">{given}{log}{answer}</div>' if given or log or answer else ""
 
 
 @cache

@@ -2,28 +2,29 @@
 
 import re
 from collections.abc import Sequence
+from typing import TypeGuard, assert_never
 
 from agent_nb.files import human_size
+from agent_nb.messages import Source
+from agent_nb.render.rows import LOOKS, LineRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, line_text
 from agent_nb.render.safe_markdown import is_safe_link, neutralized
 from agent_nb.render.summary import (
     FinishedRun,
     ending,
     facts,
-    image_labels,
     model_label,
     plural,
     result_expression,
     variant_lines,
     variant_note,
 )
-from agent_nb.render.transcript import Cited, Entry, Given, Retry, Step, Thought, Words
 
 
-def markdown(run: FinishedRun, entries: Sequence[Entry]) -> str:
+def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
     blocks = [neutralized(_one_line(f"**{run.name}**: {', '.join(facts(run))}"))]
     if run.error:
         blocks.append("> " + neutralized(_one_line(run.error)))
-    blocks += [block for entry in entries if (block := _markdown_of(entry))]
+    blocks += [block for row in rows if (block := _markdown_of(row))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
     if options := variant_lines(run):
@@ -33,25 +34,26 @@ def markdown(run: FinishedRun, entries: Sequence[Entry]) -> str:
     return "\n\n".join([*_joined_lists(blocks), said]) + "\n"
 
 
-def _markdown_of(entry: Entry) -> str:
-    match entry:
-        case Given(pictures):
-            return "- given: " + ", ".join(map(_code, image_labels(pictures)))
-        case Words(text):
+def _markdown_of(row: Row) -> str:
+    match row:
+        case TextRow(text=text):
             return neutralized(text)
-        case Step() as step:
-            outcome = f"{step.end}: " if step.end in ("failed", "denied") else ""
-            return f"- {_code(step.title)}: {outcome}{neutralized(_one_line(step.summary)) or 'done'}"
-        case Retry(why):
-            return f"- tried again: {neutralized(_one_line(why))}"
-        case Cited(sources):
-            return "\n".join(
-                f"- <{source.url}>" if is_safe_link(source.url) and not re.search(r"[\s<>]", source.url)
-                else f"- {_code(source.title)}"
-                for source in sources
-            )  # fmt: skip
-        case Thought():
+        case ThinkingRow():
             return ""
+        case SourcesRow(sources=sources):
+            return "\n".join(map(_source, sources))
+        case LineRow(title=title, outcome=outcome):
+            # The title of a tool call has text in it that the model wrote.
+            title = _code(title) if isinstance(row, ToolRow) else title
+            icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list has bullets itself
+            return "- " + neutralized(_one_line(icon + title + (f": {outcome}" if outcome else "")))
+        case _:
+            assert_never(row)
+
+
+def _source(source: Source) -> str:
+    is_link = is_safe_link(source.url) and not re.search(r"[\s<>]", source.url)
+    return f"- <{source.url}>" if is_link else f"- {_code(source.title)}"
 
 
 def _joined_lists(blocks: list[str]) -> list[str]:
@@ -65,22 +67,28 @@ def _joined_lists(blocks: list[str]) -> list[str]:
     return joined
 
 
-def plain_text(run: FinishedRun, entries: Sequence[Entry]) -> str:
+def plain_text(run: FinishedRun, rows: Sequence[Row]) -> str:
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)})"]
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
-    for entry in entries:
-        if isinstance(entry, Given):
-            lines.append(f"  given: {_one_line(', '.join(image_labels(entry.pictures)))}")
-        if isinstance(entry, Step):
-            outcome = "" if entry.end == "stopped" else entry.end
-            lines.append(f"  {_one_line(entry.title)}: {', '.join(filter(None, (outcome, entry.summary)))}")
+    lines += [f"  {line_text(row)}" for row in rows if _is_stable(row)]
     if run.text:
         lines += ["", run.text.strip()]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
     return "\n".join([*lines, *_option_lines(run)])
+
+
+def _is_stable(row: Row) -> TypeGuard[LineRow]:
+    """The text is given whole, below the rows; whether a request had to be sent twice is chance."""
+    match row:
+        case TextRow() | ThinkingRow() | SourcesRow():
+            return False
+        case LineRow(state=state):
+            return state != "retry"
+        case _:
+            assert_never(row)
 
 
 def _option_lines(run: FinishedRun) -> list[str]:

@@ -1,4 +1,4 @@
-"""The entries of a transcript as HTML: thoughts, words, and tool calls that unfold to what came of them."""
+"""The rows of a transcript as HTML. Thinking and tool calls unfold."""
 
 import base64
 import html
@@ -6,129 +6,133 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
 from agent_nb.render.preview import still_frame_attributes
+from agent_nb.render.rows import (
+    LOOKS,
+    ImagesRow,
+    LineRow,
+    Row,
+    SourcesRow,
+    State,
+    TextRow,
+    ThinkingRow,
+    ToolRow,
+)
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import duration, image_labels
-from agent_nb.render.transcript import Cited, End, Entry, Given, Retry, Step, Thought, Words
 
 MAX_OUTPUT = 20_000
 """Characters of one output."""
 MAX_IMAGE = 400_000
-"""Characters of one picture, in base64."""
+"""Characters of one image, in base64."""
 MAX_ARGUMENT = 2_000
 
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 _DIFF_CLASSES = {"+": "anb-add", "-": "anb-del", "@": "anb-dim", "\\": "anb-dim"}
-_MARKS: dict[End, tuple[str, str]] = {
-    "ok": ("ok", "✓"),
-    "failed": ("err", "✗"),
-    "denied": ("dim", "⊘"),
-    "stopped": ("dim", "■"),
-}
 _FRAME_STYLE = (
     "<!doctype html><style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}"
     "td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>"
 )
 
 
-def rows_html(entries: Iterable[Entry]) -> str:
-    """Entries one after another; edits of one file that follow each other are one row, which unfolds."""
-    rows = []
-    for path, group in itertools.groupby(entries, key=_edited):
-        drawn = [entry_html(entry) for entry in group]
-        row = f'<span class="anb-ok">✓</span> {len(drawn)} edits of <code>{html.escape(path)}</code>'
-        rows += [_fold(row, "".join(drawn))] if path and len(drawn) > 1 else drawn
-    return "".join(rows)
+def rows_html(rows: Iterable[Row]) -> str:
+    """Rows one after another; consecutive edits of one file are a single row, which unfolds."""
+    drawn = []
+    for path, group in itertools.groupby(rows, key=_edited_path):
+        edits = [row_html(row) for row in group]
+        head = f"{_icon('ok')} {len(edits)} edits of <code>{html.escape(path)}</code>"
+        drawn += [_fold(head, "".join(edits))] if path and len(edits) > 1 else edits
+    return "".join(drawn)
 
 
-def _edited(entry: Entry) -> str:
-    return entry.path if isinstance(entry, Step) and entry.ok and entry.action == "edited" else ""
+def _edited_path(row: Row) -> str:
+    return row.path if isinstance(row, ToolRow) and row.state == "ok" and row.action == "edited" else ""
 
 
-def entry_html(entry: Entry) -> str:
-    match entry:
-        case Given(pictures):
-            drawn = map(_thumbnail, image_labels(pictures), (picture.data for picture in pictures))
-            return f'<p class="anb-given">{" ".join(drawn)}</p>'
-        case Thought(text, seconds):
-            lasted = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
-            return _fold(
-                f'<span class="anb-dim">{lasted}</span>', f'<div class="anb-dim">{to_html(text)}</div>'
-            )
-        case Words(text):
+def row_html(row: Row) -> str:
+    match row:
+        case TextRow(text=text):
             return f'<div class="anb-said">{to_html(text)}</div>'
-        case Cited(sources):
+        case ThinkingRow(text=text, seconds=seconds):
+            label = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
+            return _fold(
+                f'<span class="anb-dim">{label}</span>', f'<div class="anb-dim">{to_html(text)}</div>'
+            )
+        case SourcesRow(sources=sources):
             items = "".join(f"<li>{link(source.url, source.title or source.url)}</li>" for source in sources)
             return f'<ul class="anb-said">{items}</ul>'
-        case Retry(why):
-            return f'<p class="anb-row"><span class="anb-warn">↻</span> Tried again: {with_code(why)}</p>'
-        case Step():
-            return _step(entry)
+        case ImagesRow(images=images):
+            drawn = map(_thumbnail, image_labels(images), (image.data for image in images))
+            return f'<p class="anb-given">{" ".join(drawn)}</p>'
+        case LineRow():
+            return _line(row)
+        case _:
+            assert_never(row)
 
 
-def _thumbnail(words: str, data: bytes) -> str:
-    """Small as it is: a sanitised reading has no styles to make it so."""
-    alt = html.escape(words)
+def _thumbnail(label: str, data: bytes) -> str:
+    """The image is as small as it is shown: sanitised HTML has no styles to shrink it."""
+    alt = html.escape(label)
     if not data:
         return f'<span class="anb-dim">{alt}</span>'
     return f'<img alt="{alt}" title="{alt}" src="data:image/jpeg;base64,{base64.b64encode(data).decode()}">'
 
 
-def _step(step: Step) -> str:
-    kind, sign = _MARKS[step.end]
-    mark = f'<span class="anb-{kind}">{sign}</span>'
-    verdict = step.end if step.end in ("failed", "denied") else ""
-    outcome = ": ".join(filter(None, (verdict, step.summary)))
-    facts = list(filter(None, (outcome, duration(step.seconds) if step.seconds >= 0.05 else "")))
-    told = (
-        f'<span class="anb-c">: </span><span class="anb-dim">{with_code(", ".join(facts))}</span>'
-        if facts
-        else ""
-    )
-    inside = _inside(step)
-    row = f"{mark} {_title(step)}{told}"
-    return _fold(row, inside) if inside else f'<p class="anb-row">{row}</p>'
+def _line(row: LineRow) -> str:
+    facts = [row.outcome] if row.outcome else []
+    title, inside = with_code(row.title), ""
+    if isinstance(row, ToolRow):
+        title, inside = _tool_title(row), _inside(row)
+        facts += [duration(row.seconds)] if row.seconds >= 0.05 else []
+    detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
+    line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
+    return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
 
 
-def _title(step: Step) -> str:
-    """The file it is about stands out."""
-    before, path, after = step.title.partition(step.path) if step.path else (step.title, "", "")
+def _icon(state: State) -> str:
+    look = LOOKS[state]
+    return f'<span class="anb-{look.tone}">{look.icon}</span>'
+
+
+def _tool_title(row: ToolRow) -> str:
+    """The title with the file that was changed as code."""
+    before, path, after = row.title.partition(row.path) if row.path else (row.title, "", "")
     if not path:
-        return with_code(step.title)
+        return with_code(row.title)
     return f"{html.escape(before)}<code>{html.escape(path)}</code>{html.escape(after)}"
 
 
-def _inside(step: Step) -> str:
-    pieces = [f"<p>{with_code(step.hint)}</p>"] if step.hint and step.end == "failed" else []
-    if step.note and step.end != "stopped":
-        pieces.append(f"<p>Told the model: <q>{html.escape(step.note)}</q></p>")
-    if step.args and not step.path:
-        pieces.append(_block(_arguments(step.args)))
-    pieces += [_output(output) for output in step.outputs]
-    if not step.outputs and step.ok and not step.path and step.result.strip() != step.summary:
-        pieces.append(_block(step.result))
+def _inside(row: ToolRow) -> str:
+    pieces = [f"<p>{with_code(row.hint)}</p>"] if row.hint and row.state == "failed" else []
+    if row.note and row.state != "stopped":
+        pieces.append(f"<p>Told the model: <q>{html.escape(row.note)}</q></p>")
+    if row.args and not row.path:
+        pieces.append(_block(_arguments(row.args)))
+    pieces += [_output(output) for output in row.outputs]
+    if not row.outputs and row.state == "ok" and not row.path and row.result.strip() != row.detail:
+        pieces.append(_block(row.result))
     return "".join(pieces)
 
 
 def _arguments(args: Mapping[str, Any]) -> str:
-    """`name: value` lines; text as it is, so that code reads as code."""
+    """`name: value` lines, with strings unquoted so that code reads as code."""
     lines = []
     for name, value in args.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-        # Masked before it is cut: half of a key is not known as one.
+        # Masked before it is cut, because half a key would not be recognised.
         text = text if len(text) <= MAX_ARGUMENT else mask(text)[:MAX_ARGUMENT] + " …"
         lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
     return "\n".join(lines)
 
 
 def _output(bundle: MimeBundle) -> str:
-    """The richest form that is safe here."""
+    """The richest representation that is safe to show here."""
     texts = {kind: _text(content) for kind, content in bundle.items()}
     plain = texts.get("text/plain", "")
     for kind in _IMAGES:
@@ -144,7 +148,7 @@ def _output(bundle: MimeBundle) -> str:
 
 
 def _framed(markup: str, plain: str) -> str:
-    """A frame cannot grow with what is in it: tables say how many rows they have."""
+    """A sandboxed frame cannot size itself, so the height is guessed from the number of table rows."""
     rows = markup.lower().count("<tr")
     height = min(40 + 25 * rows, 320) if rows else 160
     frame = f'style="height:{height}px" {still_frame_attributes(_FRAME_STYLE + markup)}'
@@ -153,15 +157,15 @@ def _framed(markup: str, plain: str) -> str:
 
 
 def _image(kind: str, content: str, caption: str) -> str:
-    words = html.escape(caption or "picture")
+    label = html.escape(caption or "image")
     if len(content) > MAX_IMAGE:
         size = human_size(len(content) * 3 // 4)
-        return f'<p class="anb-dim">{words}: {kind}, {size}, too large to keep here</p>'
+        return f'<p class="anb-dim">{label}: {kind}, {size}, too large to keep here</p>'
     if kind == "image/svg+xml" and content.lstrip().startswith("<"):
         content = base64.b64encode(content.encode("utf-8", "replace")).decode()
     if not _BASE64.fullmatch(content):
-        return f'<p class="anb-dim">{words}: {kind}, unreadable</p>'
-    return f'<p><img alt="{words}" title="{words}" src="data:{kind};base64,{"".join(content.split())}"></p>'
+        return f'<p class="anb-dim">{label}: {kind}, unreadable</p>'
+    return f'<p><img alt="{label}" title="{label}" src="data:{kind};base64,{"".join(content.split())}"></p>'
 
 
 def _diff(diff: str) -> str:
@@ -184,7 +188,7 @@ def _cut(text: str) -> str:
 
 
 def _text(content: Any) -> str:
-    """Notebooks may hold text as a list of lines."""
+    """Notebooks may store text as a list of lines."""
     return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
 
 

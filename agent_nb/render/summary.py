@@ -106,11 +106,11 @@ def _models(run: FinishedRun) -> str:
     return plural(len(models), "model") if together and len(models) > 1 else model_label(run.model)
 
 
-def image_labels(pictures: Sequence[Thumbnail]) -> list[str]:
-    """`shot.png (640 x 400)`; those without a name by their number."""
+def image_labels(images: Sequence[Thumbnail]) -> list[str]:
+    """`shot.png (640 x 400)`, or `image 2 (640 x 400)` for one without a name."""
     return [
-        f"{picture.name or f'picture {number}'} ({picture.width} x {picture.height})"
-        for number, picture in enumerate(pictures, 1)
+        f"{image.name or f'image {number}'} ({image.width} x {image.height})"
+        for number, image in enumerate(images, 1)
     ]
 
 

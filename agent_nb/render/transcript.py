@@ -1,25 +1,24 @@
-"""The transcript of a run, folded from its events: what was thought, said, done and tried again."""
+"""The transcript of a run: the rows that its events add up to."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeVar, assert_never
 
-from agent_nb.errors import ToolErrorCode
 from agent_nb.events import (
+    ApprovalRequested,
     ApprovalResolved,
+    CallEvent,
     Event,
-    FileAction,
     FileChanged,
     FileDelta,
     MessageAdded,
-    MimeBundle,
     RunFinished,
     RunStarted,
     TextDelta,
     ThinkingDelta,
-    Thumbnail,
     ToolArgsDelta,
     ToolFinished,
+    ToolProgress,
     ToolReady,
     ToolRunning,
     ToolStarted,
@@ -29,161 +28,132 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Message, Source, ToolResult
+from agent_nb.render.rows import ImagesRow, LineRow, Row, SourcesRow, State, TextRow, ThinkingRow, ToolRow
+from agent_nb.render.summary import image_labels
 
-End = Literal["ok", "failed", "denied", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The pictures that came with the prompt."""
-
-    pictures: tuple[Thumbnail, ...]
+R = TypeVar("R", bound=Row)
 
 
-@dataclass(frozen=True, slots=True)
-class Thought:
-    text: str
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One tool call and what came of it."""
-
-    title: str
-    ok: bool = False
-    code: ToolErrorCode | None = None
-    summary: str = ""
-    hint: str = ""
-    seconds: float = 0.0
-    args: Mapping[str, Any] = field(default_factory=dict)
-    outputs: tuple[MimeBundle, ...] = ()
-    result: str = ""
-    """What the model was told."""
-    path: str = ""
-    """The file it changed."""
-    action: FileAction | None = None
-    note: str = ""
-    """What the person said to the model when asked."""
-
-    @property
-    def end(self) -> End:
-        """A call that somebody denied, or that the end of the run has closed, did not fail."""
-        if self.ok:
-            return "ok"
-        return "denied" if self.code == "DENIED" else "stopped" if self.code == "STOPPED" else "failed"
-
-
-Entry = Given | Thought | Words | Cited | Retry | Step
-
-_OUTCOME = ("ok", "code", "summary", "hint", "seconds", "outputs")
-_SILENT = (ToolArgsDelta, FileDelta, UsageUpdated)
-"""Most events of a run, and none of them leaves a mark here."""
-
-
-def transcript(events: Iterable[Event]) -> tuple[Entry, ...]:
-    """What happened, in order; turns that were withdrawn leave only the reason why."""
-    folding = _Folding()
+def transcript(events: Iterable[Event]) -> tuple[Row, ...]:
+    """The rows of a run; of an attempt that was withdrawn, only the retry is left."""
+    growing = Transcript()
     for event in events:
-        if type(event) not in _SILENT:
-            folding.add(event)
-    return tuple(folding.entries)
+        growing.add(event)
+    return tuple(growing.rows)
 
 
-class _Folding:
+class Transcript:
+    """Rows that grow event by event."""
+
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.rows: list[Row] = []
         self._turn = 0
-        """Where the entries of the present turn begin."""
-        self._steps: dict[str, int] = {}
-        self._pieces: list[str] = []
-        """Of the thought or the words that are being written."""
-        self._kind: type[Thought | Words] = Words
+        self._fragments: list[str] = []
+        """Of the text or thinking that is still being streamed."""
+        self._kind: type[TextRow | ThinkingRow] = TextRow
         self._since = 0.0
 
-    def add(self, event: Event) -> None:
+    def add(self, event: Event) -> LineRow | None:
+        """Takes in the next event. Returns the line that it completed, for views that print lines as they come."""
         match event:
-            case ThinkingDelta(text=text, at=at):
-                self._speak(Thought, text, at)
+            case FileDelta() | ToolArgsDelta() | UsageUpdated():
+                pass
             case TextDelta(text=text, at=at):
-                self._speak(Words, text, at)
-            case RunStarted(images=pictures):
-                self.entries += [Given(pictures)] if pictures else []
-            case TurnStarted(at=at):
-                self._close(at)
-                self._turn = len(self.entries)
+                self._stream(TextRow, text, at)
+            case ThinkingDelta(text=text, at=at):
+                self._stream(ThinkingRow, text, at)
+            case RunStarted(images=images) if images:
+                labels = ", ".join(image_labels(images))
+                return self._append(ImagesRow(turn=0, title="Images", detail=labels, images=images), event.at)
+            case TurnStarted(step=step, at=at):
+                self._end_stream(at)
+                self._turn = step
             case TurnRetrying(why=why, at=at):
-                self._close(at)
-                del self.entries[self._turn :]
-                self.entries.append(Retry(why))
-                self._turn = len(self.entries)
+                self._end_stream(at)
+                self._withdraw()
+                return self._append(LineRow(turn=self._turn, title="Retry", detail=why, state="retry"), at)
             case TurnFinished(at=at) | RunFinished(at=at):
-                self._close(at)
-            case ToolStarted(call_id=call_id, title=title, at=at):
-                self._close(at)
-                self._steps[call_id] = len(self.entries)
-                self.entries.append(Step(title=title))
-            case MessageAdded(message=message):
-                self._take(message)
+                self._end_stream(at)
+            case MessageAdded(message=message, at=at):
+                self._add_message(message, at)
+            case RunStarted():
+                pass
             case _:
-                self._tell_step(event)
+                return self._add_call_event(event)
+        return None
 
-    def _tell_step(self, event: Event) -> None:
+    def _add_call_event(self, event: CallEvent) -> LineRow | None:
         match event:
+            case ToolStarted(call_id=call_id, title=title, at=at):
+                self._append(ToolRow(turn=self._turn, call_id=call_id, title=title), at)
             case ToolReady(call_id=call_id, title=title, args=args):
-                self._change(call_id, lambda step: replace(step, title=title, args=args))
+                self._change(call_id, title=title, args=args)
             case ToolRunning(call_id=call_id, title=title):
-                self._change(call_id, lambda step: replace(step, title=title))
-            case FileChanged(call_id=str(call_id), path=path, action=action):
-                self._change(call_id, lambda step: replace(step, path=path, action=action))
+                self._change(call_id, title=title)
             case ApprovalResolved(call_id=call_id, note=note):
-                self._change(call_id, lambda step: replace(step, note=note))
-            case ToolFinished(call_id=call_id) as end:
-                told = {name: getattr(end, name) for name in _OUTCOME}
-                self._change(call_id, lambda step: replace(step, **told))
+                self._change(call_id, note=note)
+            case FileChanged(call_id=call_id, path=path, action=action):
+                self._change(call_id, path=path, action=action)
+            case ToolFinished(call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs):
+                result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
+                return self._change(call_id, state=_state_of(event), **result)
+            case ToolProgress() | ApprovalRequested():
+                pass
+            case _:
+                assert_never(event)
+        return None
 
-    def _change(self, call_id: str, change: Callable[[Step], Step]) -> None:
-        index = self._steps.get(call_id, len(self.entries))
-        step = self.entries[index] if index < len(self.entries) else None
-        if isinstance(step, Step):
-            self.entries[index] = change(step)
+    def _append(self, row: R, at: float) -> R:
+        """Adds a row after the text or thinking that was being streamed."""
+        self._end_stream(at)
+        self.rows.append(row)
+        return row
 
-    def _take(self, message: Message) -> None:
-        sources = tuple(part for part in message.parts if isinstance(part, Source))
-        if sources:
-            self.entries.append(Cited(sources))
-        # Calls of one turn are answered in the order in which they began.
-        asked = [i for i in range(self._turn, len(self.entries)) if isinstance(self.entries[i], Step)]
-        answers = [part for part in message.parts if isinstance(part, ToolResult)]
-        for index, answer in zip(asked, answers, strict=False):
-            step = self.entries[index]
-            if isinstance(step, Step):
-                self.entries[index] = replace(step, result=answer.text)
+    def _change(self, call_id: str | None, **changes: Any) -> ToolRow | None:
+        for index in reversed(range(len(self.rows))):
+            row = self.rows[index]
+            if isinstance(row, ToolRow) and row.call_id == call_id:
+                self.rows[index] = changed = replace(row, **changes)
+                return changed
+        return None
 
-    def _speak(self, kind: type[Thought | Words], text: str, at: float) -> None:
-        if self._pieces and self._kind is not kind:
-            self._close(at)
-        if not self._pieces:
+    def _withdraw(self) -> None:
+        """Removes the rows of this turn, except for the retries before this one."""
+        self.rows = [
+            row
+            for row in self.rows
+            if row.turn != self._turn or (isinstance(row, LineRow) and row.state == "retry")
+        ]
+
+    def _add_message(self, message: Message, at: float) -> None:
+        if sources := tuple(part for part in message.parts if isinstance(part, Source)):
+            self._append(SourcesRow(turn=self._turn, sources=sources), at)
+        # The results of a turn are in the order in which its calls started.
+        calls = [row.call_id for row in self.rows if isinstance(row, ToolRow) and row.turn == self._turn]
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        for call_id, result in zip(calls, results, strict=False):
+            self._change(call_id, result=result.text)
+
+    def _stream(self, kind: type[TextRow | ThinkingRow], text: str, at: float) -> None:
+        if self._fragments and self._kind is not kind:
+            self._end_stream(at)
+        if not self._fragments:
             self._kind, self._since = kind, at
-        self._pieces.append(text)
+        self._fragments.append(text)
 
-    def _close(self, at: float) -> None:
-        text = "".join(self._pieces).strip()
-        self._pieces.clear()
-        if text:
-            self.entries.append(Words(text) if self._kind is Words else Thought(text, at - self._since))
+    def _end_stream(self, at: float) -> None:
+        text = "".join(self._fragments).strip()
+        self._fragments.clear()
+        if not text:
+            return
+        if self._kind is TextRow:
+            self.rows.append(TextRow(turn=self._turn, text=text))
+        else:
+            self.rows.append(ThinkingRow(turn=self._turn, text=text, seconds=at - self._since))
+
+
+def _state_of(end: ToolFinished) -> State:
+    """A call that was denied, or that the end of the run closed, has not failed."""
+    if end.ok:
+        return "ok"
+    return "denied" if end.code == "DENIED" else "stopped" if end.code == "STOPPED" else "failed"

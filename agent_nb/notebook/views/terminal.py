@@ -6,23 +6,14 @@ import sys
 
 from agent_nb._base.secrets import StreamMasker, safe_text
 from agent_nb.engine.handle import Handle
-from agent_nb.events import (
-    Event,
-    RunFinished,
-    TextDelta,
-    ToolFinished,
-    ToolReady,
-    ToolStarted,
-    TurnRetrying,
-    UsageUpdated,
-)
+from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
+from agent_nb.render.rows import line_text
+from agent_nb.render.transcript import Transcript
 from agent_nb.run import Run
 
 CLEAR_LINE = "\r\x1b[2K"
-ENDS = {"DENIED": ("⊘", "denied: "), "STOPPED": ("■", "")}
-"""Of calls that did not succeed and did not fail: a mark, and a word where the summary has none."""
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -39,12 +30,12 @@ class TerminalView:
         self._handle = handle
         self._live = sys.stdout.isatty()
         self._phases: dict[int, str] = {}
-        """How each variant stands, in words."""
-        self._titles: dict[tuple[int, str], str] = {}
-        self._words = StreamMasker()
+        """By variant, as are the transcripts."""
+        self._transcripts: dict[int, Transcript] = {}
+        self._masker = StreamMasker()
         self._mid_line = False
         self._status = ""
-        """The status line as it stands; empty when there is none."""
+        """The status line on the screen; empty when there is none."""
 
     def start(self, note: str) -> None:
         if note:
@@ -66,32 +57,26 @@ class TerminalView:
     def _on_event(self, event: Event) -> None:
         variant = event.variant
         self._phases[variant] = phase_after(self._phases.get(variant, ""), event)
-        option = f"{variant + 1}: " if len(self._phases) > 1 else ""
-        if not isinstance(event, TextDelta | UsageUpdated):  # which come in the midst of a text
-            self._say(self._words.rest())
-        match event:
-            case TextDelta(text=text):
-                if option:  # the words of several at once cannot be read
-                    return
-                self._say(self._words.more(text))
-            case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
-                self._titles[variant, call_id] = title
-            case ToolFinished(call_id=call_id, ok=ok, code=code, summary=summary):
-                mark, said = ("✓", "") if ok else ENDS.get(code or "", ("✗", ""))
-                self._line(f"{option}{mark} {self._titles.get((variant, call_id), '')}  {said}{summary}")
-            case TurnRetrying(why=why):
-                self._line(f"{option}… {why}")
-            case RunFinished() if option:
-                self._line(f"{option}{self._phases[variant]}")
-            case RunFinished():
-                self._clear_status()
-            case _:
-                pass
-        if not self._mid_line and not isinstance(event, RunFinished):
+        row = self._transcripts.setdefault(variant, Transcript()).add(event)
+        several = len(self._phases) > 1
+        if isinstance(event, TextDelta):
+            if several:  # the texts of several variants at once would be unreadable
+                return
+            self._write(self._masker.more(event.text))
+        elif not isinstance(event, UsageUpdated):  # which arrives in the middle of a text
+            self._write(self._masker.rest())
+        label = f"{variant + 1}: " if several else ""
+        if row:
+            self._line(label + line_text(row))
+        if not isinstance(event, RunFinished):
             self._show_status()
+        elif several:
+            self._line(label + self._phases[variant])
+        else:
+            self._clear_status()
         sys.stdout.flush()
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if text := printable(text):
             self._clear_status()
             sys.stdout.write(text)
@@ -104,7 +89,7 @@ class TerminalView:
         sys.stdout.flush()
 
     def _show_status(self) -> None:
-        if self._live:
+        if self._live and not self._mid_line:
             width = shutil.get_terminal_size().columns - 1
             status = printable(safe_text(f"{self._handle.name}: {', '.join(self._phases.values())}"))[:width]
             if status != self._status:

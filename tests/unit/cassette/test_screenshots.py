@@ -174,10 +174,10 @@ async def test_a_bad_picture_stops_before_anything_is_sent():
 async def test_every_form_shows_what_was_given():
     run = await made(PAGE, DONE, images=[SHOT, to_image(MARKED.data)])
     html = bundle(run)["text/html"]
-    assert re.findall(r'<img alt="([^"]+)"', html) == ["shot.png (640 x 400)", "picture 2 (640 x 400)"]
+    assert re.findall(r'<img alt="([^"]+)"', html) == ["shot.png (640 x 400)", "image 2 (640 x 400)"]
     assert html.index("<img") < html.index("<details")
-    assert run.to_markdown().splitlines()[2] == "- given: `shot.png (640 x 400)`, `picture 2 (640 x 400)`"
-    assert "  given: shot.png (640 x 400), picture 2 (640 x 400)\n" in to_text(run)
+    assert run.to_markdown().splitlines()[2] == "- Images: shot.png (640 x 400), image 2 (640 x 400)"
+    assert "  • Images: shot.png (640 x 400), image 2 (640 x 400)\n" in to_text(run)
 
 
 async def test_a_name_is_text_not_markup():

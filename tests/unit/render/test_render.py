@@ -169,7 +169,7 @@ async def test_a_withdrawn_turn_is_not_shown():
     run = await play([text("Half a sen"), write(content="<p>half"), fail(cut)], [write()], [text("Whole.")])
     words = Elements(bundle(run)["text/html"]).text
     assert "Half a sen" not in words
-    assert "Tried again: The line was cut." in words
+    assert "↻ Retry: The line was cut." in words
     assert to_text(run).count("create index.html") == 1
 
 
@@ -203,7 +203,7 @@ async def test_tools_unfold_to_their_outputs():
 async def test_a_failed_tool_says_why():
     run = await play([call("edit_file", {"path": "no.html", "old": "a", "new": "b"})], [text("I see.")])
     assert "✗ edit no.html: failed: There is no file" in Elements(bundle(run)["text/html"]).text
-    assert "edit no.html: failed, There is no file" in to_text(run)
+    assert "  ✗ edit no.html: failed: There is no file" in to_text(run)
 
 
 async def test_a_failure_without_files_is_short():
@@ -317,7 +317,7 @@ async def test_plain_text_is_stable():
     assert to_text(run) == to_text(other)
     assert to_text(run).splitlines() == [
         f"hero: done ({run.model.partition(':')[2] or run.model})",
-        "  create index.html: ok, 29 bytes, 1 line",
+        "  ✓ create index.html: 29 bytes, 1 line",
         "",
         "Done.",
         "",
@@ -333,7 +333,7 @@ async def test_markdown_reads_as_a_document():
     )
     told = to_markdown(run)
     assert told.startswith("**hero**: cut off at the token limit")
-    assert "- `create index.html`: 29 bytes, 1 line" in told
+    assert "- ✓ `create index.html`: 29 bytes, 1 line" in told
     assert "See `<main>` and &lt;main>." in told
     assert "```html\n<b>\n```" in told
     assert "|&lt;i>|" in told

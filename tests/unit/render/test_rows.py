@@ -1,12 +1,21 @@
-"""The rows of a frozen transcript: what folds together, and how a call's end reads."""
+"""The rows of a transcript: which a retry withdraws, what folds together, and how each form writes them."""
+
+from dataclasses import replace
 
 import pytest
 
 from agent_nb import Agent, tool
 from agent_nb.engine.tool_runner import Answer
-from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
+from agent_nb.errors import ProviderError
+from agent_nb.events import MessageAdded, TextDelta
+from agent_nb.messages import Source, assistant
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
 from agent_nb.render import bundle, to_markdown, to_text
-from tests.support.scripts import write
+from agent_nb.render.frozen import frozen_html
+from agent_nb.render.plain import markdown, plain_text
+from agent_nb.render.rows import LineRow, line_text
+from agent_nb.render.transcript import Transcript, transcript
+from tests.support.scripts import of, write
 from tests.unit.render.test_render import Elements, play
 
 
@@ -37,6 +46,58 @@ async def test_a_stopped_call_is_no_failed_call():
         assert "Not run: the run ended first." in words
         assert "failed" not in words
         assert "✗" not in words
+
+
+NOTE = LineRow(turn=1, title="Note", detail="The cache is `warm`.")
+
+
+def cut(why: str):
+    return fail(ProviderError(why, retryable=True))
+
+
+async def test_a_retry_withdraws_its_own_turn():
+    run = await play(
+        [text("Kept."), write()],
+        [think("Lost."), write("b.html"), cut("Cut.")],
+        [text("Lost, too."), cut("Cut again.")],
+        [text("Whole.")],
+    )
+    rows = transcript(run.events)
+    assert [type(row).__name__ for row in rows] == ["TextRow", "ToolRow", "LineRow", "LineRow", "TextRow"]
+    assert [row.turn for row in rows] == [1, 1, 2, 2, 2]
+    assert [row.detail for row in rows if isinstance(row, LineRow)][1:] == ["Cut.", "Cut again."]
+
+
+async def test_a_row_ends_the_text_before_it():
+    run = await play([text("One, two.", fragment=3)])
+    sources = replace(of(run, MessageAdded)[0], message=assistant(Source("A", "https://a.example")))
+    place = run.events.index(of(run, TextDelta)[1])
+    first, cited, rest = transcript((*run.events[:place], sources, *run.events[place:]))
+    assert (first.text, cited.sources[0].title, rest.text) == ("One", "A", ", two.")
+
+
+async def test_lines_are_given_when_they_are_complete():
+    run = await play([write(), cut("Cut.")], [write()], [text("Done.")])
+    growing = Transcript()
+    lines = [(event.type, line_text(line)) for event in run.events if (line := growing.add(event))]
+    assert lines == [
+        ("turn_retrying", "↻ Retry: Cut."),
+        ("tool_finished", "✓ create index.html: 29 bytes, 1 line"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        (frozen_html, "• Note: The cache is warm."),
+        (markdown, "- Note: The cache is `warm`.\n"),
+        (plain_text, "  • Note: The cache is `warm`.\n"),
+    ],
+)
+async def test_every_form_shows_any_line(form, line):
+    run = await play([text("Done.")])
+    shown = form(run, (NOTE, *transcript(run.events)))
+    assert line in (Elements(shown).text if form is frozen_html else shown)
 
 
 @tool(approval="ask")

@@ -1,0 +1,102 @@
+"""The rows of a transcript, as HTML, Markdown, plain text and the terminal share them.
+
+Most rows are a line: the icon of its state, a title and a detail. A `LineRow` shows in all four without more code.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from agent_nb._base.secrets import mask
+from agent_nb.events import FileAction, MimeBundle, Thumbnail
+from agent_nb.messages import Source
+
+State = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
+
+
+class Look(NamedTuple):
+    icon: str
+    tone: str
+    """The CSS class that colours the icon, after `anb-`."""
+    word: str = ""
+    """Written before the detail where the icon is not enough."""
+
+
+LOOKS: dict[State, Look] = {
+    "info": Look("•", "dim"),
+    "ok": Look("✓", "ok"),
+    "failed": Look("✗", "err", "failed"),
+    "denied": Look("⊘", "dim", "denied"),
+    "stopped": Look("■", "dim"),
+    "retry": Look("↻", "warn"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseRow:
+    turn: int
+    """The turn it belongs to, from 1; 0 before the first. A retry withdraws the rows of its turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRow(BaseRow):
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingRow(BaseRow):
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcesRow(BaseRow):
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRow(BaseRow):
+    title: str
+    detail: str = ""
+    state: State = "info"
+
+    @property
+    def outcome(self) -> str:
+        """The detail, after a word for the state where the state needs one: `failed: There is no file "a.css".`"""
+        return ": ".join(filter(None, (LOOKS[self.state].word, self.detail)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagesRow(LineRow):
+    """The images given with the prompt."""
+
+    images: tuple[Thumbnail, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRow(LineRow):
+    """A tool call; its detail is the summary of its result."""
+
+    call_id: str
+    state: State = "stopped"
+    hint: str = ""
+    seconds: float = 0.0
+    args: Mapping[str, Any] = field(default_factory=dict)
+    outputs: tuple[MimeBundle, ...] = ()
+    result: str = ""
+    """The text that the model received."""
+    path: str = ""
+    """The file that the call changed."""
+    action: FileAction | None = None
+    note: str = ""
+    """What the user told the model when asked for approval."""
+
+
+Row = TextRow | ThinkingRow | SourcesRow | LineRow
+
+
+def line_text(row: LineRow) -> str:
+    """`✓ create index.html: 2.1 kB, 80 lines`, on one line."""
+    text = f"{LOOKS[row.state].icon} {row.title}" + (f": {row.outcome}" if row.outcome else "")
+    # Masked first: without its line breaks or double spaces, a secret would not be recognised.
+    return " ".join(mask(text).split())
