@@ -29,15 +29,13 @@ def yours_of(opening: Opening, setups: Sequence[Setup], own_system: str) -> Json
     One setup for each variant; they differ in the model alone.
     """
     setup = setups[0]
-    built_in = {tool.name: tool for tool in Toolbox.default()}
-    own = [tool for tool in setup.toolbox if built_in.get(tool.name) is not tool]
     yours: Json = {
         "prompt": opening.prompt,
         "model": setup.provider.name,
         "system": own_system,
         "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
         "files": {path: digest(content) for path, content in (opening.files or {}).items()},
-        "tools": {tool.name: digest(_spec(tool)) for tool in own},
+        "tools": {tool.name: digest(_spec(tool)) for tool in setup.toolbox.own},
         "history": digest([_said(message) for message in opening.history if not _is_ours(message)])
         if opening.history
         else "",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agent_nb._base.wire import Json
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief, shortened
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
-from agent_nb.demo.conversation import Conversation, Use, read_conversation
+from agent_nb.demo.conversation import CREATE, EDIT, READ, Conversation, Use, read_conversation
 from agent_nb.demo.look import choose_look
 from agent_nb.demo.page import build_page, describe, improvement
 from agent_nb.demo.pictures import main_hue
@@ -25,16 +25,6 @@ NEXT = (
     "Go on with “make it blue”, “call it Petit Four” or “add a newsletter section”; a real model, named with its key, "
     "has ideas of its own."
 )
-OUR_TOOLS = frozenset(
-    (
-        *("create_file", "edit_file", "read_file", "list_files", "delete_file"),
-        *("generate_images", "edit_image", "remove_background", "extract_assets", "save_assets"),
-        *("retrieve_option", "check_preview", "list_variables", "describe_variable", "run_python"),
-    )
-)
-"""Tools that come with the package; any other is the user's own."""
-ASKS_FIRST = "(asks first)"
-"""In the description of a tool that needs approval."""
 OWN_TOOLS_AT_MOST = 3
 SHORT_RESULT = 120
 
@@ -61,8 +51,8 @@ Tools = Mapping[str, ToolSpec]
 
 def next_turn(request: Request) -> tuple[Step, ...]:
     """The steps of the turn that follows these messages."""
-    talk = read_conversation(request.messages)
-    tools = {} if talk.last_step else {tool.name: tool for tool in request.tools}
+    talk = read_conversation(request)
+    tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant)
     if talk.earlier and not asks_for_a_page(talk.prompt):
         steps = _change(talk, tools, brief)
@@ -74,39 +64,39 @@ def next_turn(request: Request) -> tuple[Step, ...]:
 def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Step]:
     """A page from nothing: own tools first, then the page, one improvement, a summary."""
     thoughts: list[Step] = [] if talk.uses else [Think(_thoughts(talk, brief))]
-    if not talk.uses and (calls := _own_calls(tools, brief)):
+    if not talk.uses and (calls := _own_calls(talk, tools, brief)):
         names = _listed([f"`{call.name}`" for call in calls])
         return [*thoughts, Say(f"First I ask your own {names}.\n"), *calls]
-    created, edited = talk.called("create_file"), talk.called("edit_file")
+    created, edited = talk.called(CREATE), talk.called(EDIT)
     page = build_page(brief, choose_look(brief, main_hue(talk.images)), _found(talk))
     if created and not created[0].ok:
         return [Say(f"{_failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
-    if "create_file" in tools and not created:
+    if CREATE in tools and not created:
         opening = f"{_heard(talk)}I write **{brief.name}** as one page, styles first.\n"
-        return [*thoughts, Say(opening), Call("create_file", {"path": talk.path, "content": page})]
+        return [*thoughts, Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [*thoughts, Say(f"{LABEL}\n\n{_fenced(page)}\n\n**{brief.name}**: {describe(brief)}.\n")]
-    if "edit_file" in tools and not edited:
+    if EDIT in tools and not edited:
         old, new = improvement(brief)
         said = "The page stands. One touch more: a line at the top that catches the eye.\n"
-        return [Say(said), Call("edit_file", {"path": talk.path, "old": old, "new": new})]
+        return [Say(said), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
     return [Say(_summary(talk, brief))]
 
 
 def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Step] | None:
     """A change to the page there is; None when it cannot be had, so that a new one must be built."""
-    edits, reads = talk.called("edit_file"), talk.called("read_file")
+    edits, reads = talk.called(EDIT), talk.called(READ)
     failed = bool(edits) and not any(use.ok for use in edits)
     page = talk.page_read or talk.page
     thoughts: list[Step] = [] if talk.uses else [Think(_second_thoughts(talk))]
-    if (page is None or failed) and not reads and "read_file" in tools:
+    if (page is None or failed) and not reads and READ in tools:
         said = "Let me look at the page as it stands.\n"
-        return [*thoughts, Say(said), Call("read_file", {"path": talk.path})]
+        return [*thoughts, Say(said), Call(READ, {"path": talk.path})]
     changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
-    if page is None or not changes or talk.called("create_file"):
+    if page is None or not changes or talk.called(CREATE):
         return None
-    if "edit_file" in tools and (not edits or (failed and len(edits) == 1)):
-        return [*thoughts, Say(_intention(changes)), Call("edit_file", _edit(talk.path, changes))]
+    if EDIT in tools and (not edits or (failed and len(edits) == 1)):
+        return [*thoughts, Say(_intention(changes)), Call(EDIT, _edit(talk.path, changes))]
     if edits:
         return [Say(_change_summary(talk, changes, done=any(use.ok for use in edits)))]
     return [*thoughts, Say(f"{LABEL}\n\n{_items(changes)}\n\n{_fenced(apply_changes(page, changes))}\n")]
@@ -117,16 +107,14 @@ def _edit(path: str, changes: list[Change]) -> Json:
     return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
 
 
-def _own_calls(tools: Tools, brief: Brief) -> list[Call]:
-    own = [
-        tool for tool in tools.values() if tool.name not in OUR_TOOLS and ASKS_FIRST not in tool.description
-    ]
+def _own_calls(talk: Conversation, tools: Tools, brief: Brief) -> list[Call]:
+    own = [tool for name, tool in tools.items() if name in talk.own_tools]
     made = ((tool.name, sample_arguments(tool, brief)) for tool in own[:OWN_TOOLS_AT_MOST])
     return [Call(name, arguments) for name, arguments in made if arguments is not None]
 
 
 def _own_uses(talk: Conversation) -> list[Use]:
-    return [use for use in talk.uses if use.call.name not in OUR_TOOLS]
+    return [use for use in talk.uses if use.call.name in talk.own_tools]
 
 
 def _found(talk: Conversation) -> str:
@@ -189,7 +177,7 @@ def _pictures(talk: Conversation) -> str:
 
 def _summary(talk: Conversation, brief: Brief) -> str:
     items = [f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."]
-    for use in talk.called("edit_file"):
+    for use in talk.called(EDIT):
         items.append("One edit after that: a line at the top." if use.ok else _failure(use))
     if own := [f"`{use.call.name}`" for use in _own_uses(talk)]:
         items.append(
@@ -206,7 +194,7 @@ def _summary(talk: Conversation, brief: Brief) -> str:
 def _change_summary(talk: Conversation, changes: list[Change], *, done: bool) -> str:
     if done:
         return f"{LABEL}\n\n{_items(changes)}\n\nThe rest of `{talk.path}` is as it was.\n"
-    return f"{LABEL}\n\n- {_failure(talk.called('edit_file')[-1])}\n- `{talk.path}` is as it was.\n"
+    return f"{LABEL}\n\n- {_failure(talk.called(EDIT)[-1])}\n- `{talk.path}` is as it was.\n"
 
 
 def _items(changes: list[Change]) -> str:

@@ -10,6 +10,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from agent_nb._base.bridge import from_any_thread
@@ -96,9 +97,9 @@ class RunHandle(Handle):
         """The loop. Gives the reason why it ended."""
         last_step = self._setup.limits.steps
         for step in range(1, last_step + 1):
-            if step == last_step > 1:
+            if summing_up := step == last_step > 1:
                 self._add(user(prompt_text("sum_up")))
-            turn = await self._turn(step)
+            turn = await self._turn(step, self._request(summing_up))
             self._add(turn.message)
             if turn.stop == "refusal":
                 raise Ended("refusal", turn.detail or "The model declined to answer.")
@@ -108,9 +109,8 @@ class RunHandle(Handle):
                 return "max_steps" if step == last_step > 1 else turn.stop
         return "max_steps"
 
-    async def _turn(self, step: int) -> Turn:
+    async def _turn(self, step: int, request: Request) -> Turn:
         """One turn of the model, tried again when the vendor or the network fails."""
-        request = self._request()
         known = dict(self._call_counts)
         self._emit(TurnStarted, step=step)
         for attempt in itertools.count(1):
@@ -190,6 +190,7 @@ class RunHandle(Handle):
             if opening.files is None:
                 found = await files_in(opening.history, setup.toolbox)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
+            self._facts = opening.facts(self._workspace.files, setup.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
             self._finish(await self._converse())
@@ -318,13 +319,14 @@ class RunHandle(Handle):
 
     # small steps
 
-    def _request(self) -> Request:
+    def _request(self, summing_up: bool) -> Request:
         return Request(
             system=self._setup.system,
             messages=tuple(self._messages),
             tools=self._setup.toolbox.specs,
             variant=self.variant,
             clock=self._clock,
+            facts=replace(self._facts, summing_up=summing_up),
         )
 
     @functools.cached_property

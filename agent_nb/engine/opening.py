@@ -8,11 +8,13 @@ from typing import Any
 
 from agent_nb.engine.conversation import describe_edits, describe_files, images_in, page_in, to_message
 from agent_nb.errors import ConfigError
-from agent_nb.files import Files
+from agent_nb.files import Files, safe_path
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.prompts import image_numbers, image_text
+from agent_nb.providers.base import Facts
 from agent_nb.run import Run
+from agent_nb.tools import Toolbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Opening:
     """Those that came with the prompt."""
     earlier_images: tuple[Image, ...] = ()
     """Those that the person gave earlier in the conversation."""
+    edited: frozenset[str] = frozenset()
+    """Files that the person has edited since the base run, and that the question does not show in full."""
     base: str | None = None
     options: tuple[Files, ...] = ()
     """The files of each variant of the run it goes on from."""
@@ -40,6 +44,11 @@ class Opening:
     def inputs(self) -> tuple[Image, ...]:
         """Every picture the person has given: a number stays with its picture for the whole conversation."""
         return (*self.earlier_images, *self.images)
+
+    def facts(self, files: Files, toolbox: Toolbox) -> Facts:
+        """What the messages say of these files and tools, as values."""
+        own = (tool.name for tool in toolbox.own if tool.approval == "never")
+        return Facts(files=files, edited=self.edited, own_tools=frozenset(own))
 
 
 async def with_images_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -85,6 +94,7 @@ def open_run(
         files=start,
         images=pictures,
         earlier_images=earlier,
+        edited=_edited_files(base) - {safe_path(path) for path in files or ()},
         base=base.id if base is not None else None,
         options=tuple(variant.files for variant in base.variants) if base is not None else (),
         stack=base.settings.get("stack") if base is not None else None,
@@ -109,6 +119,12 @@ def several(images: Any) -> Iterable[Any]:
         return ()
     many = isinstance(images, Sequence | set | Iterator | ValuesView)
     return images if many and not isinstance(images, str | bytes | bytearray | memoryview) else (images,)
+
+
+def _edited_files(base: Run | None) -> frozenset[str]:
+    if base is None or base.given_files is None:
+        return frozenset()
+    return frozenset(path for path, content in base.given_files.items() if base.files.get(path) != content)
 
 
 def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:

@@ -6,12 +6,13 @@ decides whether to try again.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_nb._base.fast_init import quick
 from agent_nb.events import Stop
+from agent_nb.files import Content
 from agent_nb.messages import Message, ToolSpec, Usage
 
 
@@ -51,14 +52,29 @@ class VirtualClock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the texts of a request say, as values, for a scripted model that cannot read them."""
+
+    files: Mapping[str, Content] = field(default_factory=dict)
+    """The files that the run began with."""
+    edited: frozenset[str] = frozenset()
+    """Files that the person has edited since the previous run; the texts hold a diff of these."""
+    own_tools: frozenset[str] = frozenset()
+    """The tools that are not built in and run without approval."""
+    summing_up: bool = False
+    """Whether the last message asks for a summary, because no further tool calls will run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One turn's worth of question. `messages` holds no system message; that text is `system`."""
+    """What a model is asked in one turn. `messages` holds no system message; that text is `system`."""
 
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     variant: int = 0
     clock: Clock = field(default_factory=RealClock)
+    facts: Facts = field(default_factory=Facts)
 
 
 @quick

@@ -249,73 +249,72 @@ def _counts(change: Change) -> str:
     return f"+{change.added} -{change.removed}"
 
 
-FILE_TOOLS: tuple[Tool, ...] = (
-    Tool(
-        spec=_spec(
-            "create_file",
-            "Create a file, or replace the whole of one. For a change to a part of a file use edit_file.",
-            {
-                "path": _PATH,
-                "content": {"type": "string", "description": "The complete text of the file."},
-            },
-            required=("path", "content"),
-        ),
-        run=_create,
-        title=lambda args: _title("create", args),
-        stream=FileArguments,
-        writes=_written,
-        repeatable=True,
+CREATE_FILE = Tool(
+    spec=_spec(
+        "create_file",
+        "Create a file, or replace the whole of one. For a change to a part of a file use edit_file.",
+        {
+            "path": _PATH,
+            "content": {"type": "string", "description": "The complete text of the file."},
+        },
+        required=("path", "content"),
     ),
-    Tool(
-        spec=_spec(
-            "edit_file",
-            "Replace exact text in a file: give old and new, or several replacements as edits."
-            " They are made in order, all or none. Returns the diff.",
-            {
-                "path": _PATH,
-                **_EDIT,
-                "edits": {
-                    "type": "array",
-                    "description": "Several replacements, in place of old and new.",
-                    "minItems": 1,
-                    "items": _object(_EDIT, ("old", "new")),
-                },
-            },
-            required=("path",),
-        ),
-        run=_edit,
-        title=lambda args: _title("edit", args),
-        writes=_written,
-        repeatable=True,
-    ),
-    Tool(
-        spec=_spec(
-            "read_file",
-            "Read a file or a range of its lines: give path, or several as files.",
-            {
-                **_RANGE,
-                "files": {
-                    "type": "array",
-                    "description": "Several files, in place of path.",
-                    "minItems": 1,
-                    "items": _object(_RANGE, ("path",)),
-                },
-                "numbered": {"type": "boolean", "description": "Put its number before each line."},
-            },
-        ),
-        run=_read,
-        title=_read_title,
-    ),
-    Tool(
-        spec=_spec("list_files", "List all files with their type, size and number of lines.", {}),
-        run=_list,
-        title=lambda args: "list files",
-    ),
-    Tool(
-        spec=_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),
-        run=_delete,
-        title=lambda args: _title("delete", args),
-        writes=_written,
-        repeatable=True,
-    ),
+    run=_create,
+    title=lambda args: _title("create", args),
+    stream=FileArguments,
+    writes=_written,
+    repeatable=True,
 )
+EDIT_FILE = Tool(
+    spec=_spec(
+        "edit_file",
+        "Replace exact text in a file: give old and new, or several replacements as edits."
+        " They are made in order, all or none. Returns the diff.",
+        {
+            "path": _PATH,
+            **_EDIT,
+            "edits": {
+                "type": "array",
+                "description": "Several replacements, in place of old and new.",
+                "minItems": 1,
+                "items": _object(_EDIT, ("old", "new")),
+            },
+        },
+        required=("path",),
+    ),
+    run=_edit,
+    title=lambda args: _title("edit", args),
+    writes=_written,
+    repeatable=True,
+)
+READ_FILE = Tool(
+    spec=_spec(
+        "read_file",
+        "Read a file or a range of its lines: give path, or several as files.",
+        {
+            **_RANGE,
+            "files": {
+                "type": "array",
+                "description": "Several files, in place of path.",
+                "minItems": 1,
+                "items": _object(_RANGE, ("path",)),
+            },
+            "numbered": {"type": "boolean", "description": "Put its number before each line."},
+        },
+    ),
+    run=_read,
+    title=_read_title,
+)
+LIST_FILES = Tool(
+    spec=_spec("list_files", "List all files with their type, size and number of lines.", {}),
+    run=_list,
+    title=lambda args: "list files",
+)
+DELETE_FILE = Tool(
+    spec=_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),
+    run=_delete,
+    title=lambda args: _title("delete", args),
+    writes=_written,
+    repeatable=True,
+)
+FILE_TOOLS: tuple[Tool, ...] = (CREATE_FILE, EDIT_FILE, READ_FILE, LIST_FILES, DELETE_FILE)

@@ -56,7 +56,7 @@ class Toolbox:
     @classmethod
     def default(cls, more: Iterable[Tool | Callable[..., Any]] = ()) -> "Toolbox":
         """The built-in tools and more. A run offers those of them that can be of use."""
-        box = cls([*(tool for family in FAMILIES.values() for tool in family), *more])
+        box = cls([*_built_in(), *more])
         box._is_default = True
         return box
 
@@ -65,6 +65,12 @@ class Toolbox:
         if not self._is_default:
             return self
         return Toolbox(tool for tool in self if tool.needs <= set(there))
+
+    @property
+    def own(self) -> tuple[Tool, ...]:
+        """The tools that are not built in."""
+        built_in = {tool.name: tool for tool in _built_in()}
+        return tuple(tool for tool in self if built_in.get(tool.name) is not tool)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -116,6 +122,10 @@ class Toolbox:
         hint = f"Did you mean `{nearest[0]}`? " if nearest else ""
         known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in words."
         return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint + known)
+
+
+def _built_in() -> Iterator[Tool]:
+    return (tool for family in FAMILIES.values() for tool in family)
 
 
 def _parsed(arguments: str) -> Json:

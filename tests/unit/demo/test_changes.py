@@ -8,7 +8,7 @@ from agent_nb import Run
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.colours import hue_of, readable_on
 from agent_nb.messages import Message, ToolResult, assistant, user
-from agent_nb.providers.base import Request, Turn, VirtualClock
+from agent_nb.providers.base import Facts, Request, Turn, VirtualClock
 from agent_nb.tools import Toolbox
 from tests.support.demo_kit import BAKERY, Page, agent, built, called
 
@@ -108,6 +108,15 @@ async def test_a_page_edited_by_hand_is_read_first() -> None:
     assert "Brioche worth" in after
 
 
+async def test_a_page_read_once_is_known_from_then_on() -> None:
+    first = await built(BAKERY)
+    edited = first.with_files({"index.html": str(first.html).replace("Bread worth", "Brioche worth")})
+    _, _, second = await changed("make it blue", edited)
+    _, after, third = await changed("call it Petit Four", second)
+    assert called(third) == ["edit_file"]
+    assert "Brioche worth" in after
+
+
 async def test_a_page_of_somebody_else_is_changed() -> None:
     page = "<html><head><title>Old</title></head><body><h1>Old</h1><p>Old times</p></body></html>"
     run = await agent().run("Call it New Times, purple, add a contact section", files={"index.html": page})
@@ -133,12 +142,14 @@ async def test_a_fenced_page_is_changed_in_text() -> None:
 
 
 async def test_edits_that_fail_are_tried_once_more() -> None:
-    page = "```html\n<title>a</title><main></main></html>\n```"
-    messages: list[Message] = [user(BAKERY), assistant(page), user("make it blue")]
+    facts = Facts(files={"index.html": "<title>a</title><main></main></html>"})
+    messages: list[Message] = [user(BAKERY), assistant("Done."), user("make it blue")]
     provider, clock = DemoProvider(pace=0), VirtualClock(pace=0)
     names = []
     for _ in range(10):
-        request = Request(system="", messages=tuple(messages), tools=Toolbox.default().specs, clock=clock)
+        request = Request(
+            system="", messages=tuple(messages), tools=Toolbox.default().specs, clock=clock, facts=facts
+        )
         *_, turn = [piece async for piece in provider.stream(request)]
         assert isinstance(turn, Turn)
         messages.append(turn.message)

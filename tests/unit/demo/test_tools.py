@@ -61,13 +61,25 @@ async def test_a_failing_own_tool_does_not_stop_it() -> None:
 
 
 async def test_a_tool_that_asks_first_is_left_alone() -> None:
-    @tool
+    @tool(approval="ask")
     def launch(where: str) -> str:
-        """Launch something (asks first)."""
+        """Launch something."""
         raise AssertionError("called")
 
     run = await agent(tools=[*file_tools("create_file"), launch]).run(BAKERY)
     assert called(run) == ["create_file"]
+
+
+async def test_only_tools_that_are_not_built_in_are_tried_out() -> None:
+    """Whatever they are called: the demo model knows no list of names."""
+
+    @tool(name="run_python")
+    def own(code: str) -> str:
+        """Run some code."""
+        return "done"
+
+    run = await agent(tools=[*Toolbox.default(), own]).run(BAKERY)
+    assert called(run) == ["run_python", "create_file", "edit_file"]
 
 
 @pytest.mark.parametrize("failing", ["create_file", "edit_file"])

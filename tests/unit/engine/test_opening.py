@@ -10,14 +10,15 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from agent_nb import Agent
+from agent_nb import Agent, Limits, tool
 from agent_nb.engine.conversation import images_in
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
     FileChanged,
 )
 from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
-from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.tools import Toolbox
 from tests.support.drawings import png
 from tests.support.scripts import PAGE, of, run_script, write
 
@@ -95,6 +96,32 @@ async def test_files_given_are_shown_to_the_model():
         run = await Agent(provider).run("Fix it", files={"index.html": PAGE})
     assert f"`index.html`:\n```html\n{PAGE}\n```" in provider.requests[0].messages[-1].text
     assert run.html == PAGE
+
+
+async def test_a_scripted_model_gets_files_and_edits_as_values():
+    first = await run_script([write()], [write("a.css", "b{}")], [text("Made.")])
+    edited = first.with_files({"index.html": PAGE + "!", "a.css": "i{}", "note.txt": "hi"})
+    with ScriptedProvider([[text("I see.")]]) as provider:
+        await Agent(provider).run("Go on", base=edited, files={"./a.css": "u{}"})
+    facts = provider.requests[0].facts
+    assert dict(facts.files) == {"index.html": PAGE + "!", "a.css": "u{}", "note.txt": "hi"}
+    assert facts.edited == {"index.html"}, "the others are shown in full"
+    assert not facts.summing_up
+
+
+async def test_a_scripted_model_is_told_which_tools_it_may_try():
+    @tool
+    def free(a: int) -> int:
+        return a
+
+    @tool(approval="ask")
+    def asks(a: int) -> int:
+        return a
+
+    with ScriptedProvider([[call("free", {"a": 1})], [text("Done.")]]) as provider:
+        await Agent(provider, tools=[*Toolbox.default(), free, asks], limits=Limits(steps=2)).run("Go")
+    assert provider.requests[0].facts.own_tools == {"free"}
+    assert [request.facts.summing_up for request in provider.requests] == [False, True]
 
 
 async def test_a_conversation_of_plain_dicts_seeds_files():
