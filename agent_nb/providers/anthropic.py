@@ -4,7 +4,6 @@ Thinking blocks carry signatures that must come back exactly as they came, so th
 ride on its message and are echoed in order.
 """
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 VENDOR = "anthropic"
 MAX_TOKENS = 32_000
+"""The API requires a limit; this one holds where the model's own is not in the table."""
 IMAGE_LIMITS = (2000, 3_700_000)
 """Longest edge, and bytes: the service allows 5 MB after base64."""
 
@@ -48,21 +48,11 @@ _STATUS_OF = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-_EFFORTS = {
-    "minimal": "low",
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-    "xhigh": "xhigh",
-    "max": "max",
-}
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
-"""Thinking tokens for models from before adaptive thinking."""
+"""Thinking tokens for models without adaptive thinking."""
 
 
 class AnthropicProvider(StreamingProvider):
-    sdk = "anthropic"
-
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import anthropic
 
@@ -91,7 +81,7 @@ class AnthropicProvider(StreamingProvider):
 
 
 def _body(settings: Settings, request: Request) -> Json:
-    max_tokens = settings.max_tokens or MAX_TOKENS
+    max_tokens = settings.max_tokens or settings.family.max_output or MAX_TOKENS
     body: Json = {
         "model": settings.model,
         "max_tokens": max_tokens,
@@ -111,23 +101,19 @@ def _body(settings: Settings, request: Request) -> Json:
 
 
 def _thinking(settings: Settings, max_tokens: int) -> Json:
-    """Adaptive and shown; older models take a budget, the oldest do not think."""
-    if settings.effort == "none":
+    """Thinking in the form the model takes, shown as summaries."""
+    family, effort = settings.family, settings.effort
+    if effort == "none":
         return {"thinking": {"type": "disabled"}}
-    version = _version(settings.model)
-    if version < (3, 7):
-        return {}
-    if version < (4, 6):
-        budget = min(_BUDGETS[settings.effort or "medium"], max_tokens - 1024)
-        return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= 1024 else {}
-    effort = {"output_config": {"effort": _EFFORTS[settings.effort]}} if settings.effort else {}
-    return {"thinking": {"type": "adaptive", "display": "summarized"}, **effort}
-
-
-def _version(model: str) -> tuple[int, int]:
-    """`claude-opus-4-5-20251101` -> (4, 5); a name that tells no version is taken for a new model."""
-    found = re.search(r"claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)", model)
-    return (int(found[1]), int(found[2] or 0)) if found else (99, 0)
+    match family.thinking:
+        case "adaptive":
+            config = {"output_config": {"effort": family.effort(effort)}} if effort else {}
+            return {"thinking": {"type": "adaptive", "display": "summarized"}, **config}
+        case "budget":
+            budget = min(_BUDGETS[effort or "medium"], max_tokens - 1024)
+            return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= 1024 else {}
+        case _:
+            return {}
 
 
 def _messages(messages: Sequence[Message]) -> list[Json]:

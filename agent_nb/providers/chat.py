@@ -19,6 +19,7 @@ from agent_nb.providers.openai import sdk_error
 from agent_nb.providers.parts import data_url, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.vendors import EFFORT
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,19 +30,9 @@ NO_KEY = "none"
 
 _STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
 _REASONING = ("reasoning_content", "reasoning")
-_DEEPSEEK_EFFORTS = {
-    "minimal": "low",
-    "low": "low",
-    "medium": "high",
-    "high": "high",
-    "xhigh": "max",
-    "max": "max",
-}
 
 
 class ChatProvider(StreamingProvider):
-    sdk = "openai"
-
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import openai
 
@@ -86,21 +77,20 @@ def _body(settings: Settings, request: Request) -> Json:
 
 
 def _effort(settings: Settings) -> Json:
-    """How much to think, in each server's own words; nothing when not asked."""
-    effort = settings.effort
-    match settings.vendor.name:
-        case _ if effort is None:
-            return {}
-        case "openrouter":
-            return {"reasoning": {"effort": effort}}
-        case "deepseek":
-            off = {"thinking": {"type": "disabled"}}
-            on = {"thinking": {"type": "enabled"}, "reasoning_effort": _DEEPSEEK_EFFORTS.get(effort, "high")}
-            return off if effort == "none" else on
-        case "vllm" | "llamacpp":
-            return {"chat_template_kwargs": {"enable_thinking": effort != "none"}, "reasoning_effort": effort}
-        case _:
-            return {"reasoning_effort": effort}
+    """The vendor's own fields for the effort; empty when none is set."""
+    vendor, effort = settings.vendor, settings.effort
+    if effort is None:
+        return {}
+    if effort == "none" and vendor.no_effort_fields is not None:
+        return vendor.no_effort_fields
+    return _filled(vendor.effort_fields, settings.family.effort(effort))
+
+
+def _filled(fields: Json, effort: str) -> Json:
+    return {
+        key: _filled(value, effort) if isinstance(value, dict) else (effort if value == EFFORT else value)
+        for key, value in fields.items()
+    }
 
 
 def _messages(settings: Settings, request: Request) -> list[Json]:
@@ -133,9 +123,7 @@ def _assistant(settings: Settings, message: Message) -> Json:
     ]
     sent: Json = {"role": "assistant", "content": message.text or (None if calls else "")}
     if calls:
-        sent["tool_calls"] = calls
-        if settings.vendor.name == "deepseek":
-            sent["reasoning_content"] = ""  # refused without the field, even for turns that had no thinking
+        sent |= {"tool_calls": calls, **settings.vendor.call_fields}
     return {**sent, **message.vendor.get(settings.vendor.name, {})}
 
 

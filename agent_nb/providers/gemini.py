@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 VENDOR = "gemini"
 IMAGE_LIMITS = (3072, 7_000_000)
-THINKING_LEVELS = {"none": "minimal", "minimal": "minimal", "low": "low", "medium": "medium"}
-"""Everything above is `high`, the most there is."""
 
 _STOPS: dict[str, Stop] = {"incomplete": "max_tokens", "requires_continuation": "go_on"}
 _FAILED = ("failed", "cancelled", "budget_exceeded")
@@ -45,8 +43,6 @@ _STATUS_OF = {
 
 
 class GeminiProvider(StreamingProvider):
-    sdk = "google.genai"
-
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http)
         # The client is kept beside its resource: dropped, it would close itself under the stream.
@@ -83,7 +79,7 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float =
 def _body(settings: Settings, request: Request) -> Json:
     config: Json = {"thinking_summaries": "auto"}
     if settings.effort:
-        config["thinking_level"] = THINKING_LEVELS.get(settings.effort, "high")
+        config["thinking_level"] = settings.family.effort(settings.effort)
     if settings.max_tokens:
         config["max_output_tokens"] = settings.max_tokens
     messages, token = _without_unfinished(request.messages)

@@ -18,7 +18,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
-from agent_nb.providers.gemini import IMAGE_LIMITS, THINKING_LEVELS, make_client, retry_delay
+from agent_nb.providers.gemini import IMAGE_LIMITS, make_client, retry_delay
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
@@ -39,8 +39,6 @@ _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
 class GeminiGenerateProvider(VendorProvider):
-    sdk = "google.genai"
-
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
         return client, client.aio.models
@@ -86,7 +84,7 @@ async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
 def _body(settings: Settings, request: Request) -> Json:
     thinking: Json = {"include_thoughts": True}
     if settings.effort:
-        thinking["thinking_level"] = THINKING_LEVELS.get(settings.effort, "high").upper()
+        thinking["thinking_level"] = settings.family.effort(settings.effort).upper()
     config: Json = {
         "thinking_config": thinking,
         "automatic_function_calling": {"disable": True},

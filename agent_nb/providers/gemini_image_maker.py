@@ -24,7 +24,6 @@ ORDINARY_TOKENS = 1_120
 
 
 class GeminiImageMaker(VendorClient):
-    sdk = "google.genai"
     note = ""
     edits = True
     transparent = False

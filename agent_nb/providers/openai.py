@@ -38,8 +38,6 @@ _POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
 
 
 class OpenAIProvider(StreamingProvider):
-    sdk = "openai"
-
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         return make_client(self.settings, http).responses.with_streaming_response
 
@@ -70,11 +68,12 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
 
 
 def _body(settings: Settings, request: Request) -> Json:
+    family = settings.family
     body: Json = {
         "model": settings.model,
         "stream": True,
         "store": False,
-        "include": ["reasoning.encrypted_content"],
+        **({"include": ["reasoning.encrypted_content"]} if family.encrypted_reasoning else {}),
         "input": _messages(request.messages),
         "stream_options": {"include_obfuscation": False},
     }
@@ -83,8 +82,9 @@ def _body(settings: Settings, request: Request) -> Json:
     if request.tools:
         body["tools"] = _tools(request.tools)
         body["parallel_tool_calls"] = True
-    if not settings.model.startswith(("gpt-4", "gpt-3", "chatgpt-4")):  # these refuse the field
-        body["reasoning"] = {"summary": "auto"} | ({"effort": settings.effort} if settings.effort else {})
+    if family.efforts:
+        effort = {"effort": family.effort(settings.effort)} if settings.effort else {}
+        body["reasoning"] = {"summary": "auto", **effort}
     if settings.max_tokens:
         body["max_output_tokens"] = settings.max_tokens
     if settings.options:

@@ -36,7 +36,6 @@ _SIZES = {
 
 
 class OpenAIImageMaker(VendorClient):
-    sdk = "openai"
     note = ""
     edits = True
     transparent = True

@@ -5,16 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from agent_nb.messages import Usage
-
-_PRICED = {
-    "anthropic": "anthropic",
-    "openai": "openai",
-    "gemini": "google",
-    "openrouter": "openrouter",
-    "deepseek": "deepseek",
-}
-"""Our vendor names and those of the tables; a local server has no price we could know."""
-_FREE = ("demo",)
+from agent_nb.providers.vendors import FREE, NO_PRICE, VENDORS
 
 
 def price_of(provider_name: str, usage: Usage) -> float | None:
@@ -51,17 +42,18 @@ def price_table_version() -> str:
 
 def calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
     """Dollars for these counts, as the tables name them; None for a model they do not list."""
-    vendor, _, model = provider_name.partition(":")
-    if vendor in _FREE:
-        return Decimal(0)
-    if vendor not in _PRICED:
+    vendor_name, _, model = provider_name.partition(":")
+    vendor = VENDORS.get(vendor_name)
+    if vendor is None or vendor.price_id == NO_PRICE:
         return None
+    if vendor.price_id == FREE:
+        return Decimal(0)
     try:
         import genai_prices
     except ImportError:
         return None
     usage: Any = genai_prices.Usage(**counts)
     try:
-        return genai_prices.calc_price(usage, model, provider_id=_PRICED[vendor]).total_price
+        return genai_prices.calc_price(usage, model, provider_id=vendor.price_id).total_price
     except (LookupError, ValueError):  # ValueError: counts that do not add up, such as more cached than sent
         return None

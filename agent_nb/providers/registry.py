@@ -1,7 +1,7 @@
-"""Models by name: `model("anthropic:claude-opus-5-5")`. Nothing heavy is imported until one is asked.
+"""Finds the provider for a model's name. Nothing heavy is imported until a model is made.
 
-An unknown vendor, a missing key and a missing package are three errors, each naming the remedy, and all
-three come before anything is sent.
+An unknown vendor, a missing key and a missing package raise different errors, each naming the remedy, before
+anything is sent.
 """
 
 import importlib.util
@@ -10,17 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError
 from agent_nb.providers.keys import find_key
-from agent_nb.providers.vendors import PREFERRED, VENDORS, Vendor, load
+from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor, load
 
 if TYPE_CHECKING:
     from agent_nb.providers.base import Provider
-
-_SDK_MODULES = {"openai": "openai", "anthropic": "anthropic", "google-genai": "google.genai"}
-_OFFLINE = ("demo", "replay")
-"""No key, no package, no server: made from the name alone."""
-_FAMILIES = {"claude": "anthropic", "gpt": "openai", "o3": "openai", "o4": "openai", "gemini": "gemini"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +47,14 @@ def model(
     from agent_nb.providers.settings import Settings, check_effort, check_headers, check_max_tokens
 
     vendor, model_name = _parse(name)
-    if vendor.name in _OFFLINE:
+    if vendor.offline:
         check_effort(effort)
         _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
-        return load(vendor.target)(model_name, **options)  # type: ignore[no-any-return]
+        return load(vendor.api.target)(model_name, **options)  # type: ignore[no-any-return]
     _check_text(base_url=base_url, api_key=api_key)
-    _check_installed(vendor)
+    api = _api(vendor, options.pop("api", ""))
+    _check_installed(vendor, api)
     key_variable, key = _key(vendor, name, api_key)
-    api = options.pop("api", "")
     settings = Settings(
         vendor=vendor,
         model=model_name,
@@ -67,43 +63,28 @@ def model(
         key_variable=key_variable,
         effort=check_effort(effort),
         max_tokens=check_max_tokens(options.pop("max_tokens", None)),
-        headers=check_headers(options.pop("headers", None)),
-        options=options,
+        headers={**vendor.headers, **check_headers(options.pop("headers", None))},
+        options={**vendor.extra_body, **options},
     )
-    return load(_target(vendor, api))(settings)  # type: ignore[no-any-return]
-
-
-def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
-    taken = {"pace", "folder"} if vendor.name == "replay" else {"pace"}
-    for option, value in given.items():
-        if option in taken or (option in ("base_url", "api_key") and value is None):
-            continue
-        raise ConfigError(f"`{vendor.name}:` asks no server: it takes `pace`, not `{option}`.")
-
-
-def _check_text(**given: Any) -> None:
-    """A key is never shown, so the value is not."""
-    for name, value in given.items():
-        if not isinstance(value, str | None):
-            raise ConfigError(f"`{name}` is text, not a {type(value).__name__}.")
+    return load(api.target)(settings)  # type: ignore[no-any-return]
 
 
 def full_name(name: str) -> str:
-    """`vendor:model` as its provider will be called; no key is needed to know it."""
+    """`vendor:model` with the vendor's spelling and the recommended model filled in; needs no key."""
     vendor, model_name = _parse(name)
     return f"{vendor.name}:{model_name}"
 
 
 def default_model_name() -> str | None:
-    """The recommended model of the first vendor with a key, or None."""
-    for name in PREFERRED:
-        if find_key(VENDORS[name].keys):
-            return f"{name}:{VENDORS[name].recommended}"
+    """The recommended model of the first preferred vendor with a key, or None."""
+    for vendor in VENDORS.values():
+        if vendor.preferred and find_key(vendor.keys):
+            return f"{vendor.name}:{vendor.recommended}"
     return None
 
 
 def catalog() -> list[VendorInfo]:
-    """Every vendor: is its key there, what to ask it for, what it can do."""
+    """Every vendor: whether its key is set, its recommended model, what it can do."""
     return [_info(vendor) for vendor in VENDORS.values()]
 
 
@@ -133,17 +114,17 @@ def _parse(name: str) -> tuple[Vendor, str]:
     if vendor is None:
         raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))
     model_name = model_name.strip() or vendor.recommended
-    if not model_name and vendor.name == "replay":
+    if not model_name and vendor.name == REPLAY:
         raise ConfigError("Name the cassette to play: `replay:cassettes/hero.jsonl`.")
-    if not model_name and vendor.name != "demo":
+    if not model_name and vendor.name != DEMO:
         raise ConfigError(f"Name the model that {vendor.title} serves: `{vendor.name}:<model>`.")
     return vendor, model_name
 
 
 def _unknown(name: str, vendor_name: str, has_colon: bool) -> str:
-    family = next((vendor for start, vendor in _FAMILIES.items() if name.lower().startswith(start)), None)
-    if family and not has_colon:
-        return f"{name!r} names no vendor. Write `{family}:{name}`."
+    maker = next((row for row in VENDORS.values() if name.lower().startswith(row.name_prefixes)), None)
+    if maker and not has_colon:
+        return f"{name!r} names no vendor. Write `{maker.name}:{name}`."
     import difflib
 
     near = difflib.get_close_matches(vendor_name.lower(), VENDORS, n=1)
@@ -151,14 +132,43 @@ def _unknown(name: str, vendor_name: str, has_colon: bool) -> str:
     return f"No vendor {vendor_name!r} in {name!r}. {hint}"
 
 
+def _check_offline(vendor: Vendor, given: Mapping[str, Any]) -> None:
+    for option, value in given.items():
+        if option in vendor.api.options or (option in ("base_url", "api_key") and value is None):
+            continue
+        raise ConfigError(f"`{vendor.name}:` asks no server: it takes `pace`, not `{option}`.")
+
+
+def _check_text(**given: Any) -> None:
+    """Names the wrong type and not the value, which may be a key."""
+    for name, value in given.items():
+        if not isinstance(value, str | None):
+            raise ConfigError(f"`{name}` is text, not a {type(value).__name__}.")
+
+
+def _api(vendor: Vendor, name: str) -> Api:
+    if name and name not in vendor.apis:
+        raise ConfigError(f"{vendor.name!r} has no api {name!r}. Use {' or '.join(vendor.apis)}.")
+    return APIS[name] if name else vendor.api
+
+
+def _check_installed(vendor: Vendor, api: Api) -> None:
+    try:
+        found = importlib.util.find_spec(api.sdk) is not None
+    except (ImportError, ValueError):
+        found = False
+    if not found:
+        raise InstallError(f"{vendor.title} needs the {api.package!r} package: `%pip install {api.package}`.")
+
+
 def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
-    """Where the key came from and the key."""
+    """The variable that held the key, empty for an argument, and the key."""
     variable, key = "", (api_key or "").strip()
     if not key and (found := find_key(vendor.keys)):
         variable, key = found
     if not key and not vendor.local:
         raise MissingKeyError(
-            f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `demo:` needs none."
+            f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `{DEMO}:` needs none."
         )
     return variable, key
 
@@ -168,30 +178,9 @@ def _base_url(vendor: Vendor, base_url: str | None) -> str | None:
 
     from_variable = os.environ.get(vendor.base_url_variable, "") if vendor.base_url_variable else ""
     url = check_base_url(base_url or from_variable or vendor.base_url)
-    if url is None and vendor.name == "chat":
+    if url is None and vendor.api is APIS["chat"]:
         raise ConfigError(
-            "`chat:` needs the server's address: set `CHAT_BASE_URL` or pass `base_url`, such as http://localhost:8000/v1."
+            f"`{vendor.name}:` needs the server's address: set `{vendor.base_url_variable}` or pass `base_url`, "
+            "such as http://localhost:8000/v1."
         )
     return url
-
-
-def _target(vendor: Vendor, api: str) -> str:
-    """Gemini speaks two protocols; `api` picks the older one."""
-    if not api or (vendor.name, api) == ("gemini", "interactions"):
-        return vendor.target
-    if (vendor.name, api) == ("gemini", "generate_content"):
-        return "agent_nb.providers.gemini_generate:GeminiGenerateProvider"
-    raise ConfigError(
-        f"{vendor.name!r} has no api {api!r}. Only gemini has two: interactions, generate_content."
-    )
-
-
-def _check_installed(vendor: Vendor) -> None:
-    try:
-        found = importlib.util.find_spec(_SDK_MODULES[vendor.package]) is not None
-    except (ImportError, ValueError):
-        found = False
-    if not found:
-        raise InstallError(
-            f"{vendor.title} needs the {vendor.package!r} package: `%pip install {vendor.package}`."
-        )

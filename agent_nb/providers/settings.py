@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.secrets import register
 from agent_nb.errors import ConfigError
+from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import Vendor
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
@@ -47,6 +48,11 @@ class Settings:
     @property
     def name(self) -> str:
         return f"{self.vendor.name}:{self.model}"
+
+    @property
+    def family(self) -> Family:
+        """What the model takes."""
+        return self.vendor.family(self.model)
 
     @property
     def server(self) -> str:

@@ -47,11 +47,10 @@ class Decoder(Protocol):
 class VendorClient(abc.ABC):
     """A vendor's settings, and the SDK's client for each loop."""
 
-    sdk: str
-    """The module to import before `connect`."""
-
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.sdk = settings.vendor.api.sdk
+        """The module to import before `connect`."""
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
         self._clients = weakref.WeakKeyDictionary()
 
@@ -85,7 +84,7 @@ class VendorClient(abc.ABC):
         return known[1]
 
     def _load(self, http: "httpx2.AsyncClient") -> Any:
-        package = self.settings.vendor.package
+        package = self.settings.vendor.api.package
         try:
             importlib.import_module(self.sdk)
             return self.connect(http)

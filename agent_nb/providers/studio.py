@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from agent_nb._base.constants import MODE_VARIABLE
+from agent_nb._base.model_name import is_demo, vendor_of
 from agent_nb.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import AskingCutter, BorderCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
@@ -19,7 +20,6 @@ from agent_nb.providers.vendors import VENDORS, Vendor, load
 
 CHOICE = "AGENT_NB_IMAGES"
 """`local`, or the maker's `vendor:model`. A maker that is named here is never replaced by another."""
-OFFLINE_MODEL = "demo:"
 UNPRICED = "the run has a budget, and the price of {} is not known"
 
 
@@ -39,7 +39,7 @@ def studio_for_name(model: str) -> Studio:
 def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     """The studio for a run of this model. Connections are opened on first use."""
     mode = os.environ.get(MODE_VARIABLE, "").strip().lower()
-    if provider.name.startswith(OFFLINE_MODEL) or mode == "replay":
+    if is_demo(provider.name) or mode == "replay":
         return local_studio()
     chosen = os.environ.get(CHOICE, "").strip()
     if chosen.lower() == "local":
@@ -58,7 +58,7 @@ def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:
 
     A run of a local model sends nothing to a hosted vendor unless one is chosen.
     """
-    vendor = VENDORS.get(provider.name.partition(":")[0])
+    vendor = VENDORS.get(vendor_of(provider.name))
     if vendor is not None and vendor.local and not chosen:
         return []
     usable = list(_usable(getattr(provider, "settings", None)))

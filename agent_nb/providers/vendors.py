@@ -1,58 +1,169 @@
-"""The table of vendors: one row per name before the colon in `vendor:model`. Nothing heavy is imported."""
+"""The table of vendors: one row per name before the colon in `vendor:model`.
+
+A vendor with an OpenAI-compatible API is one row here and nothing else. Lists of vendors, keys and prices
+elsewhere are derived from this table. Nothing heavy is imported.
+"""
 
 import importlib
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+from agent_nb._base.model_name import DEMO, REPLAY
+from agent_nb._base.wire import Json
+from agent_nb.providers.models import (
+    ANTHROPIC_MODELS,
+    ANY_MODEL,
+    DEEPSEEK_MODELS,
+    GEMINI_MODELS,
+    OPENAI_MODELS,
+    Family,
+)
+
+EFFORT = "{effort}"
+"""Stands for the effort word in `Vendor.effort_fields`."""
+FREE, NO_PRICE = "free", ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vendor:
-    """What there is to know about a vendor before its SDK is loaded."""
+class Api:
+    """A wire protocol: the provider that speaks it, and the SDK it needs."""
 
-    name: str
     title: str
     target: str
     """`module:Class` of the provider, imported on first use."""
     package: str = ""
-    """What to install when the SDK is missing."""
+    """The SDK's name on PyPI; empty for models that need no server."""
+    sdk: str = ""
+    """The module to import from that package."""
+    options: tuple[str, ...] = ()
+    """What a model that needs no server takes instead of the settings of a request."""
+
+
+APIS: dict[str, Api] = {
+    "messages": Api(
+        title="Messages",
+        target="agent_nb.providers.anthropic:AnthropicProvider",
+        package="anthropic",
+        sdk="anthropic",
+    ),
+    "responses": Api(
+        title="Responses",
+        target="agent_nb.providers.openai:OpenAIProvider",
+        package="openai",
+        sdk="openai",
+    ),
+    "interactions": Api(
+        title="Interactions",
+        target="agent_nb.providers.gemini:GeminiProvider",
+        package="google-genai",
+        sdk="google.genai",
+    ),
+    "generate_content": Api(
+        title="generate_content",
+        target="agent_nb.providers.gemini_generate:GeminiGenerateProvider",
+        package="google-genai",
+        sdk="google.genai",
+    ),
+    "chat": Api(
+        title="Chat Completions",
+        target="agent_nb.providers.chat:ChatProvider",
+        package="openai",
+        sdk="openai",
+    ),
+    DEMO: Api(title="scripted", target="agent_nb.demo:DemoProvider", options=("pace",)),
+    REPLAY: Api(title="recorded", target="agent_nb.cassette:replay", options=("pace", "folder")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vendor:
+    """Everything about a vendor that is not its wire protocol."""
+
+    name: str
+    title: str
+    """As messages call it."""
+    apis: tuple[str, ...] = ("chat",)
+    """Keys of `APIS`. The first is used unless `model(..., api=)` names another."""
     keys: tuple[str, ...] = ()
-    """The variables that may hold the key, first wins; a local server's is optional."""
+    """Environment variables that may hold the key; the first one set wins. Optional for a local server."""
     recommended: str = ""
-    """The model for an empty name; empty when only the person can know."""
+    """The model used when none is named; empty if only the person can know."""
+    preferred: bool = False
+    """Whether its key makes its recommended model the default. The first such vendor in the table wins."""
+    name_prefixes: tuple[str, ...] = ()
+    """How its models' names start, to suggest the vendor when it is missing."""
     base_url: str = ""
+    """Empty for the SDK's own default."""
     base_url_variable: str = ""
     local: bool = False
-    """A server on the person's own machine: no key needed, no price, patient with the first byte."""
+    """A server of the person's own: needs no key, has no price, may take minutes to send its first byte."""
+    price_id: str
+    """Its id in the `genai-prices` tables, `FREE`, or `NO_PRICE` when its prices are not known."""
+    models: tuple[Family, ...] = ANY_MODEL
+    """What its models take; the first match wins, and the last row matches every name."""
+    effort_fields: Json = field(default_factory=lambda: {"reasoning_effort": EFFORT})
+    """How Chat Completions are told the effort."""
+    no_effort_fields: Json | None = None
+    """The same for the effort `none`, where it is not just another word."""
+    call_fields: Json = field(default_factory=dict)
+    """What an assistant message with tool calls must have beside them in Chat Completions."""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """Sent with every request; options of the same name win."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every request; `headers` of the same name win."""
     thinking: bool = True
     images: bool = True
     streams_arguments: bool = True
     note: str = ""
     image_target: str = ""
-    """`module:Class` of what makes pictures; empty for vendors that make none."""
+    """`module:Class` of its image maker; empty if it makes none."""
     image_model: str = ""
 
+    @property
+    def api(self) -> Api:
+        return APIS[self.apis[0]]
 
-_CHAT = "agent_nb.providers.chat:ChatProvider"
+    @property
+    def offline(self) -> bool:
+        """Needs no key, no package and no server."""
+        return not self.api.package
+
+    def family(self, model: str) -> Family:
+        """What a model of this vendor takes."""
+        return next(family for family in self.models if re.search(family.pattern, model))
+
+
+# Servers with chat templates: some templates read the switch, others the word.
+_TEMPLATE_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": EFFORT}
+_TEMPLATE_NO_EFFORT: Json = {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "none"}
 
 _ROWS = (
     Vendor(
         name="anthropic",
         title="Anthropic",
-        target="agent_nb.providers.anthropic:AnthropicProvider",
-        package="anthropic",
+        apis=("messages",),
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
         recommended="claude-opus-5-5",
+        preferred=True,
+        name_prefixes=("claude",),
         base_url_variable="ANTHROPIC_BASE_URL",
+        price_id="anthropic",
+        models=ANTHROPIC_MODELS,
         note="Messages API",
     ),
     Vendor(
         name="openai",
         title="OpenAI",
-        target="agent_nb.providers.openai:OpenAIProvider",
-        package="openai",
+        apis=("responses",),
         keys=("OPENAI_API_KEY",),
         recommended="gpt-6.1-sol",
+        preferred=True,
+        name_prefixes=("gpt", "o3", "o4"),
         base_url_variable="OPENAI_BASE_URL",
+        price_id="openai",
+        models=OPENAI_MODELS,
         note="Responses API",
         image_target="agent_nb.providers.openai_image_maker:OpenAIImageMaker",
         image_model="gpt-image-2.6-sunburst",
@@ -60,11 +171,14 @@ _ROWS = (
     Vendor(
         name="gemini",
         title="Gemini",
-        target="agent_nb.providers.gemini:GeminiProvider",
-        package="google-genai",
+        apis=("interactions", "generate_content"),
         keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         recommended="gemini-4-argon",
+        preferred=True,
+        name_prefixes=("gemini",),
         base_url_variable="GOOGLE_GEMINI_BASE_URL",
+        price_id="google",
+        models=GEMINI_MODELS,
         note='Interactions API; `api="generate_content"` for the older one, which does not stream arguments',
         image_target="agent_nb.providers.gemini_image_maker:GeminiImageMaker",
         image_model="gemini-nano-banana-2.1",
@@ -72,94 +186,96 @@ _ROWS = (
     Vendor(
         name="openrouter",
         title="OpenRouter",
-        target=_CHAT,
-        package="openai",
         keys=("OPENROUTER_API_KEY",),
         recommended="anthropic/claude-opus-5.5",
         base_url="https://openrouter.ai/api/v1",
+        price_id="openrouter",
+        effort_fields={"reasoning": {"effort": EFFORT}},
         note="many vendors behind one key",
     ),
     Vendor(
         name="deepseek",
         title="DeepSeek",
-        target=_CHAT,
-        package="openai",
         keys=("DEEPSEEK_API_KEY",),
         recommended="deepseek-v4-pro",
         base_url="https://api.deepseek.com",
+        price_id="deepseek",
+        models=DEEPSEEK_MODELS,
+        effort_fields={"thinking": {"type": "enabled"}, "reasoning_effort": EFFORT},
+        no_effort_fields={"thinking": {"type": "disabled"}},
+        # A message with calls is refused without this field, even if the turn had no thinking.
+        call_fields={"reasoning_content": ""},
         images=False,
     ),
     Vendor(
         name="ollama",
         title="Ollama",
-        target=_CHAT,
-        package="openai",
         keys=("OLLAMA_API_KEY",),
         recommended="qwen3",
         base_url="http://localhost:11434/v1",
         base_url_variable="OLLAMA_BASE_URL",
         local=True,
+        price_id=NO_PRICE,
         note="on your machine; what it can do depends on the model",
     ),
     Vendor(
         name="lmstudio",
         title="LM Studio",
-        target=_CHAT,
-        package="openai",
         base_url="http://localhost:1234/v1",
         base_url_variable="LMSTUDIO_BASE_URL",
         local=True,
+        price_id=NO_PRICE,
         note="on your machine; name the model you loaded",
     ),
     Vendor(
         name="vllm",
         title="vLLM",
-        target=_CHAT,
-        package="openai",
         keys=("VLLM_API_KEY",),
         base_url="http://localhost:8000/v1",
         base_url_variable="VLLM_BASE_URL",
         local=True,
+        price_id=NO_PRICE,
+        effort_fields=_TEMPLATE_EFFORT,
+        no_effort_fields=_TEMPLATE_NO_EFFORT,
         note="on your machine; name the model you serve",
     ),
     Vendor(
         name="llamacpp",
         title="llama.cpp",
-        target=_CHAT,
-        package="openai",
         recommended="default",
         base_url="http://localhost:8080/v1",
         base_url_variable="LLAMACPP_BASE_URL",
         local=True,
+        price_id=NO_PRICE,
+        effort_fields=_TEMPLATE_EFFORT,
+        no_effort_fields=_TEMPLATE_NO_EFFORT,
         note="on your machine; serves the one model it was started with",
     ),
     Vendor(
         name="chat",
         title="The server",
-        target=_CHAT,
-        package="openai",
-        local=True,
         base_url_variable="CHAT_BASE_URL",
+        local=True,
+        price_id=NO_PRICE,
         note="any OpenAI-compatible server: give `base_url` or CHAT_BASE_URL, and `api_key` if it wants one",
     ),
     Vendor(
-        name="demo",
+        name=DEMO,
         title="The demo",
-        target="agent_nb.demo:DemoProvider",
+        apis=(DEMO,),
+        price_id=FREE,
         note="offline, scripted, needs no key",
     ),
     Vendor(
-        name="replay",
+        name=REPLAY,
         title="The replay",
-        target="agent_nb.cassette:replay",
+        apis=(REPLAY,),
+        price_id=NO_PRICE,
         note="a recorded run, by the path of its cassette",
     ),
 )
 
 VENDORS: dict[str, Vendor] = {row.name: row for row in _ROWS}
-
-PREFERRED = ("anthropic", "openai", "gemini")
-"""Whose key decides the default model, in this order."""
 
 
 def load(target: str) -> Any:

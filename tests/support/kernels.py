@@ -11,8 +11,12 @@ from typing import Any
 
 from jupyter_client.manager import KernelManager
 
+from agent_nb.providers.vendors import VENDORS
+
 PATIENCE = 60
-KEYS = ("ANTHROPIC", "OPENAI", "GOOGLE", "GEMINI", "OPENROUTER", "DEEPSEEK", "AGENT_NB")
+VARIABLES = {name for row in VENDORS.values() for name in (*row.keys, row.base_url_variable) if name}
+KEYS = ("AGENT_NB", *sorted({name.partition("_")[0] for name in VARIABLES}))
+"""First words of the variables that hold keys and settings of ours and of the vendors."""
 
 
 def quiet_environment(home: Path, **more: str) -> dict[str, str]:

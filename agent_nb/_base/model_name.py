@@ -1,0 +1,19 @@
+"""A model's name is `vendor:model`. The names of the two vendors that need no server are written here only."""
+
+DEMO = "demo"
+REPLAY = "replay"
+
+
+def vendor_of(name: str) -> str:
+    """`anthropic` of `anthropic:claude-opus-5-5`."""
+    return name.partition(":")[0]
+
+
+def is_demo(name: str) -> bool:
+    """Whether this names the offline demo model."""
+    return name.startswith(f"{DEMO}:")
+
+
+def is_replay(name: str) -> bool:
+    """Whether this names a cassette to play."""
+    return name.startswith(f"{REPLAY}:")

@@ -1,0 +1,80 @@
+"""A vendor is one row: everything else is derived from it."""
+
+from operator import attrgetter
+
+import pytest
+
+from agent_nb.errors import MissingKeyError
+from agent_nb.messages import Usage
+from agent_nb.providers import catalog, model
+from agent_nb.providers.prices import has_price, price_of
+from agent_nb.providers.vendors import EFFORT, NO_PRICE, VENDORS, Vendor, load
+from tests.support.kernels import KEYS
+from tests.support.wire import Say, WireServer, reply
+from tests.support.wire.cases import KEY, turn_of
+
+ACME = Vendor(
+    name="acme",
+    title="Acme",
+    keys=("ACME_API_KEY",),
+    recommended="deepseek-v4-pro",
+    base_url_variable="ACME_BASE_URL",
+    price_id="deepseek",
+    effort_fields={"think": {"how": EFFORT}},
+    extra_body={"priority": 3, "trace": True},
+    headers={"X-Client": "a notebook"},
+)
+
+
+@pytest.fixture
+def acme(monkeypatch: pytest.MonkeyPatch) -> Vendor:
+    monkeypatch.setitem(VENDORS, ACME.name, ACME)
+    return ACME
+
+
+@pytest.mark.parametrize("vendor", VENDORS.values(), ids=attrgetter("name"))
+def test_a_recommended_model_has_a_price_or_its_row_says_that_it_has_none(vendor: Vendor):
+    assert has_price(f"{vendor.name}:{vendor.recommended}") == (vendor.price_id != NO_PRICE)
+
+
+@pytest.mark.parametrize("vendor", VENDORS.values(), ids=attrgetter("name"))
+def test_the_last_family_of_a_vendor_matches_every_name(vendor: Vendor):
+    assert vendor.models[-1].pattern == ""
+    assert all(family.pattern for family in vendor.models[:-1])
+
+
+@pytest.mark.parametrize(
+    "vendor", [row for row in VENDORS.values() if row.image_target], ids=attrgetter("name")
+)
+def test_an_image_maker_can_be_loaded(vendor: Vendor):
+    assert load(vendor.image_target).__module__ == vendor.image_target.partition(":")[0]
+    assert vendor.image_model
+
+
+@pytest.mark.parametrize("vendor", VENDORS.values(), ids=attrgetter("name"))
+def test_tests_see_no_variable_of_a_vendor(vendor: Vendor):
+    assert all(name.startswith(KEYS) for name in (*vendor.keys, vendor.base_url_variable) if name)
+
+
+async def test_one_row_makes_a_compatible_vendor(acme: Vendor, monkeypatch: pytest.MonkeyPatch):
+    async with WireServer() as server:
+        monkeypatch.setenv("ACME_API_KEY", KEY)
+        monkeypatch.setenv("ACME_BASE_URL", server.base_url("chat"))
+        server.plan(reply(Say("Hello.")))
+        provider = model("acme:", effort="high", trace=False)
+        assert (await turn_of(provider)).message.text == "Hello."
+    (request,) = server.requests
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.headers["x-client"] == "a notebook"
+    sent = {name: request.body[name] for name in ("model", "think", "priority", "trace")}
+    assert sent == {"model": acme.recommended, "think": {"how": "high"}, "priority": 3, "trace": False}
+    assert price_of(provider.name, Usage(input=1000)) == price_of(
+        "deepseek:deepseek-v4-pro", Usage(input=1000)
+    )
+
+
+def test_a_vendors_row_is_in_the_catalog(acme: Vendor):
+    (row,) = (row for row in catalog() if row.vendor == "acme")
+    assert (row.needs_key, row.key_variable, row.recommended) == (True, "ACME_API_KEY", acme.recommended)
+    with pytest.raises(MissingKeyError, match="Set `ACME_API_KEY`"):
+        model("acme:")
