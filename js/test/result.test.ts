@@ -115,7 +115,7 @@ describe("versions and replay", () => {
 		await press(".anb-replay");
 		const covered = (): boolean => one(".anb-place").hasAttribute("inert");
 		expect(covered()).toBe(false);
-		await press(".anb-scrub .anb-btn");
+		await press(".anb-scrubber .anb-btn");
 		expect(covered()).toBe(true);
 		await press('.anb-request [aria-label="Close"]');
 		expect(covered()).toBe(false);
@@ -126,7 +126,7 @@ describe("versions and replay", () => {
 		await tell(started, turn, tool(), ...pieces, changed("index.html", 1), done(), finished());
 		await press("[data-tab=code]");
 		await press(".anb-replay");
-		const range = one<HTMLInputElement>(".anb-scrub .anb-range");
+		const range = one<HTMLInputElement>(".anb-scrubber .anb-range");
 		const seek = async (seconds: number): Promise<string | null> => {
 			range.value = String(seconds);
 			range.dispatchEvent(new Event("input"));

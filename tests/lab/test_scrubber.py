@@ -42,8 +42,8 @@ def widget(page: Page, name: str) -> Locator:
     return frame
 
 
-def words(frame: Locator) -> Locator:
-    return frame.locator(".anb-mask .words")
+def label(frame: Locator) -> Locator:
+    return frame.locator(".anb-scrubber .label")
 
 
 def drawn(page: Page) -> None:
@@ -58,9 +58,9 @@ def test_a_run_is_walked_through(page):
     expect(slider).to_be_focused()
     slider.press("ArrowRight")
     slider.press("ArrowRight")
-    expect(words(frame)).to_contain_text("turn 1: the model thinks")
+    expect(label(frame)).to_contain_text("turn 1: the model thinks")
     slider.press(" ")
-    expect(words(frame)).to_contain_text("writes index.html", timeout=30_000)
+    expect(label(frame)).to_contain_text("writes index.html", timeout=30_000)
     expect(frame.locator(".anb-status .phase")).to_contain_text("writing index.html")
     keep_screenshot(page, "replay-lab-playing")
     slider.press(" ")
@@ -81,13 +81,13 @@ def test_the_request_comes_from_the_kernel(page):
     keep_screenshot(page, "replay-lab-request")
     panel.get_by_role("button", name="Close").click()
     frame.get_by_role("button", name="Leave the replay").click()
-    expect(frame.locator(".anb-mask")).to_be_hidden()
+    expect(frame.locator(".anb-scrubber")).to_be_hidden()
     expect(frame.locator(".anb-status .phase")).to_have_text("done")
 
 
 def widget_in_replay(page: Page) -> Locator:
     frame = page.get_by_role("region", name="agent run hero").first
-    expect(frame.locator(".anb-mask")).to_be_visible()
+    expect(frame.locator(".anb-scrubber")).to_be_visible()
     return frame
 
 
@@ -98,7 +98,7 @@ def test_a_loaded_run_grows_as_it_did(page):
     for _ in range(40):
         slider.press("ArrowRight")
         drawn(page)
-        if "calls create_file" in words(frame).inner_text():
+        if "calls create_file" in label(frame).inner_text():
             break
     sizes = set()
     for _ in range(6):

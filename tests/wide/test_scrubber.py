@@ -64,23 +64,23 @@ class Replay:
             self.slider.press(key)
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         # Drawn with the next frame.
         self.page.evaluate(
             "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
-        return str(self.bar.locator(".words").inner_text())
+        return str(self.bar.locator(".label").inner_text())
 
     @property
     def rows(self) -> list[str]:
         return [text.split("\n")[0] for text in self.widget.locator(".anb-item").all_inner_texts()]
 
-    def go_to(self, words: str) -> None:
+    def go_to(self, label: str) -> None:
         for _ in range(60):
-            if self.words == words:
+            if self.label == label:
                 return
             self.press("ArrowRight")
-        raise AssertionError(f"the replay never said {words!r}")
+        raise AssertionError(f"the replay never came to {label!r}")
 
 
 @pytest.fixture
@@ -91,9 +91,9 @@ def replay(stage: Stage) -> Replay:
 def test_stepping_shows_the_run_as_it_was(replay: Replay):
     assert replay.button("Replay").is_visible()
     replay.open()
-    assert (replay.words, replay.rows) == ("the question", [])
+    assert (replay.label, replay.rows) == ("the question", [])
     replay.press("ArrowRight", "ArrowRight")
-    assert replay.words == "turn 1: the model thinks"
+    assert replay.label == "turn 1: the model thinks"
     assert len(replay.rows) == 1
     replay.go_to("turn 2: the model writes index.html")
     assert replay.stage.preview.locator("h1").count() == 1
@@ -104,12 +104,12 @@ def test_stepping_shows_the_run_as_it_was(replay: Replay):
 def test_stepping_back_takes_things_away(replay: Replay):
     replay.open().press("End")
     rows = replay.rows
-    assert replay.words == "done"
+    assert replay.label == "done"
     replay.press("Home")
-    assert (replay.words, replay.rows) == ("the question", [])
+    assert (replay.label, replay.rows) == ("the question", [])
     assert replay.widget.get_by_text("The page appears here as it is written.").is_visible()
     replay.press("End")
-    assert replay.words == "done"
+    assert replay.label == "done"
     assert replay.rows == rows
 
 
@@ -150,7 +150,7 @@ def test_playing_never_rebuilds_the_page(stage: Stage):
     replay.button("Pause").wait_for()
     replay.page.wait_for_function(
         """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-mask .words').textContent.includes('done')""",
+            .querySelector('.anb-scrubber .label').textContent.includes('done')""",
         timeout=30 * SECONDS,
     )
     assert replay.page.evaluate("window.frames_made") <= 1
@@ -163,22 +163,22 @@ def test_playing_ends_at_the_end(replay: Replay):
     replay.button("Play").click()
     replay.page.wait_for_function(
         """() => document.querySelector('[data-anb-run]').shadowRoot
-            .querySelector('.anb-mask .words').textContent === 'done'""",
+            .querySelector('.anb-scrubber .label').textContent === 'done'""",
         timeout=30 * SECONDS,
     )
     replay.button("Play").wait_for()
     replay.button("Play").click()
     replay.button("Pause").wait_for()
-    assert replay.words != "done"
+    assert replay.label != "done"
 
 
 def test_the_slider_reaches_any_time(replay: Replay):
     replay.open()
     replay.slider.fill("2.1")
-    assert replay.words == "turn 2: the model writes index.html"
+    assert replay.label == "turn 2: the model writes index.html"
     assert "2.1 s" in str(replay.slider.get_attribute("aria-valuetext"))
-    assert replay.widget.locator(".anb-mask .marks .turn").count() == 6
-    assert replay.widget.locator(".anb-mask .marks .result").count() == 5
+    assert replay.widget.locator(".anb-scrubber .marks .turn").count() == 6
+    assert replay.widget.locator(".anb-scrubber .marks .result").count() == 5
 
 
 def test_shift_goes_by_single_events(replay: Replay):
@@ -187,7 +187,7 @@ def test_shift_goes_by_single_events(replay: Replay):
     lengths = []
     for _ in range(3):
         replay.press("Shift+ArrowRight")
-        assert replay.words == "turn 2: the model writes index.html"
+        assert replay.label == "turn 2: the model writes index.html"
         lengths.append(len(text.inner_text()))
     assert lengths == sorted(lengths)
 
@@ -196,7 +196,7 @@ def test_a_reader_hears_steps_not_playing(replay: Replay):
     replay.open()
     spoken = replay.bar.get_by_role("status")
     replay.press("ArrowRight")
-    assert replay.words == spoken.inner_text() == "turn 1: the request is sent"
+    assert replay.label == spoken.inner_text() == "turn 1: the request is sent"
     replay.bar.get_by_role("combobox", name="Speed").select_option("4")
     replay.page.evaluate(
         """() => {
@@ -210,7 +210,7 @@ def test_a_reader_hears_steps_not_playing(replay: Replay):
     replay.slider.press(" ")
     replay.button("Pause").wait_for()
     replay.button("Play").wait_for(timeout=30 * SECONDS)
-    assert replay.words == "done"
+    assert replay.label == "done"
     assert replay.page.evaluate("window.heard") == ["done"]
 
 
@@ -231,7 +231,7 @@ def test_a_question_of_the_past_has_no_buttons(stage: Stage):
     )
     replay.open()
     for _ in range(20):
-        if "may it run" in replay.words:
+        if "may it run" in replay.label:
             break
         replay.press("ArrowRight")
     question = replay.widget.get_by_role("group", name="Allow run python?")
@@ -304,7 +304,7 @@ def test_a_narrow_cell_keeps_the_bar_whole(replay: Replay):
         replay.slider,
         replay.button("Play"),
         replay.button("Leave the replay"),
-        replay.bar.locator(".words"),
+        replay.bar.locator(".label"),
     ):
         inner = control.bounding_box()
         assert inner["x"] >= box["x"]
@@ -320,10 +320,10 @@ def test_of_several_the_shown_one_is_scrubbed(stage: Stage):
     replay.open().go_to("turn 1: the model thinks")
     time = float(replay.slider.input_value())
     tabs.nth(1).click()
-    assert replay.words.startswith("turn 1: ")
+    assert replay.label.startswith("turn 1: ")
     assert float(replay.slider.input_value()) == time
     replay.press("End")
-    assert replay.words == "done"
+    assert replay.label == "done"
     replay.page.screenshot(path=SHOTS / "replay-variants.png")
     replay.widget.get_by_role("radio", name="Grid").click()
     replay.bar.wait_for(state="hidden")

@@ -39,7 +39,7 @@ export function createMark(): OptionPart {
 /** The phase in words beside its mark. */
 export function createStanding(): OptionPart {
 	const mark = createMark();
-	const words = h("span", { class: "words" });
+	const words = h("span", { class: "label" });
 	const element = h("span", { class: "anb-standing" }, mark.element, words);
 	return {
 		element,

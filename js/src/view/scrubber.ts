@@ -27,7 +27,7 @@ export function createScrubber(context: Context) {
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
 	const element = h(
 		"div",
-		{ class: "anb-scrub", role: "group", "aria-label": "Replay", hidden: true },
+		{ class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true },
 		keys.element,
 		slider.element,
 		...readout.elements,
@@ -96,7 +96,7 @@ function setIcon(button: HTMLElement, glyph: IconName, label: string): void {
 
 /** What happens at this moment and when, to be read and to be heard. */
 function createReadout() {
-	const text = h("span", { class: "words" });
+	const text = h("span", { class: "label" });
 	const clock = h("span", { class: "num mut clock" });
 	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
 	return {
