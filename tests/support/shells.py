@@ -15,6 +15,7 @@ from traitlets.config import Config
 
 from agent_nb import Agent, Run, model
 from agent_nb.notebook.magic.magics import AgentMagics
+from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
 
 
@@ -44,7 +45,7 @@ class Shell:
     def session(self) -> Session:
         return self.magics.session
 
-    def options(self, line: str) -> Any:
+    def options(self, line: str) -> Options:
         """The options as the magic reads them from its first line."""
         return self.magics.parse(line)
 

@@ -13,6 +13,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError
 from agent_nb.notebook.magic.names import bind, hold
+from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
@@ -47,7 +48,7 @@ def warm_up(shell: Any) -> None:
         importlib.import_module("agent_nb.notebook.live.hub")
 
 
-async def run_cell(session: Session, options: Any, cell: str) -> None:
+async def run_cell(session: Session, options: Options, cell: str) -> None:
     """Runs the cell; leaves NAME and `files` set, however the run ends."""
     attended = is_attended(session.shell)
     try:
@@ -101,7 +102,9 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
                 return await handle
 
 
-async def _finish(session: Session, handle: Handle, view: View, options: Any, *, rebind: bool = True) -> str:
+async def _finish(
+    session: Session, handle: Handle, view: View, options: Options, *, rebind: bool = True
+) -> str:
     """Binds, saves and shows the run; gives why its files could not be written where they were asked for."""
     run = await handle
     files_name = bind(session, run) if rebind else None
@@ -157,7 +160,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
     return picked, bind(session, picked)
 
 
-def _in_background(session: Session, handle: Handle, view: View, options: Any) -> None:
+def _in_background(session: Session, handle: Handle, view: View, options: Options) -> None:
     hold(session, handle.name, handle)
     session.background[handle.id] = handle
 

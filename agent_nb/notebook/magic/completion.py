@@ -1,15 +1,15 @@
 """Tab after `%%agent`: options, and the values they take."""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from IPython.core.error import TryNext
 
 from agent_nb.notebook.magic.commands import COMMANDS
+from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.session import Session
 
 
-def complete(session: Session, parser: ArgumentParser, event: Any) -> list[str]:
+def complete(session: Session, event: Any) -> list[str]:
     """What may stand at the cursor on a `%%agent` or `%agent` line."""
     line, magic = event.line, session.defaults.magic_name
     if not line.lstrip().startswith((f"%%{magic}", f"%{magic}")):
@@ -18,10 +18,10 @@ def complete(session: Session, parser: ArgumentParser, event: Any) -> list[str]:
     previous = words[-1] if words else ""
     if not line.lstrip().startswith("%%"):
         return _after_command(session, previous) if len(words) > 1 else list(COMMANDS)
-    for action in parser._actions:
-        if previous in action.option_strings and action.nargs != 0:
-            return _values(session, action.dest) or [str(choice) for choice in action.choices or ()]
-    return [option for action in parser._actions for option in action.option_strings]
+    for name, option in OPTIONS.items():
+        if previous in option.flags and not option.is_switch:
+            return list(option.choices) or _values(session, name)
+    return [flag for option in OPTIONS.values() for flag in option.flags]
 
 
 def _after_command(session: Session, command: str) -> list[str]:
@@ -40,10 +40,10 @@ def _after_command(session: Session, command: str) -> list[str]:
             return []
 
 
-def _values(session: Session, destination: str) -> list[str]:
+def _values(session: Session, option: str) -> list[str]:
     names = [name for name in session.namespace if not name.startswith("_")]
-    match destination:
-        case "model":
+    match option:
+        case "models":
             from agent_nb.providers import catalog
 
             return [f"{row.vendor}:{row.recommended}" for row in catalog()]
@@ -51,14 +51,14 @@ def _values(session: Session, destination: str) -> list[str]:
             from agent_nb.run import Run
 
             return [name for name in names if isinstance(session.namespace[name], Run)]
-        case "tool":
+        case "tools":
             from agent_nb.tools import Tool
 
             return [name for name in names if isinstance(session.namespace[name], Tool)]
         case "cassette":
             home = session.home
             return sorted(path.relative_to(home).as_posix() for path in home.glob("cassettes/*.jsonl"))
-        case "image":
+        case "images":
             kinds = (".png", ".jpg", ".jpeg", ".webp", ".gif")
             return names + sorted(
                 path.name for path in session.home.iterdir() if path.suffix.lower() in kinds

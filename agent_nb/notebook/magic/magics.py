@@ -12,11 +12,11 @@ from typing import Any
 
 from IPython.core.error import TryNext
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb.batch.progress import watch_with
+from agent_nb.notebook.magic.options import APPROVE, Options, with_options
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.session import Session
 from agent_nb.prompts import STACKS
@@ -32,9 +32,7 @@ class AgentMagics(Magics):
     instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
     stack = Enum(("", *STACKS), default_value="", help="What pages are built with.").tag(config=True)
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
-    approve = Enum(("ask", "auto", "deny"), default_value="ask", help="Tools that ask first.").tag(
-        config=True
-    )
+    approve = Enum(APPROVE, default_value="ask", help="Tools that ask first.").tag(config=True)
     steps = Int(20, help="The most turns of the model in a run.").tag(config=True)
     seconds = Float(None, allow_none=True, help="The most seconds of a run.").tag(config=True)
     budget = Float(None, allow_none=True, help="The most US dollars of a run.").tag(config=True)
@@ -51,71 +49,7 @@ class AgentMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @magic_arguments()
-    @kwds(usage="%%agent [NAME] [OPTION]...\n  The prompt, on the lines below.")
-    @argument(
-        "name",
-        nargs="?",
-        metavar="NAME",
-        help="Variable that receives the Run (default: run).",
-    )
-    @argument(
-        "-m",
-        "--model",
-        action="append",
-        help="Model as vendor:model, such as openai:gpt-6.1-sol, ollama:qwen3 or demo:. Several run side by side.",
-    )
-    @argument("-n", "--variants", type=int, default=1, help="Make this many at once, on each model.")
-    @argument("--from", dest="base", metavar="NAME", help="Go on from this Run.")
-    @argument("-c", "--continue", dest="go_on", action="store_true", help="Go on from NAME's own last value.")
-    @argument(
-        "-i",
-        "--image",
-        action="append",
-        help="A picture to send: a variable (also a list), a path or an https URL.",
-    )
-    @argument(
-        "-w", "--with", dest="variables", metavar="VARIABLE", action="append", help="A variable to describe."
-    )
-    @argument("--cells", type=int, metavar="N", help="Send the last N cells: source and text output.")
-    @argument(
-        "-t", "--tool", action="append", help="A tool of yours, by variable name, beside the file tools."
-    )
-    @argument(
-        "--stack", choices=STACKS, help="What to build the page with; it stays one page for the preview."
-    )
-    @argument("--effort", choices=EFFORTS, help="How hard the model thinks.")
-    @argument(
-        "--system",
-        metavar="NAME",
-        help="Your design system, appended to the system text: a variable, a file NAME, NAME.md or design/NAME.md,"
-        " else the text itself.",
-    )
-    @argument("--budget", type=float, metavar="USD", help="End the run when it has cost this much.")
-    @argument("--steps", type=int, metavar="N", help="End the run after this many turns.")
-    @argument("--seconds", type=float, metavar="S", help="End the run after this many seconds.")
-    @argument("--approve", choices=("ask", "auto", "deny"), help="What to do about tools that ask first.")
-    @argument("--record", action="store_true", help="Write the run to a cassette, to be played again later.")
-    @argument("--replay", action="store_true", help="Play the cassette; fail if there is none that matches.")
-    @argument("--live", action="store_true", help="Ask the model even if there is a cassette.")
-    @argument("--cassette", metavar="PATH", help="The cassette (default: cassettes/NAME.jsonl).")
-    @argument("--force", action="store_true", help="Let --record replace a cassette and keep a stopped run.")
-    @argument(
-        "--pace", type=float, metavar="X", help="Time a demo or a replay takes: 1 as it was, 0 at once."
-    )
-    @argument(
-        "--background", action="store_true", help="Do not wait: NAME is a RunHandle until the run ends."
-    )
-    @argument("--save", metavar="DIR", help="Also write the files to this folder.")
-    @argument("--no-save", action="store_true", help="Do not keep this run under .agent_nb/runs/.")
-    @argument("--no-raise", action="store_true", help="A failed run does not end the cell as an error.")
-    @argument("--dry-run", action="store_true", help="Show what would be sent, and send nothing.")
-    @argument("--plain", action="store_true", help="Plain text output, the same every time.")
-    @argument(
-        "--check",
-        metavar="EXPRESSION",
-        help="To the end of the line: must be true of run, files, html, text.",
-    )
+    @with_options
     def agent(self, line: str, cell: str | None = None) -> None:
         """Ask a model to make files, and watch it work.
 
@@ -155,11 +89,11 @@ class AgentMagics(Magics):
         await asyncio.to_thread(module.warm_up, self.shell)
         await module.run_cell(self.session, options, cell)
 
-    def parse(self, line: str) -> Any:
-        """The options of a line; a wrong one is a `UsageError` that names the remedy."""
-        from agent_nb.notebook.magic.options import read_options
+    def parse(self, line: str) -> Options:
+        """The options of a line; raises `UsageError` with the remedy if it cannot be read."""
+        from agent_nb.notebook.magic.parsing import parse_line
 
-        return read_options(self.agent.parser, line, self.magic_name)
+        return parse_line(self.agent.parser, line, self.magic_name)
 
     @validate("magic_name")
     def _check_magic_name(self, proposal: Any) -> Any:
@@ -249,4 +183,4 @@ def _complete(shell: Any, event: Any) -> list[str]:
         raise TryNext
     from agent_nb.notebook.magic.completion import complete
 
-    return complete(magics.session, magics.agent.parser, event)
+    return complete(magics.session, event)

@@ -12,6 +12,7 @@ from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb.agent import Agent
 from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
 from agent_nb.errors import CassetteError
+from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
 from agent_nb.prompts import prompt_text
 from agent_nb.run import Run
@@ -82,10 +83,10 @@ class Playing:
             )
 
 
-def choose_playing(session: Session, options: Any, base: Run | None) -> Playing:
+def choose_playing(session: Session, options: Options, base: Run | None) -> Playing:
     """Reads the options and the environment; a contradiction is a `UsageError`."""
     default = session.defaults.model or os.environ.get(MODEL_VARIABLE)
-    named = tuple(options.model or ([default] if default else ()))
+    named = tuple(options.models or ([default] if default else ()))
     mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
     played = [name for name in named if name.startswith(REPLAY)]
@@ -125,9 +126,10 @@ def _all_demo(models: Sequence[str]) -> bool:
     return bool(models) and all(name.startswith(DEMO) for name in models)
 
 
-def _mode(options: Any, *, recordable: bool) -> tuple[Mode, bool]:
+def _mode(options: Options, *, recordable: bool) -> tuple[Mode, bool]:
     """The mode, and whether the environment forbids the network."""
-    chosen = [mode for mode in MODES if getattr(options, mode)]
+    switches: dict[Mode, bool] = {"record": options.record, "replay": options.replay, "live": options.live}
+    chosen = [mode for mode, is_on in switches.items() if is_on]
     if len(chosen) > 1:
         raise UsageError(f"Use one of --{' and --'.join(chosen)}: they contradict each other.")
     default = os.environ.get(MODE_VARIABLE, "").strip().lower()
@@ -142,7 +144,7 @@ def _mode(options: Any, *, recordable: bool) -> tuple[Mode, bool]:
     return ("live" if default == "live" else "auto"), default == "replay"
 
 
-def _default_path(options: Any, base: Run | None) -> str:
+def _default_path(options: Options, base: Run | None) -> str:
     """`cassettes/NAME.jsonl`; a cell that goes on from NAME itself has its own, by the number of the prompt."""
     number = 1
     if base is not None and options.name == base.name:

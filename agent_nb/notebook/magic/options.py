@@ -1,124 +1,172 @@
-"""The `%%agent` line as options. What cannot be read is told in our own words, with the remedy."""
+"""The options of `%%agent`. Each field of `Options` is one of them, with its spelling and its help.
 
-import contextlib
-import difflib
-import math
-from argparse import Action, ArgumentError, ArgumentParser
-from collections.abc import Sequence
-from typing import Any
+`%load_ext` imports this module to build the help; `parsing.py` reads a line into `Options`.
+"""
 
-from IPython.core.error import UsageError
-from IPython.utils.process import arg_split
+from argparse import SUPPRESS
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-CHECK = "--check"
-_NUMBERS = {
-    "variants": (1, "a whole number from 1 on, such as `{} 3`"),
-    "cells": (1, "a whole number from 1 on, such as `{} 2`"),
-    "steps": (1, "a whole number from 1 on, such as `{} 8`"),
-    "seconds": (math.ulp(0.0), "a number above 0, such as `{} 90`"),
-    "budget": (math.ulp(0.0), "US dollars above 0, such as `{} 0.20`"),
-    "pace": (0, "a number from 0 on, such as `{} 0.5`"),
-}
-"""The least that each takes, and that in words."""
+from IPython.core.magic_arguments import argument, kwds, magic_arguments
+
+from agent_nb._base.constants import EFFORTS
+from agent_nb.prompts import STACKS
+
+Approve = Literal["ask", "auto", "deny"]
+APPROVE: tuple[Approve, ...] = get_args(Approve)
+Value = TypeVar("Value")
+Magic = TypeVar("Magic", bound=Callable[..., Any])
 
 
-def read_options(parser: ArgumentParser, line: str, magic: str) -> Any:
-    """The options of a line; one that cannot be is a `UsageError`."""
-    line, check = _cut_check(f" {line} ")
-    if check is not None and not check.strip():
-        raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
-    words = _words(line, magic)
-    _check_long_options(parser, words, magic)
-    parser.exit_on_error = False  # else it tells what is wrong in its own words
-    try:
-        options, others = parser.parse_known_args(words)
-    except ArgumentError as error:
-        (action,) = (each for each in parser._actions if _argparse_name(each) == error.argument_name)
-        raise UsageError(_wanted(action, words)) from None
-    for key, value in vars(options).items():
-        setattr(options, key, _unquoted(value))
-    if options.name and len(options.name.split()) > 1:
-        others = [options.name]
-    if others:
-        raise UsageError(_superfluous(others, magic))
-    for action in parser._actions:
-        if action.option_strings and not _is_usable(action.dest, getattr(options, action.dest)):
-            raise UsageError(_wanted(action, words))
-    options.check = check and check.strip()
-    if options.check and options.background:
-        raise UsageError(
-            f"{CHECK} waits for the run to end, and --background does not: leave one of them out."
+class Number(NamedTuple):
+    """The numbers that an option accepts."""
+
+    kind: type[int] | type[float]
+    accepts: Callable[[float], bool]
+    description: str
+    example: str
+
+
+class Option(NamedTuple):
+    """How an option is written on the line, and what it accepts."""
+
+    flags: tuple[str, ...]
+    """Empty for the positional NAME."""
+    metavar: str | None
+    help: str
+    number: Number | None = None
+    choices: tuple[str, ...] = ()
+    is_switch: bool = False
+    repeats: bool = False
+
+    def decorator(self, name: str) -> Any:
+        """IPython's decorator that adds this option to a magic; `name` is the field it fills."""
+        if not self.flags:
+            return argument(name, nargs="?", metavar=self.metavar, help=self.help)
+        if self.is_switch:
+            return argument(*self.flags, dest=name, action="store_true", help=self.help)
+        return argument(
+            *self.flags,
+            dest=name,
+            action="append" if self.repeats else "store",
+            type=self.number.kind if self.number else str,
+            choices=self.choices or None,
+            metavar=self.metavar,
+            help=self.help,
         )
-    options.named = options.name is not None
-    options.name = options.name or "run"
-    return options
 
 
-def _cut_check(line: str) -> tuple[str, str | None]:
-    """The line before `--check`, and the expression behind it; in quotes it is a word like any other."""
-    start = 0
-    while (place := line.find(f" {CHECK} ", start)) >= 0:
-        with contextlib.suppress(ValueError):
-            arg_split(line[:place])
-            return line[:place], line[place + len(CHECK) + 2 :]
-        start = place + 1
-    return line, None
+def option(
+    default: Value, spelling: str, text: str, *, number: Number | None = None, choices: tuple[str, ...] = ()
+) -> Value:
+    """A field of `Options`: its default, its spelling such as `-m --model MODEL`, and its help.
+
+    A default of False makes it a switch; one of () lets it be given several times.
+    """
+    words = spelling.split()
+    described = Option(
+        flags=tuple(word for word in words if word.startswith("-")),
+        metavar=next((word for word in words if not word.startswith("-")), None),
+        help=text,
+        number=number,
+        choices=choices,
+        is_switch=default is False,
+        repeats=default == (),
+    )
+    return field(default=default, metadata={"option": described})
 
 
-def _is_usable(name: str, value: Any) -> bool:
-    if name in _NUMBERS:
-        return value is None or bool(_NUMBERS[name][0] <= value < math.inf)
-    return "" not in (value if isinstance(value, list) else [value])
+def count(example: int) -> Number:
+    return Number(int, lambda value: value >= 1, "a whole number from 1 on", str(example))
 
 
-def _words(line: str, magic: str) -> list[str]:
-    try:
-        return list(arg_split(line))
-    except ValueError:
-        raise UsageError(
-            f"A quotation mark on the %%{magic} line is not closed. Close it; the prompt goes below that line."
-        ) from None
+def above_zero(example: str, unit: str = "a number") -> Number:
+    return Number(float, lambda value: 0 < value < float("inf"), f"{unit} above 0", example)
 
 
-def _check_long_options(parser: ArgumentParser, words: Sequence[str], magic: str) -> None:
-    """Abbreviations are refused too; in quotes, -- is a word like any other."""
-    known = [option for action in parser._actions for option in action.option_strings]
-    for word in words:
-        option = word.partition("=")[0]
-        if option.startswith("--") and len(option) > 2 and option not in known:
-            near = difflib.get_close_matches(option, known, 1, 0.5)
-            hint = f"Did you mean {near[0]}?" if near else f"`%%{magic}?` lists the options."
-            raise UsageError(f"There is no option {option}. {hint}")
+PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number from 0 on", "0.5")
 
 
-def _superfluous(words: Sequence[str], magic: str) -> str:
-    if words[0].startswith("-"):
-        return f"There is no option {words[0]}. `%%{magic}?` lists the options."
-    told = " ".join(words)
-    told = told if len(told) <= 40 else f"{told[:40]}…"
-    return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {told!r}."
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a `%%agent` line says. To add an option, add a field here and use it."""
+
+    name: str = option("run", "NAME", "Variable that receives the Run (default: run).")
+    models: tuple[str, ...] = option(
+        (),
+        "-m --model MODEL",
+        "Model as vendor:model, such as openai:gpt-6.1-sol, ollama:qwen3 or demo:. Several run side by side.",
+    )
+    variants: int = option(
+        1, "-n --variants VARIANTS", "Make this many at once, on each model.", number=count(3)
+    )
+    base: str | None = option(None, "--from NAME", "Go on from this Run.")
+    continues: bool = option(False, "-c --continue", "Go on from NAME's own last value.")
+    images: tuple[str, ...] = option(
+        (), "-i --image IMAGE", "A picture to send: a variable (also a list), a path or an https URL."
+    )
+    variables: tuple[str, ...] = option((), "-w --with VARIABLE", "A variable to describe.")
+    cells: int | None = option(
+        None, "--cells N", "Send the last N cells: source and text output.", number=count(2)
+    )
+    tools: tuple[str, ...] = option(
+        (), "-t --tool TOOL", "A tool of yours, by variable name, beside the file tools."
+    )
+    stack: str | None = option(
+        None, "--stack", "What to build the page with; it stays one page for the preview.", choices=STACKS
+    )
+    effort: str | None = option(None, "--effort", "How hard the model thinks.", choices=EFFORTS)
+    system: str | None = option(
+        None,
+        "--system NAME",
+        "Your design system, appended to the system text: a variable, a file NAME, NAME.md or design/NAME.md,"
+        " else the text itself.",
+    )
+    budget: float | None = option(
+        None,
+        "--budget USD",
+        "End the run when it has cost this much.",
+        number=above_zero("0.20", "US dollars"),
+    )
+    steps: int | None = option(None, "--steps N", "End the run after this many turns.", number=count(8))
+    seconds: float | None = option(
+        None, "--seconds S", "End the run after this many seconds.", number=above_zero("90")
+    )
+    approve: Approve | None = option(  # noqa: RUF009 - a field, as the others are
+        None, "--approve", "What to do about tools that ask first.", choices=APPROVE
+    )
+    record: bool = option(False, "--record", "Write the run to a cassette, to be played again later.")
+    replay: bool = option(False, "--replay", "Play the cassette; fail if there is none that matches.")
+    live: bool = option(False, "--live", "Ask the model even if there is a cassette.")
+    cassette: str | None = option(None, "--cassette PATH", "The cassette (default: cassettes/NAME.jsonl).")
+    force: bool = option(False, "--force", "Let --record replace a cassette and keep a stopped run.")
+    pace: float | None = option(
+        None, "--pace X", "Time a demo or a replay takes: 1 as it was, 0 at once.", number=PACE
+    )
+    background: bool = option(False, "--background", "Do not wait: NAME is a RunHandle until the run ends.")
+    save: str | None = option(None, "--save DIR", "Also write the files to this folder.")
+    no_save: bool = option(False, "--no-save", "Do not keep this run under .agent_nb/runs/.")
+    no_raise: bool = option(False, "--no-raise", "A failed run does not end the cell as an error.")
+    dry_run: bool = option(False, "--dry-run", "Show what would be sent, and send nothing.")
+    plain: bool = option(False, "--plain", "Plain text output, the same every time.")
+    check: str | None = option(
+        None, "--check EXPRESSION", "To the end of the line: must be true of run, files, html, text."
+    )
+    named: bool = False
+    """Whether the line gives NAME."""
 
 
-def _argparse_name(action: Action) -> str:
-    return "/".join(action.option_strings)
+OPTIONS: dict[str, Option] = {
+    each.name: each.metadata["option"] for each in fields(Options) if "option" in each.metadata
+}
+"""By the name of the field."""
 
 
-def _wanted(action: Action, words: Sequence[str]) -> str:
-    """What an option takes, said of the form in which it was typed."""
-    typed = [option for option in action.option_strings if any(word.startswith(option) for word in words)]
-    option = (typed or action.option_strings)[-1]
-    if action.nargs == 0:
-        return f"{option} takes no value."
-    if action.choices:
-        return f"{option} takes one of {', '.join(action.choices)}."
-    if action.dest in _NUMBERS:
-        return f"{option} takes {_NUMBERS[action.dest][1].format(option)}."
-    return f"{option} needs a value. {action.help}"
-
-
-def _unquoted(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_unquoted(item) for item in value]
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
+def with_options(magic: Magic) -> Magic:
+    """Decorates a magic with a parser for these options; its docstring becomes the full help."""
+    for name, each in reversed(OPTIONS.items()):  # IPython adds the last one applied first
+        magic = each.decorator(name)(magic)
+    usage = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
+    decorated: Magic = magic_arguments()(kwds(usage=usage, argument_default=SUPPRESS)(magic))
+    return decorated

@@ -18,6 +18,7 @@ from agent_nb.notebook.magic.context import Described, describe, expand, lookup,
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import DEMO, Playing, choose_playing
 from agent_nb.notebook.magic.names import check_name
+from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
 from agent_nb.providers import default_model_name, model
@@ -59,7 +60,7 @@ class Plan:
         )
 
 
-async def make_plan(session: Session, options: Any, cell: str, *, attended: bool) -> Plan:
+async def make_plan(session: Session, options: Options, cell: str, *, attended: bool) -> Plan:
     """Reads variables and options; raises `UsageError` when the cell cannot run as written."""
     name = check_name(options.name, session.namespace)
     if not cell.strip():
@@ -67,8 +68,9 @@ async def make_plan(session: Session, options: Any, cell: str, *, attended: bool
             f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
         )
     base = _base(session, options, name)
-    options.stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
-    count_variants(len(options.model or ()), options.variants)
+    stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
+    options = replace(options, stack=stack)
+    count_variants(len(options.models), options.variants)
     playing = choose_playing(session, options, base)
     asked = await _read_prompt(session, options, cell, playing)
     # With nobody watching there is no point in waiting; the run's own times stay the same.
@@ -101,16 +103,16 @@ async def make_plan(session: Session, options: Any, cell: str, *, attended: bool
     return replace(plan, key=_key(plan))
 
 
-async def _read_prompt(session: Session, options: Any, cell: str, playing: Playing) -> Described:
+async def _read_prompt(session: Session, options: Options, cell: str, playing: Playing) -> Described:
     """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
     namespace = session.namespace
     parts = [expand(cell.strip(), namespace)]
-    for variable in options.variables or ():
+    for variable in options.variables:
         described = describe(variable, lookup(variable, namespace))
         parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
     if options.cells:
         parts.append(Described(recent_cells(session.shell, options.cells)))
-    images = await load_images(options.image or (), namespace, playing)
+    images = await load_images(options.images, namespace, playing)
     return Described(
         text="\n\n".join(part.text for part in parts if part.text),
         images=(*(image for part in parts for image in part.images), *images),
@@ -145,10 +147,10 @@ def choose_models(named: Sequence[str]) -> tuple[Sequence[str], str]:
     )
 
 
-def _base(session: Session, options: Any, name: str) -> Run | None:
-    if options.base and options.go_on:
+def _base(session: Session, options: Options, name: str) -> Run | None:
+    if options.base and options.continues:
         raise UsageError("Use either --from NAME or -c: both say where to go on from.")
-    wanted = options.base or (name if options.go_on else None)
+    wanted = options.base or (name if options.continues else None)
     if wanted is None:
         return None
     value = session.namespace.get(wanted)
@@ -164,13 +166,13 @@ def _base(session: Session, options: Any, name: str) -> Run | None:
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
 
-def _replaying(session: Session, options: Any, playing: Playing, pace: float) -> Agent | None:
+def _replaying(session: Session, options: Options, playing: Playing, pace: float) -> Agent | None:
     """The agent of the cassette, if there is one: no key is looked for, no client is made."""
     provider = playing.provider(pace)
     return _agent(session, options, provider) if provider else None
 
 
-def _providers(session: Session, options: Any, names: Sequence[str], pace: float) -> tuple[Provider, ...]:
+def _providers(session: Session, options: Options, names: Sequence[str], pace: float) -> tuple[Provider, ...]:
     effort = options.effort or session.defaults.effort or None
     if options.pace is not None and not any(name.startswith(DEMO) for name in names):
         raise UsageError(f"--pace is for a demo or a replay; {names[0]!r} takes its own time. Leave it out.")
@@ -178,26 +180,22 @@ def _providers(session: Session, options: Any, names: Sequence[str], pace: float
     return tuple(model(name, effort=effort, **(paced if name.startswith(DEMO) else {})) for name in names)
 
 
-def _agent(session: Session, options: Any, provider: Provider) -> Agent:
+def _agent(session: Session, options: Options, provider: Provider) -> Agent:
     limits = Limits(
-        steps=_either(options.steps, session.defaults.steps),
-        seconds=_either(options.seconds, session.defaults.seconds),
-        usd=_either(options.budget, session.defaults.budget),
+        steps=options.steps or session.defaults.steps,
+        seconds=options.seconds or session.defaults.seconds,
+        usd=options.budget or session.defaults.budget,
     )
     system = find_system(options.system, session.namespace, session.home)
     instructions = "\n\n".join(text for text in (session.defaults.instructions, system) if text)
     agent = Agent(
         provider,
-        tools=_tools(session, options.tool or ()),
+        tools=_tools(session, options.tools),
         system=instructions or None,
         limits=limits,
         approve=options.approve or session.defaults.approve,
     )
     return agent.with_stack(options.stack) if options.stack else agent
-
-
-def _either(chosen: Any, default: Any) -> Any:
-    return default if chosen is None else chosen
 
 
 def _tools(session: Session, names: Iterable[str]) -> Toolbox:

@@ -7,6 +7,7 @@ import pytest
 from agent_nb import tool
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.names import bind
+from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.magic.store import RunStore
 from tests.support.shells import quick_run, start_shell
 
@@ -54,9 +55,9 @@ def test_every_command_is_offered(shell):
 
 
 def test_every_option_is_offered(shell):
-    known = {option for action in shell.magics.agent.parser._actions for option in action.option_strings}
+    known = {flag for option in OPTIONS.values() for flag in option.flags}
     assert {match for match in shell.complete("%%agent hero --") if match.startswith("--")} == {
-        option for option in known if option.startswith("--")
+        flag for flag in known if flag.startswith("--")
     }
 
 

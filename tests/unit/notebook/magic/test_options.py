@@ -1,99 +1,47 @@
-"""The `%%agent` line: how its options are read, and what is said where they cannot be."""
+"""The table of `%%agent` options: what each field becomes for argparse and in the help."""
+
+from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from IPython.core.error import UsageError
+
+from agent_nb.notebook.magic.options import OPTIONS, Options, option, with_options
 
 
-def test_options_have_their_defaults(shell):
-    options = shell.options("")
-    assert (options.name, options.named, options.model, options.check) == ("run", False, None, None)
-    assert (options.background, options.plain, options.dry_run, options.no_raise) == (False,) * 4
-    assert (shell.options("run").name, shell.options("run").named) == ("run", True)
+def test_every_option_is_in_the_help_in_order(shell):
+    described = shell.magics.agent.__doc__.partition("positional arguments:")[2]
+    places = [
+        described.index(f"\n  {each.flags[0] if each.flags else each.metavar}") for each in OPTIONS.values()
+    ]
+    assert places == sorted(places)
+    assert len(OPTIONS) == len(fields(Options)) - 1  # `named` is read from NAME
 
 
-def test_repeated_options_are_gathered(shell):
-    options = shell.options("hero -m demo: -m openai:gpt-6-sol -w df -w town -t roll -i a.png")
-    assert (options.model, options.variables) == (["demo:", "openai:gpt-6-sol"], ["df", "town"])
-    assert (options.tool, options.image) == (["roll"], ["a.png"])
+def test_defaults_are_those_of_the_fields(shell):
+    assert shell.options("") == Options()
 
 
-@pytest.mark.parametrize("quote", ["'", '"'])
-def test_quotes_are_taken_off(shell, quote):
-    options = shell.options(f"hero --system {quote}Speak French{quote} -i {quote}my photo.png{quote}")
-    assert (options.system, options.image) == ("Speak French", ["my photo.png"])
+def test_a_default_decides_how_an_option_is_read():
+    @with_options
+    def magic():
+        """Help."""
+
+    read = magic.parser.parse_args
+    assert vars(read([])) == {}
+    assert vars(read(["hero", "-m", "a", "-m", "b", "--plain", "--steps", "3"])) == {
+        "name": "hero",
+        "models": ["a", "b"],
+        "plain": True,
+        "steps": 3,
+    }
 
 
-@pytest.mark.parametrize(
-    ("line", "check"),
-    [
-        ("hero --check '<h1' in html", "'<h1' in html"),
-        ("--check len(files) --1 > 0", "len(files) --1 > 0"),
-        ("hero --check text == '--check '", "text == '--check '"),
-        ("hero --system 'Never --check twice' --check html", "html"),
-    ],
-)
-def test_a_check_takes_the_rest_of_the_line(shell, line, check):
-    assert shell.options(line).check == check
+def test_a_spelling_gives_flags_and_metavar():
+    described = option((), "-m --model MODEL", "A model.").metadata["option"]
+    assert (described.flags, described.metavar) == (("-m", "--model"), "MODEL")
+    assert described.repeats
+    assert option(False, "--plain", "Text.").metadata["option"].is_switch
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("--modle demo:", "There is no option --modle. Did you mean --model?"),
-        ("--bugdet=3", "There is no option --bugdet. Did you mean --budget?"),
-        ("--xyzzy", "There is no option --xyzzy. `%%agent?` lists the options."),
-        ("hero --check", "--check needs an expression"),
-        ("hero --steps many", "--steps takes a whole number from 1 on, such as `--steps 8`."),
-        ("hero --steps", "--steps takes a whole number from 1 on, such as `--steps 8`."),
-        ("hero --steps 0", "--steps takes a whole number from 1 on, such as `--steps 8`."),
-        ("hero -n 0", "-n takes a whole number from 1 on, such as `-n 3`."),
-        ("hero --cells -3", "--cells takes a whole number from 1 on, such as `--cells 2`."),
-        ("hero --seconds 0", "--seconds takes a number above 0, such as `--seconds 90`."),
-        ("hero --budget 0", "--budget takes US dollars above 0, such as `--budget 0.20`."),
-        ("hero --budget inf", "--budget takes US dollars above 0, such as `--budget 0.20`."),
-        ("hero --pace -1", "--pace takes a number from 0 on, such as `--pace 0.5`."),
-        ("hero --pace nan", "--pace takes a number from 0 on, such as `--pace 0.5`."),
-        ("hero --effort heroic", "--effort takes one of none, minimal, low, medium, high, xhigh, max."),
-        ("hero -m", "-m needs a value. Model as vendor:model, such as openai:gpt-6.1-sol"),
-        ("hero --plain=3", "--plain takes no value."),
-        ("hero --from ''", "--from needs a value. Go on from this Run."),
-        ("hero -i a.png -i ''", "-i needs a value. A picture to send"),
-        ('hero --save ""', "--save needs a value."),
-        ("hero --background --check True", "--check waits for the run to end, and --background does not"),
-        ("hero -q", "There is no option -q. `%%agent?` lists the options."),
-        ("hero --system 'Be kind", "A quotation mark on the %%agent line is not closed."),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
-    with pytest.raises(UsageError) as told:
-        shell.options(line)
-    assert says in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("A page for my shop", "'page for my shop'"),
-        ("Can you make a page?", "'you make a page?'"),
-        ("hero villain", "'villain'"),
-        ("hero -m demo: A page for my shop", "'A page for my shop'"),
-        ("'A page for my shop'", "'A page for my shop'"),
-        ("A " + "very " * 20 + "long one", "'very very very very very very very very …'"),
-    ],
-)
-def test_a_prompt_on_the_line_belongs_below(shell, line, told):
-    for cell in ("", "\nmore"):
-        shown = shell.run(f"%%agent {line}{cell}").stderr
-        assert shown == (
-            "UsageError: Write the prompt below the %%agent line. "
-            f"That line takes a name and options, not {told}.\n"
-        )
-
-
-def test_quoted_words_are_no_options(shell):
-    assert shell.options("hero --system 'Never write --important'").system == "Never write --important"
-    assert shell.options("hero --system it's").system == "it's"
-
-
-def test_options_may_be_written_with_equals(shell):
-    assert shell.options("hero --budget=0.5 --model=demo:").budget == 0.5
+def test_options_do_not_change():
+    with pytest.raises(FrozenInstanceError):
+        Options().name = "hero"

@@ -1,0 +1,118 @@
+"""Reads a `%%agent` line into `Options`. Errors are worded here, not by argparse, and name the remedy."""
+
+import contextlib
+import difflib
+from argparse import ArgumentError, ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.utils.process import arg_split
+
+from agent_nb.notebook.magic.options import OPTIONS, Option, Options
+
+CHECK = "--check"
+
+
+def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
+    """The options of a line; raises `UsageError` if it cannot be read."""
+    line, check = _cut_check(f" {line} ")
+    if check is not None and not check.strip():
+        raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
+    words = _split(line, magic)
+    _check_long_flags(words, magic)
+    values = _values(parser, words, magic)
+    for name, value in values.items():
+        if not _is_accepted(OPTIONS[name], value):
+            raise UsageError(_expected(OPTIONS[name], words))
+    if check and "background" in values:
+        raise UsageError(
+            f"{CHECK} waits for the run to end, and --background does not: leave one of them out."
+        )
+    named = bool(values.get("name"))
+    if not named:
+        values.pop("name", None)
+    return Options(**values, named=named, check=check and check.strip())
+
+
+def _values(parser: ArgumentParser, words: list[str], magic: str) -> dict[str, Any]:
+    """The values that the line sets, by the name of their field."""
+    parser.exit_on_error = False  # raise instead of printing argparse's own message
+    try:
+        namespace, others = parser.parse_known_args(words)
+    except ArgumentError as error:
+        (option,) = (each for each in OPTIONS.values() if "/".join(each.flags) == error.argument_name)
+        raise UsageError(_expected(option, words)) from None
+    values = {name: _unquoted(value) for name, value in vars(namespace).items()}
+    name = values.get("name", "")
+    if len(name.split()) > 1:
+        others = [name]
+    if others:
+        raise UsageError(_unexpected(others, magic))
+    return values
+
+
+def _cut_check(line: str) -> tuple[str, str | None]:
+    """The line before `--check`, and the expression after it. A quoted `--check` is not the option."""
+    start = 0
+    while (place := line.find(f" {CHECK} ", start)) >= 0:
+        with contextlib.suppress(ValueError):  # an open quotation mark
+            arg_split(line[:place])
+            return line[:place], line[place + len(CHECK) + 2 :]
+        start = place + 1
+    return line, None
+
+
+def _split(line: str, magic: str) -> list[str]:
+    try:
+        return list(arg_split(line))
+    except ValueError:
+        raise UsageError(
+            f"A quotation mark on the %%{magic} line is not closed. Close it; the prompt goes below that line."
+        ) from None
+
+
+def _check_long_flags(words: Sequence[str], magic: str) -> None:
+    """Refuses unknown `--flags`, and the abbreviations that argparse would accept."""
+    known = [flag for option in OPTIONS.values() for flag in option.flags]
+    for word in words:
+        flag = word.partition("=")[0]
+        if flag.startswith("--") and len(flag) > 2 and flag not in known:
+            near = difflib.get_close_matches(flag, known, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"`%%{magic}?` lists the options."
+            raise UsageError(f"There is no option {flag}. {hint}")
+
+
+def _is_accepted(option: Option, value: Any) -> bool:
+    if option.number:
+        return option.number.accepts(value)
+    return not option.flags or "" not in (value if isinstance(value, tuple) else (value,))
+
+
+def _unexpected(words: Sequence[str], magic: str) -> str:
+    if words[0].startswith("-"):
+        return f"There is no option {words[0]}. `%%{magic}?` lists the options."
+    text = " ".join(words)
+    text = text if len(text) <= 40 else f"{text[:40]}…"
+    return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {text!r}."
+
+
+def _expected(option: Option, words: Sequence[str]) -> str:
+    """What an option accepts, with the flag as it was typed."""
+    typed = [flag for flag in option.flags if any(word.startswith(flag) for word in words)]
+    flag = (typed or option.flags)[-1]
+    if option.is_switch:
+        return f"{flag} takes no value."
+    if option.choices:
+        return f"{flag} takes one of {', '.join(option.choices)}."
+    if option.number:
+        return f"{flag} takes {option.number.description}, such as `{flag} {option.number.example}`."
+    return f"{flag} needs a value. {option.help}"
+
+
+def _unquoted(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_unquoted(item) for item in value)
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value
