@@ -2,6 +2,8 @@
 
 DEMO = "demo"
 REPLAY = "replay"
+DEMO_MODEL = f"{DEMO}:"
+"""The demo's full name: it has one model, which needs none."""
 
 
 def vendor_of(name: str) -> str:
@@ -11,7 +13,7 @@ def vendor_of(name: str) -> str:
 
 def is_demo(name: str) -> bool:
     """Whether this names the offline demo model."""
-    return name.startswith(f"{DEMO}:")
+    return name.startswith(DEMO_MODEL)
 
 
 def is_replay(name: str) -> bool:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 
+from agent_nb._base.model_name import DEMO
 from agent_nb.demo.script import Call, Say, Step, Think, next_turn
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler
@@ -25,7 +26,7 @@ class DemoProvider:
     """The offline scripted model. `pace` scales its speed: 1 like a fast model, 0 without waiting."""
 
     def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
-        self.name = f"demo:{model}"
+        self.name = f"{DEMO}:{model}"
         self._pace = check_pace(pace)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
@@ -38,7 +39,7 @@ class DemoProvider:
                 yield piece
                 await request.clock.sleep(seconds)
         yield assembler.turn(
-            stop="tool_use" if assembler.has_calls else "end_turn", usage=_usage(request, steps), model="demo"
+            stop="tool_use" if assembler.has_calls else "end_turn", usage=_usage(request, steps), model=DEMO
         )
 
     def new_clock(self) -> VirtualClock:

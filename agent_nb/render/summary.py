@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.events import Event, Reason, Thumbnail, TurnStarted
@@ -76,7 +77,7 @@ def plural(number: int, noun: str) -> str:
 def model_label(model: str) -> str:
     """The model without its vendor; the demo says what it is."""
     vendor, _, name = model.partition(":")
-    return "offline demo model" if vendor == "demo" else name or vendor
+    return "offline demo model" if vendor == DEMO else name or vendor
 
 
 def ending(run: FinishedRun) -> str:
@@ -94,7 +95,7 @@ def facts(run: FinishedRun) -> list[str]:
         told.append(f"replayed from {played}")
     if run.usage.input or run.usage.output:
         told.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
-        if run.cost is not None and not run.model.startswith("demo:"):
+        if run.cost is not None and not is_demo(run.model):
             told.append(dollars(run.cost))
     steps = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
     return [*told, plural(steps, "step")] if steps else told

@@ -17,6 +17,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.handle import Handle
@@ -79,7 +80,7 @@ class Channel:
         return Meta(
             name=self.name,
             model=self.model,
-            demo=all(name.startswith("demo:") for name in self.model.split(", ")),
+            demo=all(is_demo(name) for name in self.model.split(", ")),
             finished=self.handle is None or self.handle.done,
             steps=settings.get("steps"),
             budget=settings.get("usd"),

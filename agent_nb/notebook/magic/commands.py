@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.constants import MODEL_VARIABLE
+from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 from agent_nb.notebook.session import Session
@@ -74,7 +75,7 @@ def _tools(session: Session, rest: str) -> None:
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
-    named = session.defaults.model or os.environ.get(MODEL_VARIABLE) or default_model_name() or "demo:"
+    named = session.defaults.model or os.environ.get(MODEL_VARIABLE) or default_model_name() or DEMO_MODEL
     studio = studio_for_name(named)
     own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from IPython.core.error import UsageError
 
 from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
+from agent_nb._base.model_name import REPLAY, is_demo, is_replay
 from agent_nb.agent import Agent
 from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
 from agent_nb.errors import CassetteError
@@ -19,7 +20,6 @@ from agent_nb.run import Run
 
 Mode = Literal["auto", "record", "replay", "live"]
 MODES: tuple[Mode, ...] = ("record", "replay", "live")
-DEMO, REPLAY = "demo:", "replay:"
 INSTEAD = (
     "Use `--live` to ask the model, `--record --force` to record again, or `-m demo:` for the offline demo."
 )
@@ -70,7 +70,7 @@ class Playing:
         return not told
 
     def check_network(self, model_name: str) -> None:
-        if self.offline and not model_name.startswith(DEMO):
+        if self.offline and not is_demo(model_name):
             raise UsageError(
                 f"{MODE_VARIABLE}=replay, and there is no cassette {self.path!r} for {model_name!r}. "
                 "Record one with `--record`, or use `-m demo:`."
@@ -89,7 +89,7 @@ def choose_playing(session: Session, options: Options, base: Run | None) -> Play
     named = tuple(options.models or ([default] if default else ()))
     mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
-    played = [name for name in named if name.startswith(REPLAY)]
+    played = [name for name in named if is_replay(name)]
     if played:
         if mode in ("record", "live"):
             raise UsageError(f"`-m {played[0]}` plays a cassette; leave out --{mode}.")
@@ -101,9 +101,9 @@ def choose_playing(session: Session, options: Options, base: Run | None) -> Play
             raise UsageError(f"`-m {played[0]}` plays a cassette with all its variants; leave out -n.")
         if options.cassette:
             raise UsageError(f"`-m {played[0]}` names the cassette; leave out --cassette.")
-        mode, path, named = "replay", played[0].removeprefix(REPLAY).strip(), ()
+        mode, path, named = "replay", played[0].removeprefix(f"{REPLAY}:").strip(), ()
         if not path:
-            raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}cassettes/hero.jsonl`.")
+            raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero.jsonl`.")
     if mode == "record" and not (options.named or options.cassette):
         raise UsageError(
             "--record needs a name, such as `%%agent hero --record`: the cassette is called like it."
@@ -123,7 +123,7 @@ def choose_playing(session: Session, options: Options, base: Run | None) -> Play
 
 
 def _all_demo(models: Sequence[str]) -> bool:
-    return bool(models) and all(name.startswith(DEMO) for name in models)
+    return bool(models) and all(is_demo(name) for name in models)
 
 
 def _mode(options: Options, *, recordable: bool) -> tuple[Mode, bool]:

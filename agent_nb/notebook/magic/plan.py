@@ -8,6 +8,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.handle import Handle
@@ -16,7 +17,7 @@ from agent_nb.engine.race import count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_images
-from agent_nb.notebook.magic.mode import DEMO, Playing, choose_playing
+from agent_nb.notebook.magic.mode import Playing, choose_playing
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.store import RunStore
@@ -142,7 +143,7 @@ def choose_models(named: Sequence[str]) -> tuple[Sequence[str], str]:
     if found:
         return (found,), ""
     return (
-        (DEMO,),
+        (DEMO_MODEL,),
         "No API key found: this is the offline demo model. `%agent models` shows how to use a real one.",
     )
 
@@ -174,10 +175,10 @@ def _replaying(session: Session, options: Options, playing: Playing, pace: float
 
 def _providers(session: Session, options: Options, names: Sequence[str], pace: float) -> tuple[Provider, ...]:
     effort = options.effort or session.defaults.effort or None
-    if options.pace is not None and not any(name.startswith(DEMO) for name in names):
+    if options.pace is not None and not any(is_demo(name) for name in names):
         raise UsageError(f"--pace is for a demo or a replay; {names[0]!r} takes its own time. Leave it out.")
     paced: dict[str, Any] = {"pace": pace}
-    return tuple(model(name, effort=effort, **(paced if name.startswith(DEMO) else {})) for name in names)
+    return tuple(model(name, effort=effort, **(paced if is_demo(name) else {})) for name in names)
 
 
 def _agent(session: Session, options: Options, provider: Provider) -> Agent:
