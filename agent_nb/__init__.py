@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_nb.cassette import replay
     from agent_nb.engine.limits import Limits
     from agent_nb.engine.loop import RunHandle
+    from agent_nb.engine.prepared import Prepared
     from agent_nb.engine.race import Race
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
@@ -38,6 +39,7 @@ _HOMES = {
     "Image": "agent_nb.messages",
     "Limits": "agent_nb.engine.limits",
     "Message": "agent_nb.messages",
+    "Prepared": "agent_nb.engine.prepared",
     "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
     "RunHandle": "agent_nb.engine.loop",
@@ -65,6 +67,7 @@ __all__ = [
     "Image",
     "Limits",
     "Message",
+    "Prepared",
     "Race",
     "Run",
     "RunHandle",

@@ -2,45 +2,37 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from agent_nb._base.bridge import run_blocking
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
-from agent_nb.cassette import (
-    Recorder,
-    Recording,
-    ReplayProvider,
-    Target,
-    as_recorded,
-    differences,
-    ours_of,
-    yours_of,
-)
+from agent_nb.cassette import Target, record
+from agent_nb.engine.config import RunConfig
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
-from agent_nb.engine.opening import Opening, open_run, with_images_read
+from agent_nb.engine.opening import Material, Opening, open_run, with_images_read
+from agent_nb.engine.prepared import Playback, Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.engine.setup import Lane, Setup
 from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
-from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
-from agent_nb.messages import Message, ToolSpec
+from agent_nb.messages import Message
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_price, price_of
-from agent_nb.providers.studio import local_studio, studio_for
+from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.variants import OPTIONS
+from agent_nb.tools.variants import BASE_VARIANTS
 from agent_nb.web.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
@@ -81,7 +73,7 @@ class Agent:
         self._counted = False
         """Whether somebody else holds its runs to a budget."""
 
-    def start(
+    def prepare(
         self,
         prompt: str,
         *,
@@ -89,22 +81,47 @@ class Agent:
         images: Any = (),
         base: Run | None = None,
         messages: Sequence[Message | Mapping[str, Any]] | None = None,
-    ) -> RunHandle:
-        """Starts a run in the running loop and gives its handle.
+    ) -> Prepared:
+        """A run that has not started: its system text, messages, tools and fingerprint. Nothing is sent."""
+        return self._prepare(open_run(prompt, files, images, base, messages))
 
-        It reads the `images` first, and fetches those given as addresses; `run` and `stream` do so off the loop.
-        """
-        return self._start(open_run(prompt, files, images, base, messages), [self])[0]
+    def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
+        """Starts a run in the running event loop and gives its handle. `material` is what `prepare` takes."""
+        return self.prepare(prompt, **material).start()
 
     def race(
-        self, prompt: str, *, models: Sequence[str | Provider] = (), variants: int = 1, **material: Any
+        self,
+        prompt: str,
+        *,
+        models: Sequence[str | Provider] = (),
+        variants: int = 1,
+        **material: Unpack[Material],
     ) -> Race:
         """Starts several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
 
         `material` is what `start` takes. A cassette plays all the variants it has.
         """
-        entrants = self._entrants(models, variants)
-        return Race(self._start(self._open(prompt, material), entrants))
+        return Race(
+            start_variants(self.prepare_variants(prompt, models=models, variants=variants, **material))
+        )
+
+    def prepare_variants(
+        self,
+        prompt: str,
+        *,
+        models: Sequence[str | Provider] = (),
+        variants: int = 1,
+        **material: Unpack[Material],
+    ) -> list[Prepared]:
+        """The runs that `race` would start."""
+        if not models and variants == 1 and isinstance(self.provider, Playback):
+            models = self.provider.variants
+        models = [models] if isinstance(models, str) else models
+        count_variants(len(models), variants)
+        agents = [self.with_model(model) for model in models] or [self]
+        first = agents[0].prepare(prompt, **material)
+        each = [first, *(agent._prepare(first.opening) for agent in agents[1:])]
+        return [prepared for prepared in each for _ in range(variants)]
 
     def map(
         self,
@@ -114,7 +131,7 @@ class Agent:
         concurrency: int = 8,
         save: str | PathLike[str] | None = None,
         budget: float | None = None,
-        **material: Any,
+        **material: Unpack[Material],
     ) -> RunsHandle:
         """Asks each prompt of each model, `concurrency` at a time; `await` it for the `Runs`.
 
@@ -146,23 +163,7 @@ class Agent:
         other.stack = check_stack(stack)
         return other
 
-    def fingerprint(self, prompt: str, **material: Any) -> dict[str, Any]:
-        """What makes two requests the same: prompt, model, own texts, pictures, files, tools, effort."""
-        opening = self._open(prompt, material)
-        setup = self._setup(opening)
-        tools, effort = [tool.name for tool in self.toolbox], setup.settings.get("effort")
-        return {**self._yours(opening, [setup]), "toolbox": tools, "effort": effort}
-
-    def preview(self, prompt: str, **material: Any) -> tuple[str, tuple[Message, ...]]:
-        """The system text and the messages that a run would begin with; nothing is sent."""
-        opening = self._open(prompt, material)
-        return self._setup(opening).system, (*opening.history, opening.question)
-
-    def offered(self, prompt: str, **material: Any) -> tuple[ToolSpec, ...]:
-        """The tools that a run would be offered: those whose needs this model and this prompt meet."""
-        return self._setup(self._open(prompt, material)).toolbox.specs
-
-    async def run(self, prompt: str, **material: Any) -> Run:
+    async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
         """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
         handle = self.start(prompt, **await with_images_read(material))
         try:
@@ -170,11 +171,11 @@ class Agent:
         finally:
             handle.stop("interrupted")
 
-    def run_sync(self, prompt: str, **material: Any) -> Run:
+    def run_sync(self, prompt: str, **material: Unpack[Material]) -> Run:
         """`run` for scripts and old notebooks; works inside a running event loop too."""
         return run_blocking(self.run(prompt, **material))
 
-    async def stream(self, prompt: str, **material: Any) -> AsyncIterator[Event]:
+    async def stream(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[Event]:
         """The events of a run as they happen; the last is always `RunFinished`."""
         handle = self.start(prompt, **await with_images_read(material))
         try:
@@ -186,7 +187,7 @@ class Agent:
             await handle
 
     async def sse(
-        self, prompt: str, *, vocabulary: str = "agent_nb", **material: Any
+        self, prompt: str, *, vocabulary: str = "agent_nb", **material: Unpack[Material]
     ) -> AsyncIterator[tuple[str, str]]:
         """`(event name, JSON text)` pairs for a web back end, in our words or those of another system."""
         translate = translator(vocabulary)
@@ -204,16 +205,6 @@ class Agent:
         recording = self._copy()
         recording._target = Target(path=Path(path), folder=folder or Path(), force=force)
         return recording
-
-    def differences(
-        self, prompt: str, *, models: Sequence[str | None] = (None,), **material: Any
-    ) -> list[str]:
-        """Why this agent's cassette was not recorded for this; empty when it plays.
-
-        `models` has one for each variant; None where any will do.
-        """
-        opening = self._open(prompt, material)
-        return self._differences(opening, self._setup(opening), models)
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
         """Calls `subscriber(event)` for every event of later runs. What it raises never breaks a run."""
@@ -257,104 +248,61 @@ class Agent:
         other._studio = None  # each closes its own
         return other
 
-    def _open(self, prompt: str, material: Mapping[str, Any]) -> Opening:
-        nothing = {"files": None, "images": (), "base": None, "messages": None}
-        return open_run(prompt, **{**nothing, **material})
+    def _prepare(self, opening: Opening) -> Prepared:
+        if isinstance(self.provider, Playback):
+            return self.provider.prepare(self._prepared(opening, self.toolbox))
+        self._check_price()
+        studio = self._image_studio()
+        available = {INPUTS: opening.inputs, BASE_VARIANTS: opening.base_variants}
+        needs = studio.serves | {need for need, value in available.items() if value}
+        return self._prepared(opening, self.toolbox.offered(needs), studio)
 
-    def _entrants(self, models: Sequence[str | Provider], variants: int) -> list[Self]:
-        if isinstance(self.provider, ReplayProvider) and not models and variants == 1:
-            return [self.with_model(provider) for provider in self.provider.variants]
-        models = [models] if isinstance(models, str) else models
-        count_variants(len(models), variants)
-        agents = [self.with_model(model) for model in models] or [self]
-        return [agent for agent in agents for _ in range(variants)]
-
-    def _start(self, opening: Opening, agents: Sequence["Agent"]) -> list[RunHandle]:
-        """One run on each agent, as variants of each other."""
-        setups = [agent._setup(opening) for agent in agents]
-        if told := self._differences(opening, setups[0], [None] * len(agents)):
-            raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
-        recording = self._recording(opening, setups)
-        lane = Lane()
-        handles = []
-        for variant, setup in enumerate(setups):
-            recorder = Recorder(recording, setup) if recording else None
-            tapped = replace(setup, provider=recorder.tap()) if recorder else setup
-            handle = RunHandle(tapped, opening, replace(lane, variant=variant))
-            handle.recording = recording
-            if recorder:
-                handle.subscribe(partial(recorder.hear, run=handle))
-            for subscriber in self._subscribers:
-                handle.subscribe(subscriber)
-            handles.append(handle)
-        return handles
-
-    def _recording(self, opening: Opening, setups: Sequence[Setup]) -> Recording | None:
-        if self._target is None:
-            return None
-        yours = self._yours(opening, setups)
-        return Recording(self._target, yours=yours, ours=ours_of(setups[0]), variants=len(setups))
-
-    def _differences(self, opening: Opening, setup: Setup, models: Sequence[str | None]) -> list[str]:
-        if not isinstance(self.provider, ReplayProvider):
-            return []
-        missing = [name for name in self.provider.repeats if name not in self.toolbox]
-        yours = {**self._yours(opening, [setup]), "model": models[0], "variants": models}
-        return [
-            *differences(self.provider.cassette.yours, yours),
-            *(f"the tool `{name}`" for name in missing),
-        ]
-
-    def _yours(self, opening: Opening, setups: Sequence[Setup]) -> dict[str, Any]:
-        own = "\n\n".join(text for text in (opening.system, self.instructions) if text)
-        yours = yours_of(opening, setups, own)
-        stack = self.stack or opening.stack
-        return {**yours, "stack": stack} if stack else yours
-
-    def _setup(self, opening: Opening) -> Setup:
-        if (
-            self.limits.usd is not None
-            and not isinstance(self.provider, ReplayProvider)
-            and not has_price(self.provider.name)
-        ):
-            raise ConfigError(
-                f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
-                "or limit `steps` and `seconds` instead."
-            )
+    def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
         stack = self.stack or opening.stack
         texts = (
             prompt_text("system") if opening.system is None else opening.system,
             stack_text(stack) if stack else "",
             self.instructions,
         )
-        studio = self._image_studio()
-        there = {INPUTS: opening.inputs, OPTIONS: opening.options}
-        toolbox = self.toolbox.offered(studio.serves | {need for need, given in there.items() if given})
-        if isinstance(self.provider, ReplayProvider):
-            toolbox = self.provider.offered(self.toolbox)
-        setup = Setup(
+        config = RunConfig(
             provider=self.provider,
-            toolbox=toolbox,
+            toolbox=offered,
             studio=studio,
             system="\n\n".join(text for text in texts if text),
             limits=self.limits,
             policy=self.approve,
             hooks=self._hooks,
             price=partial(price_of, self.provider.name),
-            settings={
-                **asdict(self.limits),
-                "tools": [tool.name for tool in toolbox],
-                "effort": getattr(self.provider, "effort", None),
-                "approve": self.approve if isinstance(self.approve, str) else "function",
-                **({"stack": stack} if stack else {}),
-            },
+            settings=self._settings(offered, stack),
         )
-        return as_recorded(setup, self.provider) if isinstance(self.provider, ReplayProvider) else setup
+        return Prepared(
+            opening=opening,
+            config=config,
+            toolbox=self.toolbox,
+            instructions=self.instructions,
+            stack=stack,
+            subscribers=self._subscribers,
+            record=partial(record, self._target) if self._target else None,
+        )
+
+    def _settings(self, offered: Toolbox, stack: str | None) -> dict[str, Any]:
+        return {
+            **asdict(self.limits),
+            "tools": [tool.name for tool in offered],
+            "effort": getattr(self.provider, "effort", None),
+            "approve": self.approve if isinstance(self.approve, str) else "function",
+            **({"stack": stack} if stack else {}),
+        }
+
+    def _check_price(self) -> None:
+        if self.limits.usd is not None and not has_price(self.provider.name):
+            raise ConfigError(
+                f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
+                "or limit `steps` and `seconds` instead."
+            )
 
     def _image_studio(self) -> Studio:
         """Who makes the pictures; kept while the model stays, because it may hold connections."""
-        if isinstance(self.provider, ReplayProvider):
-            return local_studio()
         if self._studio is None or self._studio[0] is not self.provider:
             budget = self._counted or self.limits.usd is not None
             self._studio = self.provider, studio_for(self.provider, budget=budget)

@@ -3,26 +3,32 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, Self, Unpack
 
 from agent_nb._base.wire import Json
 from agent_nb.batch.store import key_of
-from agent_nb.engine.loop import RunHandle
-from agent_nb.engine.opening import several
-from agent_nb.errors import AgentError, CassetteError, ConfigError, InstallError, MissingKeyError
+from agent_nb.engine.opening import Material, several
+from agent_nb.engine.prepared import Prepared, check_recording
+from agent_nb.errors import AgentError, ConfigError, InstallError, MissingKeyError
 from agent_nb.images.convert import to_image
 from agent_nb.providers import full_name
 from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
-
-if TYPE_CHECKING:
-    from agent_nb.agent import Agent
 
 Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
 """Texts, `(name, text)` pairs, or a dict of names and texts."""
 Models = Iterable[str | Provider] | str | Provider | None
 
-_MATERIAL = ("files", "images", "base", "messages")
+
+class Asker(Protocol):
+    """An agent, as far as a batch needs it."""
+
+    provider: Provider
+
+    def with_model(self, model: str | Provider) -> Self: ...
+
+    def prepare(self, prompt: str, **material: Unpack[Material]) -> Prepared: ...
+
+    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +37,23 @@ class Job:
 
     label: str
     """What the prompt is called: its name, else the text itself."""
-    prompt: str
-    asked_model: str
-    """As the caller named it; the run knows it in full."""
-    provider: Provider
+    named_model: str
+    """As the caller named it; the run has the full name."""
+    prepared: Prepared
     request: Json
-    """What must be the same for a saved run to serve."""
-    mark: str
-    start: Callable[[], RunHandle]
+    """What must be the same for a saved run to be used again."""
+    key: str
+    """Identifies the request in the folder of saved runs."""
     close: Callable[[], Awaitable[None]] | None
-    """Closes the model, where it was made for this call; jobs of one model share it."""
+    """Closes the model if it was made for this call; jobs of one model share it."""
+
+    @property
+    def prompt(self) -> str:
+        return self.prepared.opening.prompt
+
+    @property
+    def provider(self) -> Provider:
+        return self.prepared.config.provider
 
 
 class Absent:
@@ -60,33 +73,29 @@ class Absent:
 
 
 def plan_jobs(
-    agent: "Agent", prompts: Prompts, models: Models, material: dict[str, Any], *, saved: bool
+    agent: Asker, prompts: Prompts, models: Models, material: Material, *, saved: bool
 ) -> list[Job]:
     """The jobs in order: every model for the first prompt, then for the second.
 
     Where runs are `saved`, a model without a key is no error yet: it may not have to be asked.
     """
-    if unknown := set(material) - set(_MATERIAL):
-        raise TypeError(f"map() got an unexpected keyword argument {min(unknown)!r}")
-    if pictures := tuple(to_image(picture) for picture in several(material.get("images"))):
-        material = {**material, "images": pictures}
+    images = tuple(to_image(image) for image in several(material.get("images")))
+    material = {**material, "images": images}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []
     seen: Counter[str] = Counter()
     for label, prompt in _questions(prompts):
-        for asked_model, one, close in agents:
-            request = one.fingerprint(prompt, **material)
-            if told := one.differences(prompt, **material):
-                raise CassetteError(f"The cassette was recorded with {' and '.join(told)}. Record it again.")
+        for named_model, asker, close in agents:
+            prepared = asker.prepare(prompt, **material)
+            check_recording(prepared)
+            request = prepared.fingerprint()
             seen[key_of(request)] += 1
             job = Job(
                 label=label,
-                prompt=prompt,
-                asked_model=asked_model,
-                provider=one.provider,
+                named_model=named_model,
+                prepared=prepared,
                 request=request,
-                mark=key_of(request, seen[key_of(request)]),
-                start=partial(one.start, prompt, **material),
+                key=key_of(request, seen[key_of(request)]),
                 close=close,
             )
             jobs.append(job)
@@ -119,8 +128,8 @@ def _questions(prompts: Prompts) -> list[tuple[str, str]]:
 
 
 def _agents(
-    agent: "Agent", models: Models, *, saved: bool
-) -> Iterator[tuple[str, "Agent", Callable[[], Awaitable[None]] | None]]:
+    agent: Asker, models: Models, *, saved: bool
+) -> Iterator[tuple[str, Asker, Callable[[], Awaitable[None]] | None]]:
     """The agent on each model: the model as it was named, the agent, and how to close what was made."""
     if models is None:
         yield agent.provider.name, agent, None

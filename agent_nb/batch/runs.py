@@ -44,9 +44,9 @@ class Runs(Sequence[Run]):
             return self._runs[index]
         prompt, model = index
         for job, run in zip(self._jobs, self._runs, strict=True):
-            if prompt in (job.label, job.prompt) and model in (job.asked_model, run.model):
+            if prompt in (job.label, job.prompt) and model in (job.named_model, run.model):
                 return run
-        models = ", ".join(dict.fromkeys(job.asked_model for job in self._jobs))
+        models = ", ".join(dict.fromkeys(job.named_model for job in self._jobs))
         raise KeyError(f"No run of {prompt!r:.60} on {model!r}; the models are {models}.")
 
     def __len__(self) -> int:
@@ -170,7 +170,7 @@ class RunsHandle:
     async def _bring_back(self) -> None:
         """Takes what the folder has; a model that cannot be asked for the rest is an error now."""
         if self._store is not None:
-            found = await asyncio.to_thread(self._store.find, [(job.mark, job.request) for job in self._jobs])
+            found = await asyncio.to_thread(self._store.find, [(job.key, job.request) for job in self._jobs])
             for index, run in enumerate(found):
                 if run is not None:
                     name, key = self._names(index)
@@ -185,7 +185,7 @@ class RunsHandle:
     async def _work(self, left: Iterator[int]) -> None:
         """Asks one after the other, as long as there are any left; several of these share `left`."""
         for index in left:
-            handle = self._jobs[index].start()
+            handle = self._jobs[index].prepared.start()
             handle.label(*self._names(index))
             self._running[index] = handle
             if self._stop_reason is not None:
@@ -210,7 +210,7 @@ class RunsHandle:
         if self._store is not None and began:
             job = self._jobs[index]
             try:
-                await asyncio.to_thread(self._store.save, run, job.mark, job.request, job.label)
+                await asyncio.to_thread(self._store.save, run, job.key, job.request, job.label)
             except OSError as error:
                 self._note(f"{self._names(index)[0]} could not be saved: {error}.")
         self._tell()
@@ -234,7 +234,7 @@ class RunsHandle:
 
     def _names(self, index: int) -> tuple[str, str]:
         """What a run is called: how Python finds it where the result is called `runs`; and its mark in a page."""
-        return f"runs[{index}]", f"runs-{self._jobs[index].mark}"
+        return f"runs[{index}]", f"runs-{self._jobs[index].key}"
 
     def _tell(self, *, ended: bool = False) -> None:
         self._tally.running = len(self._running)

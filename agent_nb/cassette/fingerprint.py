@@ -3,56 +3,30 @@
 The person's half says in plain words what differs. Ours changes with every release, and cassettes outlive those.
 """
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-from agent_nb._base.secrets import MASK, mask, mask_json
+from agent_nb._base.secrets import MASK
 from agent_nb._base.wire import Json
-from agent_nb.engine.opening import Opening
-from agent_nb.engine.setup import Setup
-from agent_nb.messages import Message, Text, ToolCall
-from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, is_about_images, prompt_text
+from agent_nb.engine.config import RunConfig
+from agent_nb.engine.fingerprint import digest, tool_digest
+from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
 from agent_nb.run.manifest import package_versions
-from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools import Toolbox
 
-_DIGITS = 16
 _SHOWN = 48
 """Characters of a text that a message shows."""
 
 
-def yours_of(opening: Opening, setups: Sequence[Setup], own_system: str) -> Json:
-    """The person's half: prompt, model, own system text, pictures, files, own tools, the conversation before.
-
-    One setup for each variant; they differ in the model alone.
-    """
-    setup = setups[0]
-    yours: Json = {
-        "prompt": opening.prompt,
-        "model": setup.provider.name,
-        "system": own_system,
-        "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
-        "files": {path: digest(content) for path, content in (opening.files or {}).items()},
-        "tools": {tool.name: digest(_spec(tool)) for tool in setup.toolbox.own},
-        "history": digest([_said(message) for message in opening.history if not _is_ours(message)])
-        if opening.history
-        else "",
-    }
-    if len(setups) > 1:
-        yours["variants"] = [each.provider.name for each in setups]
-    return mask_json(yours)  # type: ignore[no-any-return]
-
-
-def ours_of(setup: Setup) -> Json:
-    """Our half: the built-in texts and tools, and the versions of what was installed."""
+def release_fingerprint(config: RunConfig) -> Json:
+    """The built-in texts and tools of this release, and the versions of the packages it used."""
     texts = ["system", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
-    if stack := setup.settings.get("stack"):
+    if stack := config.settings.get("stack"):
         texts.append(f"stacks/{stack}")
+    tools = [tool for tool in Toolbox.default() if tool.name in config.toolbox]
     return {
         "prompts": {name: digest(prompt_text(name)) for name in texts},
-        "tools": {tool.name: digest(_spec(tool)) for tool in Toolbox.default() if tool.name in setup.toolbox},
+        "tools": {tool.name: tool_digest(tool) for tool in tools},
         "versions": package_versions(),
     }
 
@@ -102,34 +76,6 @@ def same_model(recorded: str, named: str) -> bool:
     vendor, _, model = named.strip().partition(":")
     recorded_vendor, _, recorded_model = recorded.partition(":")
     return vendor.lower() == recorded_vendor and (not model or model == recorded_model)
-
-
-def digest(value: Any) -> str:
-    """A short hash of bytes or of anything JSON can say."""
-    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
-    return hashlib.sha256(data).hexdigest()[:_DIGITS]
-
-
-def _spec(tool: Tool) -> Json:
-    return {"description": tool.spec.description, "schema": tool.spec.schema}
-
-
-def _is_ours(message: Message) -> bool:
-    """Results of tools and our own words may read differently in another release."""
-    return message.role == "tool" or (message.role == "user" and message.text == prompt_text("sum_up"))
-
-
-def _said(message: Message) -> list[Any]:
-    said: list[Any] = [message.role]
-    for part in message.parts:
-        match part:
-            case Text(text):
-                said += [] if is_about_images(text) else [mask(text)]
-            case ToolCall(name=name, arguments=arguments):
-                said.append([name, mask(arguments)])
-            case _:
-                pass
-    return said
 
 
 def _changed(before: Json, now: Json) -> list[str]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_nb._base.wire import Json, from_wire
-from agent_nb.cassette.fingerprint import ours_of
+from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, Mark, Take, TapedTurn
 from agent_nb.cassette.reader import read_cassette
+from agent_nb.engine.ending import EndRun
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.setup import Ended, Setup
+from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
@@ -24,6 +25,7 @@ from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.settings import check_pace
+from agent_nb.providers.studio import local_studio
 from agent_nb.tools import Tool, Toolbox, ToolOutput
 
 log = logging.getLogger("agent_nb")
@@ -60,7 +62,7 @@ class Deck(VirtualClock):
     async def end_if_cut(self) -> None:
         if self.cut and self.cut.cut:
             await self.play(self.cut.cut.after / 1000)
-            raise Ended(self.cut.reason, self.cut.cut.error)
+            raise EndRun(self.cut.reason, self.cut.cut.error)
 
 
 class ReplayProvider:
@@ -82,10 +84,37 @@ class ReplayProvider:
         each = range(len(self.cassette.takes))
         return [ReplayProvider(self.cassette, self.path, pace=self._pace, variant=number) for number in each]
 
-    def offered(self, toolbox: Toolbox) -> Toolbox:
+    def prepare(self, prepared: Prepared) -> Prepared:
+        """The same request with the tools, limits, settings and prices of the recording."""
+        recorded = self.take.settings
+        config = replace(
+            prepared.config,
+            toolbox=self._offered(prepared.toolbox),
+            limits=Limits(steps=int(recorded.get("steps", Limits().steps))),
+            settings={**recorded, "replayed": self.path},
+            price=self.price,
+            runner=ReplayedTools,
+            studio=local_studio(),
+        )
+        if log.isEnabledFor(logging.INFO) and (
+            parts := _changed(self.cassette.ours, release_fingerprint(config))
+        ):
+            log.info("%s was recorded with other %s; it plays all the same", self.path, ", ".join(parts))
+        return replace(prepared, config=config, playback=self)
+
+    def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
+        """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
+        fingerprint = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
+        missing = [name for name in self.repeats if name not in prepared.toolbox]
+        return [
+            *differences(self.cassette.yours, fingerprint),
+            *(f"the tool `{name}`" for name in missing),
+        ]
+
+    def _offered(self, toolbox: Toolbox) -> Toolbox:
         """These tools without the built-in ones that the model was not offered when it was recorded."""
-        then = self.take.settings.get("tools")
-        left_out = {tool.name for tool in Toolbox.default()}.difference(then) if then is not None else ()
+        names = self.take.settings.get("tools")
+        left_out = {tool.name for tool in Toolbox.default()}.difference(names) if names is not None else ()
         return Toolbox(tool for tool in toolbox if tool.name not in left_out)
 
     @property
@@ -136,20 +165,6 @@ class ReplayProvider:
 def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -> ReplayProvider:
     """The recorded model in this file. `pace` 1 takes as long as it took, 0 no time; relative paths are in `folder`."""
     return ReplayProvider(read_cassette(path, folder), Path(path).as_posix(), pace=pace)
-
-
-def as_recorded(setup: Setup, provider: ReplayProvider) -> Setup:
-    """The setup with the limits, settings and prices of the recording, and tools that follow the tape."""
-    recorded = provider.take.settings
-    if log.isEnabledFor(logging.INFO) and (told := _changed(provider.cassette.ours, ours_of(setup))):
-        log.info("%s was recorded with other %s; it plays all the same", provider.path, ", ".join(told))
-    return replace(
-        setup,
-        limits=Limits(steps=int(recorded.get("steps", Limits().steps))),
-        settings={**recorded, "replayed": provider.path},
-        price=provider.price,
-        runner=ReplayedTools,
-    )
 
 
 def _changed(before: Json, now: Json) -> list[str]:

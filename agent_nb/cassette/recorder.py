@@ -4,14 +4,17 @@ The run itself is not changed in any way. `Recording` collects the takes and wri
 """
 
 import contextlib
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, Protocol, assert_never
 
 from agent_nb._base.wire import Json, to_wire
+from agent_nb.cassette.fingerprint import release_fingerprint
 from agent_nb.cassette.format import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
-from agent_nb.cassette.recording import Recording
+from agent_nb.cassette.recording import Recording, Target
+from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import CostMeter, estimate_tokens
-from agent_nb.engine.setup import NOT_RUN, Setup
+from agent_nb.engine.ending import NOT_RUN
+from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.tool_runner import one_line
 from agent_nb.events import (
     ApprovalRequested,
@@ -61,8 +64,8 @@ class Recordable(Protocol):
 class Recorder:
     """One take in the making. `tap` goes between engine and model, `hear` follows the run's events."""
 
-    def __init__(self, recording: Recording, setup: Setup) -> None:
-        self._recording, self._setup = recording, setup
+    def __init__(self, recording: Recording, config: RunConfig) -> None:
+        self.recording, self._config = recording, config
         self._turns: list[tuple[list[Attempt], list[Mark]]] = []
         self._pieces: list[tuple[float | None, Piece]] = []
         """Pieces of the attempt under way, with the time of the events they became."""
@@ -75,7 +78,7 @@ class Recorder:
         self._request: Request | None = None
 
     def tap(self) -> Provider:
-        return _Tap(self._setup.provider, self)
+        return _Tap(self._config.provider, self)
 
     def ask(self, request: Request) -> None:
         """A request has been sent, so the wait after a failed attempt is over."""
@@ -106,7 +109,7 @@ class Recorder:
             case MessageAdded(message=message):
                 self._keep_results([part for part in message.parts if isinstance(part, ToolResult)])
             case RunFinished():
-                self._recording.add(self._take(event))
+                self.recording.add(self._take(event))
             case _:
                 self._hear_call(event, run)
                 self._time_piece(event.at)
@@ -173,13 +176,13 @@ class Recorder:
                 marks[place] = Mark(what=mark.what, call=mark.call, after=mark.after, data=kept)
 
     def _repeats(self, call_id: str) -> bool:
-        tool = self._setup.toolbox.get(self._names.get(call_id, ""))
+        tool = self._config.toolbox.get(self._names.get(call_id, ""))
         return bool(tool and tool.repeatable and tool.approval == "never" and not self._hooked)
 
     @property
     def _hooked(self) -> bool:
         """With the caller's own code around the tools, nothing can be run again."""
-        return bool(self._setup.hooks.before or self._setup.hooks.after)
+        return bool(self._config.hooks.before or self._config.hooks.after)
 
     def _begin_attempt(self, stage: Stage) -> None:
         self._pieces, self._calls, self._stage = [], [], stage
@@ -196,12 +199,12 @@ class Recorder:
         counted = _counted(pieces)
         if pieces and not isinstance(pieces[-1][1], Turn) and (expected := self._expected(pieces)) != counted:
             pieces, counted = [*pieces, (0, UsagePiece(expected))], expected
-        return Attempt(pieces=tuple(pieces), retry=retry, cost=self._setup.price(counted))
+        return Attempt(pieces=tuple(pieces), retry=retry, cost=self._config.price(counted))
 
     def _expected(self, pieces: list[tuple[Gap, Piece]]) -> Usage:
         """What an attempt without an end comes to, as the run reckons it: a replay is to count the same."""
         assert self._request is not None
-        meter = CostMeter(self._setup.price)
+        meter = CostMeter(self._config.price)
         meter.begin_turn(estimate_tokens(self._request.messages, self._request.system))
         meter.counted(_counted(pieces))
         meter.chars = sum(len(getattr(piece, "text", "")) for _, piece in pieces)
@@ -230,13 +233,24 @@ class Recorder:
         turns = [TapedTurn(attempts=tuple(attempts), marks=tuple(marks)) for attempts, marks in self._turns]
         return Take(
             variant=end.variant,
-            model=self._setup.provider.name,
-            settings={name: value for name, value in self._setup.settings.items() if name != "replayed"},
+            model=self._config.provider.name,
+            settings={name: value for name, value in self._config.settings.items() if name != "replayed"},
             turns=tuple(turns),
             reason=end.reason,
             seconds=end.seconds,
             cut=cut,
         )
+
+
+def record(target: Target, variants: Sequence[Prepared]) -> list[Recorder]:
+    """One recorder for each variant; the cassette is written when all of them have ended."""
+    recording = Recording(
+        target,
+        yours=variants_fingerprint(variants),
+        ours=release_fingerprint(variants[0].config),
+        variants=len(variants),
+    )
+    return [Recorder(recording, prepared.config) for prepared in variants]
 
 
 class _Tap:

@@ -16,14 +16,15 @@ from typing import Any
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
+from agent_nb.engine.config import RunConfig, VariantGroup
 from agent_nb.engine.conversation import ENTRY, drafts, files_in, page_in
 from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, estimate_tokens
+from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.retry import wait_before
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.engine.setup import NOT_RUN, Ended, Lane, Setup
 from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of
 from agent_nb.errors import AgentError, FileError, ProviderError
 from agent_nb.events import (
@@ -66,22 +67,22 @@ CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 class RunHandle(Handle):
     """One run under way: `await` it for the `Run`, iterate it for its events, `stop()` it."""
 
-    def __init__(self, setup: Setup, opening: Opening, lane: Lane | None = None) -> None:
-        self._lane = lane or Lane()
-        self._clock = setup.provider.new_clock()
-        self._journal = Journal(self._lane.run_id, self._lane.variant, self._clock)
-        super().__init__(self._lane.run_id, self._journal)
-        self.variant = self._lane.variant
+    def __init__(self, config: RunConfig, opening: Opening, group: VariantGroup, variant: int) -> None:
+        self._clock = config.provider.new_clock()
+        self._journal = Journal(group.run_id, variant, self._clock)
+        super().__init__(group.run_id, self._journal)
+        self.variant = variant
         self._ask: Ask | None = None
         self.on_done: Callable[[], None] | None = None
         """Called once the result is there."""
         self.recording: Recorded | None = None
-        self._setup, self._opening = setup, opening
+        self._config, self._opening = config, opening
         self._on_loop = from_any_thread()
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
-        self._meter = self._lane.shared_costs.share(CostMeter(setup.price))
+        self._shared_costs = group.costs
+        self._meter = self._shared_costs.share(CostMeter(config.price))
         self.paid: dict[str, float | None] = {}
         """What calls cost in dollars, by their ids in events; None where a price is not known."""
         self._call_counts: dict[str, int] = {}
@@ -95,14 +96,14 @@ class RunHandle(Handle):
 
     async def _converse(self) -> Reason:
         """The loop. Gives the reason why it ended."""
-        last_step = self._setup.limits.steps
+        last_step = self._config.limits.steps
         for step in range(1, last_step + 1):
             if summing_up := step == last_step > 1:
                 self._add(user(prompt_text("sum_up")))
             turn = await self._turn(step, self._request(summing_up))
             self._add(turn.message)
             if turn.stop == "refusal":
-                raise Ended("refusal", turn.detail or "The model declined to answer.")
+                raise EndRun("refusal", turn.detail or "The model declined to answer.")
             if turn.message.tool_calls and step < last_step:
                 self._add(await self._results(turn.message.tool_calls))
             elif turn.stop in ("end_turn", "max_tokens"):
@@ -137,8 +138,8 @@ class RunHandle(Handle):
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
-        deadline = self._setup.limits.seconds or math.inf
-        async with contextlib.aclosing(self._setup.provider.stream(request)) as pieces:
+        deadline = self._config.limits.seconds or math.inf
+        async with contextlib.aclosing(self._config.provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._journal.tick()
                 # This runs for every token: a type test costs a ninth of a class pattern.
@@ -181,23 +182,23 @@ class RunHandle(Handle):
     # beginning and end
 
     async def _main(self) -> None:
-        setup, opening = self._setup, self._opening
-        limit, timer = setup.limits.seconds, None
+        config, opening = self._config, self._opening
+        limit, timer = config.limits.seconds, None
         if limit is not None and isinstance(self._clock, RealClock):
             timer = self._loop.call_later(limit, self.stop, "max_seconds")
         try:
             await self._begin()
             if opening.files is None:
-                found = await files_in(opening.history, setup.toolbox)
+                found = await files_in(opening.history, config.toolbox)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
-            self._facts = opening.facts(self._workspace.files, setup.toolbox)
+            self._facts = opening.facts(self._workspace.files, config.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
             self._finish(await self._converse())
         except asyncio.CancelledError:
             self._finish(self._stop_reason or "interrupted")
-        except Ended as ended:
-            self._finish(ended.reason, ended.words)
+        except EndRun as end:
+            self._finish(end.reason, end.error)
         except AgentError as error:
             self._finish("failed", str(error))
         except Exception as error:
@@ -208,7 +209,7 @@ class RunHandle(Handle):
                 timer.cancel()
 
     async def _begin(self) -> None:
-        opening, settings = self._opening, self._setup.settings
+        opening, settings = self._opening, self._config.settings
         told = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
         try:
             images = await asyncio.to_thread(thumbnails, opening.images) if opening.images else ()
@@ -234,7 +235,7 @@ class RunHandle(Handle):
             name=self.name,
             key=self.key,
             prompt=self._opening.prompt,
-            model=self._setup.provider.name,
+            model=self._config.provider.name,
             reason=reason,
             error=words,
             files=self._workspace.files,
@@ -244,9 +245,9 @@ class RunHandle(Handle):
             usage=usage,
             cost=cost,
             seconds=seconds,
-            settings=self._setup.settings,
-            system=self._setup.system,
-            tools=self._setup.toolbox.specs,
+            settings=self._config.settings,
+            system=self._config.system,
+            tools=self._config.toolbox.specs,
         )
         SESSION.add(self.result)
         self._journal.close()
@@ -270,7 +271,7 @@ class RunHandle(Handle):
         found = {
             path: text for path, text in drafts(self.events).items() if path not in self._workspace.files
         }
-        could_write = any(tool.stream for tool in self._setup.toolbox)
+        could_write = any(tool.stream for tool in self._config.toolbox)
         if not found and not (self._workspace.files and could_write):
             page = page_in(self._messages[-1].text)
             found = {ENTRY: page} if page else {}
@@ -295,7 +296,7 @@ class RunHandle(Handle):
 
     @property
     def model(self) -> str:
-        return self._setup.provider.name
+        return self._config.provider.name
 
     @property
     def files(self) -> Files:
@@ -315,15 +316,15 @@ class RunHandle(Handle):
 
     def __repr__(self) -> str:
         state = self.result.reason if self.result else "running"
-        return f"<RunHandle {self.name} {self._setup.provider.name} {state}: {len(self.events)} events>"
+        return f"<RunHandle {self.name} {self._config.provider.name} {state}: {len(self.events)} events>"
 
     # small steps
 
     def _request(self, summing_up: bool) -> Request:
         return Request(
-            system=self._setup.system,
+            system=self._config.system,
             messages=tuple(self._messages),
-            tools=self._setup.toolbox.specs,
+            tools=self._config.toolbox.specs,
             variant=self.variant,
             clock=self._clock,
             facts=replace(self._facts, summing_up=summing_up),
@@ -335,18 +336,18 @@ class RunHandle(Handle):
             files=self._workspace,
             progress=print,
             images=self._opening.inputs,
-            options=self._opening.options,
+            base_variants=self._opening.base_variants,
             variant=self.variant,
-            studio=self._setup.studio,
+            studio=self._config.studio,
         )
-        return self._setup.runner(
-            toolbox=self._setup.toolbox,
+        return self._config.runner(
+            toolbox=self._config.toolbox,
             context=context,
             emit=self._journal.emit_now,
             on_loop=self._on_loop,
             clock=self._clock,
-            policy=self._setup.policy,
-            hooks=self._setup.hooks,
+            policy=self._config.policy,
+            hooks=self._config.hooks,
             ask=self._ask,
             open_charge=lambda: self._meter.open_charge(self._left),
             settle=self._settle,
@@ -359,7 +360,7 @@ class RunHandle(Handle):
     def _start_call(self, call_id: str, name: str) -> tuple[str, Any]:
         event_id = unique_call_id(call_id, self._call_counts)
         self._open_calls[event_id] = ToolCall(call_id, name, "")
-        tool = self._setup.toolbox.get(name)
+        tool = self._config.toolbox.get(name)
         self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
         return event_id, tool.stream() if tool and tool.stream else None
 
@@ -380,15 +381,15 @@ class RunHandle(Handle):
             self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
 
     def _left(self) -> float | None:
-        limit = self._setup.limits.usd
-        return None if limit is None else limit - self._lane.shared_costs.total
+        limit = self._config.limits.usd
+        return None if limit is None else limit - self._shared_costs.total
 
     def _check_limits(self) -> None:
-        limits = self._setup.limits
-        if limits.usd is not None and self._lane.shared_costs.total >= limits.usd:
-            raise Ended("budget")
+        limits = self._config.limits
+        if limits.usd is not None and self._shared_costs.total >= limits.usd:
+            raise EndRun("budget")
         if limits.seconds is not None and self._journal.elapsed() >= limits.seconds:
-            raise Ended("max_seconds")
+            raise EndRun("max_seconds")
 
     def _file_changed(self, change: Change) -> None:
         if change.call_id is not None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from agent_nb.engine.conversation import describe_edits, describe_files, images_in, page_in, to_message
 from agent_nb.errors import ConfigError
@@ -15,6 +15,15 @@ from agent_nb.prompts import image_numbers, image_text
 from agent_nb.providers.base import Facts
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox
+
+
+class Material(TypedDict, total=False):
+    """What a run may be given besides its prompt."""
+
+    files: Mapping[str, str | bytes] | None
+    images: Any
+    base: Run | None
+    messages: Sequence[Message | Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +44,8 @@ class Opening:
     edited: frozenset[str] = frozenset()
     """Files that the person has edited since the base run, and that the question does not show in full."""
     base: str | None = None
-    options: tuple[Files, ...] = ()
-    """The files of each variant of the run it goes on from."""
+    base_variants: tuple[Files, ...] = ()
+    """The files of each variant of the base run."""
     stack: str | None = None
     """The stack of the run it goes on from."""
 
@@ -51,7 +60,7 @@ class Opening:
         return Facts(files=files, edited=self.edited, own_tools=frozenset(own))
 
 
-async def with_images_read(material: Mapping[str, Any]) -> Mapping[str, Any]:
+async def with_images_read(material: Material) -> Material:
     """What a run is given, with addresses, paths and bytes read off the loop: that may take seconds.
 
     Figures, arrays and the like are left: they are the caller's, who may change them meanwhile.
@@ -96,7 +105,7 @@ def open_run(
         earlier_images=earlier,
         edited=_edited_files(base) - {safe_path(path) for path in files or ()},
         base=base.id if base is not None else None,
-        options=tuple(variant.files for variant in base.variants) if base is not None else (),
+        base_variants=tuple(variant.files for variant in base.variants) if base is not None else (),
         stack=base.settings.get("stack") if base is not None else None,
     )
 

@@ -38,8 +38,8 @@ class ToolContext:
     """Shows a line on the card while the tool works."""
     images: tuple[Image, ...] = ()
     """The pictures the person gave, in the whole conversation."""
-    options: tuple[Files, ...] = ()
-    """The files of each variant that the run before had."""
+    base_variants: tuple[Files, ...] = ()
+    """The files of each variant of the base run."""
     variant: int = 0
     call_id: str | None = None
     """The call this tool runs for, as its events name it."""

@@ -6,18 +6,18 @@ from agent_nb.files import Files, human_size
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 
-OPTIONS = "options"
-"""What the tool needs: a run before that had variants."""
+BASE_VARIANTS = "base_variants"
+"""What the tool needs: a base run that had variants."""
 
 
 def _retrieve(args: Json, context: ToolContext) -> ToolOutput:
-    number, options = args["number"], context.options
-    if not 1 <= number <= len(options):
+    number, variants = args["number"], context.base_variants
+    if not 1 <= number <= len(variants):
         raise ToolError(
             f"There is no option {number}.",
-            hint=f"The options are numbered from 1 to {len(options)}." if options else "There are none.",
+            hint=f"The options are numbered from 1 to {len(variants)}." if variants else "There are none.",
         )
-    files = options[number - 1]
+    files = variants[number - 1]
     path = args.get("path")
     if path is not None and path not in files:
         raise ToolError(f"Option {number} has no file {path!r}.", hint=f"Its files: {', '.join(files)}.")
@@ -57,6 +57,6 @@ VARIANT_TOOLS: tuple[Tool, ...] = (
         ),
         run=_retrieve,
         title=_title,
-        needs=frozenset({OPTIONS}),
+        needs=frozenset({BASE_VARIANTS}),
     ),
 )

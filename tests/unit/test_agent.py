@@ -91,20 +91,21 @@ def test_a_toolbox_is_taken_as_it_is():
     assert Agent("demo:", tools=toolbox).toolbox is toolbox
 
 
-async def test_a_preview_is_what_the_run_sends():
+async def test_what_is_prepared_is_what_the_run_sends():
     material = {"files": {"index.html": PAGE}, "messages": [{"role": "user", "content": "Before."}]}
     with ScriptedProvider([[text("ok")]]) as provider:
         agent = Agent(provider, system="Speak French.")
-        system, messages = agent.preview("Fix it", **material)
+        prepared = agent.prepare("Fix it", **material)
         assert not provider.requests
         await agent.run("Fix it", **material)
     (request,) = provider.requests
-    assert (request.system, request.messages) == (system, messages)
+    sent = request.system, request.messages, request.tools
+    assert sent == (prepared.system, prepared.messages, prepared.tools)
 
 
 async def test_material_that_is_misspelt_is_refused():
     agent = Agent(ScriptedProvider([]))
-    for ask in (agent.start, agent.race, agent.preview, agent.offered):
+    for ask in (agent.prepare, agent.start, agent.race):
         with pytest.raises(TypeError, match="'image'"):
             ask("Like this", image=["photo.png"])
 
@@ -114,7 +115,7 @@ async def test_tools_are_offered_where_they_can_work():
 
     agent, photo = Agent("demo:"), Picture.new("RGB", (2, 2))
     without, given = (
-        {spec.name for spec in agent.offered("A page", images=images)} for images in ([], [photo])
+        {spec.name for spec in agent.prepare("A page", images=images).tools} for images in ([], [photo])
     )
     assert given - without == {"extract_assets"}
     assert {"create_file", "edit_file"} <= without

@@ -95,12 +95,12 @@ def _tools(session: Session, rest: str) -> None:
 
 def _when_offered(tool: "Tool", studio: "Studio") -> str:
     from agent_nb.images.maker import EDITS, INPUTS
-    from agent_nb.tools.variants import OPTIONS
+    from agent_nb.tools.variants import BASE_VARIANTS
 
     told = {
         INPUTS: "with pictures (-i)",
         EDITS: "with a key for OpenAI or Gemini",
-        OPTIONS: "after variants (-n)",
+        BASE_VARIANTS: "after variants (-n)",
     }
     return ", ".join(told[need] for need in sorted(tool.needs - studio.serves)) or "always"
 

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 
 from agent_nb._base.secrets import safe_text
-from agent_nb.agent import Agent
 from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.cost import CHARS_PER_TOKEN, estimate_tokens
 from agent_nb.messages import Image, Text
@@ -18,9 +17,8 @@ def show_dry_run(plan: Plan) -> None:
 
 
 def describe(plan: Plan) -> str:
-    agent: Agent = plan.agent
-    system, messages = agent.preview(plan.prompt, images=plan.images, base=plan.base)
-    tools = agent.offered(plan.prompt, images=plan.images, base=plan.base)
+    prepared = plan.prepared[0]
+    system, messages, tools = prepared.system, prepared.messages, prepared.tools
     schemas = sum(len(json.dumps(spec.schema)) + len(spec.description) for spec in tools)
     tokens = estimate_tokens(messages, system) + schemas // CHARS_PER_TOKEN
     costs = [estimate(name, tokens, 0) for name in plan.names]
@@ -31,7 +29,7 @@ def describe(plan: Plan) -> str:
         + (f", ${cost:.4f}" if cost is not None else "")
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
-        *([f"Stack: {agent.stack}"] if agent.stack else []),
+        *([f"Stack: {plan.agent.stack}"] if plan.agent.stack else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]

@@ -10,8 +10,8 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb._base.model_name import REPLAY, is_demo, is_replay
-from agent_nb.agent import Agent
 from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
+from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
@@ -59,15 +59,14 @@ class Playing:
             told = str(error).removesuffix(AGAIN).strip()
             raise UsageError(f"{told} {INSTEAD if there else '`--record` writes one.'}") from None
 
-    def matches(self, agent: Agent, prompt: str, *, variants: int, **material: Any) -> bool:
+    def matches(self, prepared: Sequence[Prepared], variants: int) -> bool:
         """Whether the cassette was recorded for this very request; where it must be, raises what differs."""
-        if self.all_takes and isinstance(agent.provider, ReplayProvider):
-            variants = len(agent.provider.variants)
-        models = [name for name in self.named_models or (None,) for _ in range(variants)]
-        told = agent.differences(prompt, models=models, **material)
-        if told and not self.is_demo_anyway:
-            raise UsageError(f"{self.path!r} was recorded with {' and '.join(told)}. {INSTEAD}")
-        return not told
+        count = len(prepared) if self.all_takes else variants
+        models = [name for name in self.named_models or (None,) for _ in range(count)]
+        found = prepared[0].differences(models)
+        if found and not self.is_demo_anyway:
+            raise UsageError(f"{self.path!r} was recorded with {' and '.join(found)}. {INSTEAD}")
+        return not found
 
     def check_network(self, model_name: str) -> None:
         if self.offline and not is_demo(model_name):

@@ -10,10 +10,10 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb.agent import Agent
-from agent_nb.cassette import ReplayProvider
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.race import count_variants
+from agent_nb.engine.prepared import Prepared, start_variants
+from agent_nb.engine.race import Race, count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_images
@@ -37,10 +37,8 @@ class Plan:
     prompt: str
     images: tuple[Image, ...]
     base: Run | None
-    models: tuple[Provider, ...]
-    """The models to ask; empty where a cassette plays."""
-    variants: int
-    """How many on each of them."""
+    prepared: tuple[Prepared, ...]
+    """The run of each variant, ready to start."""
     key: str
     note: str
     """Lines to show first: why this model, what it is not shown; empty when there is nothing to say."""
@@ -48,17 +46,13 @@ class Plan:
     @property
     def names(self) -> list[str]:
         """The model of each variant."""
-        if isinstance(self.agent.provider, ReplayProvider):
-            return [provider.name for provider in self.agent.provider.variants]
-        return [provider.name for provider in self.models for _ in range(self.variants)]
+        return [prepared.config.provider.name for prepared in self.prepared]
 
     def start(self) -> Handle:
         """Starts the run, or its variants at once."""
-        if len(self.names) == 1:
-            return self.agent.start(self.prompt, images=self.images, base=self.base)
-        return self.agent.race(
-            self.prompt, models=self.models, variants=self.variants, images=self.images, base=self.base
-        )
+        if len(self.prepared) == 1:
+            return self.prepared[0].start()
+        return Race(start_variants(self.prepared))
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, attended: bool) -> Plan:
@@ -76,28 +70,30 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     asked = await _read_prompt(session, options, cell, playing)
     # With nobody watching there is no point in waiting; the run's own times stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
-    note, models = "", tuple[Provider, ...]()
+    note, prepared = "", list[Prepared]()
     agent = await asyncio.to_thread(_replaying, session, options, playing, pace)
-    if agent is not None and not await asyncio.to_thread(
-        playing.matches, agent, asked.text, variants=options.variants, images=asked.images, base=base
-    ):
-        agent = None
+    if agent is not None:
+        prepared = agent.prepare_variants(asked.text, images=asked.images, base=base)
+        if not await asyncio.to_thread(playing.matches, prepared, options.variants):
+            agent = None
     if agent is None:
         names, note = choose_models(playing.named_models)
         for model_name in names:
             playing.check_network(model_name)
         models = await asyncio.to_thread(_providers, session, options, names, pace)
         agent = _agent(session, options, models[0])
-    if playing.mode == "record":
-        agent = agent.recording(playing.path, force=playing.force, folder=playing.folder)
+        if playing.mode == "record":
+            agent = agent.recording(playing.path, force=playing.force, folder=playing.folder)
+        prepared = agent.prepare_variants(
+            asked.text, models=models, variants=options.variants, images=asked.images, base=base
+        )
     plan = Plan(
         name=name,
         agent=agent,
         prompt=asked.text,
         images=asked.images,
         base=base,
-        models=models,
-        variants=1 if not models else options.variants,
+        prepared=tuple(prepared),
         key="",
         note="\n".join(filter(None, (note, _masked_words(asked.masked)))),
     )

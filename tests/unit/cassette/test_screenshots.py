@@ -25,8 +25,8 @@ DONE = [text("Done.")]
 
 
 def told(agent: Agent, **material) -> tuple[str, str]:
-    system, messages = agent.preview(PROMPT, **material)
-    return system, messages[-1].text
+    prepared = agent.prepare(PROMPT, **material)
+    return prepared.system, prepared.messages[-1].text
 
 
 async def made(*turns, **material):

@@ -224,7 +224,7 @@ def test_a_budget_buys_none_of_unknown_price(monkeypatch):
     assert (studio.maker.name, studio.cutter.name) == ("placeholder", "local")
     assert "the run has a budget, and the price of openai:gpt-image-99 is not known" in studio.maker.note
     agent = Agent(model(MODELS["openai"]), limits=Limits(usd=1))
-    assert "edit_image" not in [spec.name for spec in agent.offered("A page")]
+    assert "edit_image" not in [spec.name for spec in agent.prepare("A page").tools]
     assert studio_for(model(MODELS["openai"])).maker.name == "openai:gpt-image-99"
 
 

@@ -125,7 +125,7 @@ def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
 
 def matches(shell, line: str, prompt: str) -> bool:
     playing = choose(shell, line)
-    return playing.matches(Agent(playing.provider(0)), prompt, variants=1)
+    return playing.matches([Agent(playing.provider(0)).prepare(prompt)], variants=1)
 
 
 def test_a_mismatch_says_what_differs(shell, recorded):

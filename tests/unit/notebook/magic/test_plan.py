@@ -147,6 +147,7 @@ async def test_several_models_make_several_variants(shell):
 async def test_a_cassette_needs_no_key(shell):
     shell.run(f"%%agent hero {DEMO} --pace 0 --record\nA form")
     made = await plan(shell, "hero")
-    assert (made.models, made.names, made.note) == ((), ["demo:"], "")
+    assert made.prepared[0].playback is not None
+    assert (made.names, made.note) == (["demo:"], "")
     with pytest.raises(UsageError, match="recorded with"):
         await plan(shell, "hero", "A game")

@@ -1,11 +1,10 @@
-"""What runs share: limits that are checked when they are set, and an ending that carries its words."""
+"""Limits are checked when they are set."""
 
 import math
 
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.engine.setup import Ended, Lane
 from agent_nb.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, text
 
@@ -41,13 +40,3 @@ async def test_a_run_tells_its_settings():
         run = await Agent(provider, tools=[], limits=Limits(steps=3), approve="deny").run("go")
     told = {name: run.settings[name] for name in ("steps", "seconds", "usd", "tools", "approve")}
     assert told == {"steps": 3, "seconds": None, "usd": None, "tools": [], "approve": "deny"}
-
-
-def test_variants_started_apart_have_their_own_ids():
-    assert Lane().run_id != Lane().run_id
-    assert Lane().shared_costs is not Lane().shared_costs
-
-
-def test_an_ending_says_why():
-    ended = Ended("refusal", "I cannot.")
-    assert (ended.reason, ended.words, str(ended)) == ("refusal", "I cannot.", "refusal")

@@ -1,0 +1,41 @@
+"""What a run is configured with: the model, its tools, its limits, the caller's rules."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_nb.engine.cost import SharedCosts
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.tool_runner import Hooks, Policy, ToolRunner
+from agent_nb.images.maker import Studio
+from agent_nb.messages import Usage
+from agent_nb.providers.base import Provider
+from agent_nb.tools import Toolbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """Everything a run needs besides its conversation and files."""
+
+    provider: Provider
+    toolbox: Toolbox
+    """The tools that the model is offered."""
+    system: str
+    limits: Limits
+    policy: Policy
+    hooks: Hooks
+    settings: dict[str, Any]
+    price: Callable[[Usage], float | None]
+    """The price of these tokens in US dollars; None when it is unknown."""
+    runner: type[ToolRunner] = ToolRunner
+    studio: Studio | None = None
+    """Makes and edits images."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantGroup:
+    """What variants started together share: one id and one budget."""
+
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    costs: SharedCosts = field(default_factory=SharedCosts)

@@ -1,0 +1,14 @@
+"""How a run is ended early, and what its open tool calls say then."""
+
+from agent_nb.events import Reason
+
+NOT_RUN = "Not run: the run ended first."
+"""Summary for a tool call still open when the run ended."""
+
+
+class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error
+    """Ends the run from anywhere inside it."""
+
+    def __init__(self, reason: Reason, error: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.error = reason, error

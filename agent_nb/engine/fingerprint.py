@@ -1,0 +1,67 @@
+"""What identifies a request: prompt, model, own texts, images, files, own tools, the conversation so far."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.wire import Json
+from agent_nb.engine.config import RunConfig
+from agent_nb.engine.opening import Opening
+from agent_nb.messages import Message, Text, ToolCall
+from agent_nb.prompts import is_about_images, prompt_text
+from agent_nb.tools import Tool
+
+_DIGITS = 16
+
+
+def digest(value: Any) -> str:
+    """A short hash of bytes or of a JSON value."""
+    data = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True).encode()
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
+def tool_digest(tool: Tool) -> str:
+    return digest({"description": tool.spec.description, "schema": tool.spec.schema})
+
+
+def fingerprint_of(opening: Opening, configs: Sequence[RunConfig], own_system: str) -> Json:
+    """The fingerprint, with secrets masked. There is one config per variant; they differ only in the model."""
+    config = configs[0]
+    fingerprint: Json = {
+        "prompt": opening.prompt,
+        "model": config.provider.name,
+        "system": own_system,
+        "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
+        "files": {path: digest(content) for path, content in (opening.files or {}).items()},
+        "tools": {tool.name: tool_digest(tool) for tool in config.toolbox.own},
+        "history": _history_digest(opening.history),
+    }
+    if len(configs) > 1:
+        fingerprint["variants"] = [each.provider.name for each in configs]
+    return mask_json(fingerprint)  # type: ignore[no-any-return]
+
+
+def _history_digest(history: Sequence[Message]) -> str:
+    if not history:
+        return ""
+    return digest([_content(message) for message in history if not _is_built_in(message)])
+
+
+def _is_built_in(message: Message) -> bool:
+    """Tool results and built-in prompts are left out: their wording may change between releases."""
+    return message.role == "tool" or (message.role == "user" and message.text == prompt_text("sum_up"))
+
+
+def _content(message: Message) -> list[Any]:
+    content: list[Any] = [message.role]
+    for part in message.parts:
+        match part:
+            case Text(text):
+                content += [] if is_about_images(text) else [mask(text)]
+            case ToolCall(name=name, arguments=arguments):
+                content.append([name, mask(arguments)])
+            case _:
+                pass
+    return content
