@@ -21,10 +21,10 @@ def test_the_engine_names_no_tool_and_no_vendor():
     from agent_nb.tools import Toolbox
 
     names = {tool.name for tool in Toolbox.default()} | {row.vendor for row in catalog()}
-    for module in ("engine/loop.py", "engine/tool_runner.py", "engine/setup.py", "agent.py"):
-        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+    for module in (PACKAGE / "agent.py", *(PACKAGE / "engine").glob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                assert node.value not in names, (module, node.value)
+                assert node.value not in names, (module.name, node.value)
 
 
 def rooms(folder: Path) -> set[str]:
