@@ -1,6 +1,6 @@
-// The phase of a run in words, derived from its events: the twin of `agent_nb/phase.py`.
+// The phases that the header counts or ends with, worded as in `agent_nb/phase.py`.
 
-import type { Event, Reason } from "./events.ts";
+import type { Reason } from "./events.ts";
 
 export const ENDINGS: Record<Reason, string> = {
 	end_turn: "done",
@@ -14,37 +14,11 @@ export const ENDINGS: Record<Reason, string> = {
 	failed: "failed",
 };
 
-/** What is left of a wait, as the header and the card count it. */
+/** The seconds of a wait that are left, as the header and the card show them. */
 export function retrySeconds(left: number): number {
 	return Math.max(1, Math.round(left));
 }
 
 export function retryPhase(wait: number): string {
 	return `retrying in ${retrySeconds(wait)} s`;
-}
-
-/** The phase once `event` has happened, given the phase before it. */
-export function phaseAfter(phase: string, event: Event): string {
-	switch (event.type) {
-		case "run_started":
-			return "starting";
-		case "turn_started":
-		case "thinking_delta":
-			return "thinking";
-		case "turn_retrying":
-			return retryPhase(event.wait);
-		case "text_delta":
-			return "writing";
-		case "file_delta":
-			return `writing ${event.path}`;
-		case "tool_started":
-		case "tool_running":
-			return `running ${event.title}`;
-		case "approval_requested":
-			return "waiting for approval";
-		case "run_finished":
-			return ENDINGS[event.reason];
-		default:
-			return phase;
-	}
 }

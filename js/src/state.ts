@@ -1,51 +1,69 @@
 // What a run looks like so far: a pure function of its events. Only this file knows what an event means.
 
-import type { Event, FileChanged, FileDelta, Json, Reason, Thumbnail, Usage } from "./events.ts";
+import type {
+	Event,
+	FileChanged,
+	FileDelta,
+	Json,
+	Reason,
+	RunFinished,
+	Thumbnail,
+	TurnRetrying,
+	Usage,
+} from "./events.ts";
 import { type Change, contents, type Draft, type FileState, joined, type Version } from "./filestate.ts";
-import { phaseAfter } from "./phase.ts";
+import { ENDINGS, retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./toolrow.ts";
 
 export { type FileState, textOf, type Version } from "./filestate.ts";
 export type { ToolRow, ToolStatus } from "./toolrow.ts";
 
-export interface ThinkingRow {
+interface BaseRow {
+	readonly key: string;
+	/** The turn it belongs to, from 1; 0 before the first. A retry withdraws the rows of its turn. */
+	readonly turn: number;
+}
+
+export interface ThinkingRow extends BaseRow {
 	kind: "thinking";
-	key: string;
 	text: string;
 	from: number;
-	/** When it ended; null while the model still thinks. */
+	/** When it ended; null while the model is still thinking. */
 	to: number | null;
 }
 
-export interface TextRow {
+export interface TextRow extends BaseRow {
 	kind: "text";
-	key: string;
 	text: string;
 	done: boolean;
 }
 
-export interface RetryRow {
+/** A failed attempt while the run waits to send the request again; a line once it has. */
+export interface RetryRow extends BaseRow {
 	kind: "retry";
-	key: string;
 	attempt: number;
+	/** When the wait began, and its seconds. */
+	from: number;
 	wait: number;
 	why: string;
-	over: boolean;
 }
 
-export type Row = ThinkingRow | TextRow | ToolRow | RetryRow;
-
-export interface Turn {
-	step: number;
-	row: number;
+/** A row that is no more than its words. */
+export interface LineRow extends BaseRow {
+	kind: "line";
+	state: "info" | "retry";
+	title: string;
+	detail: string;
 }
+
+export type Row = ThinkingRow | TextRow | ToolRow | RetryRow | LineRow;
 
 export interface VariantState {
 	phase: string;
 	model: string;
 	settings: Json;
-	/** The pictures given with the prompt. */
+	/** The images given with the prompt. */
 	images: readonly Thumbnail[];
 	busy: boolean;
 	step: number;
@@ -57,10 +75,10 @@ export interface VariantState {
 	reason: Reason | null;
 	error: string | null;
 	rows: readonly Row[];
-	/** Where the current turn's rows begin: a retry withdraws them. */
-	turnRow: number;
-	/** Each turn, and the row before which it began. */
-	turns: readonly Turn[];
+	/** How many rows there have been, with those that were withdrawn: it numbers their keys. */
+	made: number;
+	/** The turns that have started. */
+	turns: readonly number[];
 	files: ReadonlyMap<string, FileState>;
 	/** The path of the file that changed last. */
 	newest: string | null;
@@ -83,7 +101,7 @@ export const EMPTY: VariantState = {
 	reason: null,
 	error: null,
 	rows: [],
-	turnRow: 0,
+	made: 0,
 	turns: [],
 	files: new Map(),
 	newest: null,
@@ -92,18 +110,24 @@ export const EMPTY: VariantState = {
 
 /** The state after one more event. */
 export function reduce(before: VariantState, event: Event): VariantState {
-	const state = { ...before, at: Math.max(before.at, event.at), phase: phaseAfter(before.phase, event) };
+	const state = { ...before, at: Math.max(before.at, event.at) };
 	switch (event.type) {
 		case "run_started":
-			return { ...state, model: event.model, settings: event.settings, images: event.images ?? [] };
+			return {
+				...state,
+				phase: "starting",
+				model: event.model,
+				settings: event.settings,
+				images: event.images ?? [],
+			};
 		case "turn_started":
-			return startTurn(close(state), event.step);
+			return startTurn(state, event.step);
 		case "thinking_delta":
-			return think(state, event.text, event.at);
+			return think(state, event.text);
 		case "text_delta":
 			return say(state, event.text);
 		case "turn_retrying":
-			return withdraw(state, event.attempt, event.wait, event.why);
+			return retry(state, event);
 		case "turn_finished":
 			return close(state);
 		case "file_delta":
@@ -115,31 +139,48 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "message_added":
 			return state;
 		case "run_finished":
-			return finish(state, event.reason, event.error, {
-				usage: event.usage,
-				cost: event.cost,
-				at: event.seconds,
-			});
+			return finish(state, event);
 		case "tool_started":
-			return startTool(close(state), event);
+			return startTool(close({ ...state, phase: `running ${event.title}` }), event);
+		case "tool_running":
+			return changeTool({ ...state, phase: `running ${event.title}` }, event);
 		case "approval_requested":
-			return changeTool(startTool(state, event), event);
+			return changeTool(startTool({ ...state, phase: "waiting for approval" }, event), event);
 		default:
 			return changeTool(state, event);
 	}
 }
 
 function startTurn(state: VariantState, step: number): VariantState {
-	const row = state.rows.length;
-	return { ...state, step, turnRow: row, turns: [...state.turns, { step, row }] };
+	return { ...close(state), phase: "thinking", step, turns: [...state.turns, step] };
 }
 
-/** Ends the thinking or the text that was being written. */
-function close(state: VariantState): VariantState {
+/** The failed attempt after which the run is waiting to send the request again, if it is. */
+export function retryOf(state: VariantState): RetryRow | undefined {
+	return state.rows.findLast((row) => row.kind === "retry");
+}
+
+/** Ends the text or thinking that was being written, and the wait after a failed attempt. */
+function close(before: VariantState): VariantState {
+	const state = endStream(before);
+	const waiting = retryOf(state);
+	if (!waiting) return state;
+	const { key, turn, why } = waiting;
+	const line: LineRow = {
+		kind: "line",
+		key: `${key}-over`,
+		turn,
+		state: "retry",
+		title: "Retry",
+		detail: why,
+	};
+	return { ...state, rows: state.rows.with(state.rows.lastIndexOf(waiting), line) };
+}
+
+function endStream(state: VariantState): VariantState {
 	const last = state.rows.at(-1);
 	if (last?.kind === "thinking" && last.to === null) return replaceLast(state, { ...last, to: state.at });
 	if (last?.kind === "text" && !last.done) return replaceLast(state, { ...last, done: true });
-	if (last?.kind === "retry" && !last.over) return replaceLast(state, { ...last, over: true });
 	return state;
 }
 
@@ -147,22 +188,36 @@ function replaceLast(state: VariantState, row: Row): VariantState {
 	return { ...state, rows: state.rows.with(-1, row) };
 }
 
-function append(state: VariantState, row: Row): VariantState {
-	return { ...state, rows: [...state.rows, row] };
+/** Adds a row to the turn. Only the last row can be one that is still being written. */
+function append(before: VariantState, row: Row): VariantState {
+	const state = endStream(before);
+	return { ...state, rows: [...state.rows, row], made: state.made + 1 };
 }
 
-function think(state: VariantState, text: string, at: number): VariantState {
+/** What every new row needs. */
+function place(state: VariantState, kind: Row["kind"]): BaseRow {
+	return { key: `${kind}-${state.made}`, turn: state.step };
+}
+
+function think(before: VariantState, text: string): VariantState {
+	const state = { ...before, phase: "thinking" };
 	const last = state.rows.at(-1);
 	if (last?.kind === "thinking" && last.to === null)
 		return replaceLast(state, { ...last, text: last.text + text });
-	const key = `thinking-${state.rows.length}`;
-	return append(close(state), { kind: "thinking", key, text, from: at, to: null });
+	return append(close(state), {
+		kind: "thinking",
+		...place(state, "thinking"),
+		text,
+		from: state.at,
+		to: null,
+	});
 }
 
-function say(state: VariantState, text: string): VariantState {
+function say(before: VariantState, text: string): VariantState {
+	const state = { ...before, phase: "writing" };
 	const last = state.rows.at(-1);
 	if (last?.kind === "text" && !last.done) return replaceLast(state, { ...last, text: last.text + text });
-	return append(close(state), { kind: "text", key: `text-${state.rows.length}`, text, done: false });
+	return append(close(state), { kind: "text", ...place(state, "text"), text, done: false });
 }
 
 function startTool(
@@ -170,7 +225,7 @@ function startTool(
 	call: { call_id: string; name: string; title: string },
 ): VariantState {
 	if (toolIndex(state, call.call_id) >= 0) return state;
-	return append(state, newToolRow(call, state.at));
+	return append(state, newToolRow(call, state.step, state.at));
 }
 
 function toolIndex(state: VariantState, call_id: string): number {
@@ -187,19 +242,26 @@ function changeTool(state: VariantState, event: ToolEvent): VariantState {
 	return withTool(state, event.call_id, (row) => toolRowAfter(row, event));
 }
 
-/** A retry takes back what the turn has shown so far. */
-function withdraw(state: VariantState, attempt: number, wait: number, why: string): VariantState {
-	const calls = new Set(
-		state.rows.slice(state.turnRow).map((row) => (row.kind === "tool" ? row.call_id : "")),
-	);
+/** Withdraws what the turn has shown so far, except for the retries before this one. */
+function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): VariantState {
+	const state = close({ ...before, phase: retryPhase(wait) });
+	const [gone, rows] = partition(state.rows, (row) => row.turn === state.step && !isRetryLine(row));
+	const calls = new Set(gone.map((row) => (row.kind === "tool" ? row.call_id : "")));
 	const files = new Map<string, FileState>();
 	for (const [path, file] of state.files) {
 		const kept = file.draft && calls.has(file.draft.call_id) ? { ...file, draft: null } : file;
 		if (kept.draft || kept.versions.length) files.set(path, kept);
 	}
-	const rows: Row[] = [...close(state).rows.slice(0, state.turnRow)];
-	rows.push({ kind: "retry", key: `retry-${rows.length}`, attempt, wait, why, over: false });
-	return { ...state, rows, files, turnRow: rows.length };
+	const row: RetryRow = { kind: "retry", ...place(state, "retry"), attempt, from: at, wait, why };
+	return append({ ...state, rows, files }, row);
+}
+
+function isRetryLine(row: Row): boolean {
+	return row.kind === "line" && row.state === "retry";
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+	return [items.filter(test), items.filter((item) => !test(item))];
 }
 
 function fileOf(state: VariantState, path: string): FileState {
@@ -215,7 +277,7 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 	const file = fileOf(before, path);
 	const old = file.draft?.call_id === call_id ? file.draft : null;
 	const grows = old !== null && offset === old.points;
-	const state = grows ? before : { ...before, epochs: before.epochs + 1 };
+	const state = { ...before, phase: `writing ${path}`, epochs: before.epochs + (grows ? 0 : 1) };
 	const draft: Draft = {
 		call_id,
 		text: (grows ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
@@ -251,13 +313,10 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));
 }
 
-function finish(
-	before: VariantState,
-	reason: Reason,
-	error: string | null,
-	facts: { usage: Usage; cost: number | null; at: number },
-): VariantState {
+function finish(before: VariantState, event: RunFinished): VariantState {
+	const { usage, cost, seconds: at, reason, error } = event;
 	const state = close(before);
 	const rows = state.rows.map((row) => (row.kind === "tool" ? stopToolRow(row) : row));
-	return { ...state, ...facts, rows, reason, error, busy: false, estimated: false };
+	const phase = ENDINGS[reason];
+	return { ...state, phase, rows, usage, cost, at, reason, error, busy: false, estimated: false };
 }

@@ -7,7 +7,8 @@ export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "d
 
 export interface ToolRow {
 	kind: "tool";
-	key: string;
+	readonly key: string;
+	readonly turn: number;
 	call_id: string;
 	name: string;
 	title: string;
@@ -38,11 +39,16 @@ export type ToolEvent = Exclude<
 
 const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "denied", "stopped"]);
 
-export function newToolRow(call: Pick<ToolRow, "call_id" | "name" | "title">, at: number): ToolRow {
+export function newToolRow(
+	call: Pick<ToolRow, "call_id" | "name" | "title">,
+	turn: number,
+	at: number,
+): ToolRow {
 	const { call_id, name, title } = call;
 	return {
 		kind: "tool",
 		key: `tool-${call_id}`,
+		turn,
 		call_id,
 		name,
 		title,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
-import { EMPTY, reduce, type ToolRow, textOf } from "../src/state.ts";
+import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
 import { applyPatch, countPoints, sliceToPoint } from "../src/text.ts";
 import {
 	changed,
@@ -19,6 +19,8 @@ import {
 const kinds = (state: ReturnType<typeof play>): string[] => state.rows.map((row) => row.kind);
 const toolRow = (state: ReturnType<typeof play>): ToolRow =>
 	state.rows.find((row) => row.kind === "tool") as ToolRow;
+
+const retrying = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2, why: "busy" }) as const;
 
 describe("rows", () => {
 	test("thinking ends when words begin", () => {
@@ -51,37 +53,44 @@ describe("rows", () => {
 	});
 
 	test("a retry withdraws the turn's rows and drafts", () => {
-		const before = script(started, turn, text("kept"), {
-			type: "turn_finished",
-			stop: "tool_use",
-			usage: {},
-			model: "m",
-		});
-		const after = script(turn, text("gone"), tool("c2"), piece("x.html", 0, "gone", "c2"), {
-			type: "turn_retrying",
-			attempt: 1,
-			wait: 3,
-			why: "busy",
-		});
+		const before = script(started, turn, text("kept"), tool("c1"), done());
+		const after = script(
+			{ type: "turn_started", step: 2 },
+			text("gone"),
+			tool("c2"),
+			piece("x.html", 0, "gone", "c2"),
+			retrying(1),
+		);
 		const state = play(after, play(before));
-		expect(kinds(state)).toEqual(["text", "retry"]);
+		expect(kinds(state)).toEqual(["text", "tool", "retry"]);
+		expect(state.rows.map((row) => row.turn)).toEqual([1, 1, 2]);
 		expect(state.files.size).toBe(0);
-		expect(state.phase).toBe("retrying in 3 s");
+		expect(state.phase).toBe("retrying in 2 s");
 		const again = play(script(text("new")), state);
-		expect(again.rows[1]).toMatchObject({ kind: "retry", over: true });
-		expect(kinds(play(script({ type: "turn_retrying", attempt: 2, wait: 1, why: "busy" }), again))).toEqual([
-			"text",
-			"retry",
-			"retry",
-		]);
+		expect(again.rows[2]).toMatchObject({ kind: "line", state: "retry", title: "Retry", detail: "busy" });
+		expect(kinds(play(script(retrying(2)), again))).toEqual(["text", "tool", "line", "retry"]);
 	});
 
 	test("a retry that fails at once leaves one open", () => {
-		const retry = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2, why: "busy" }) as const;
-		const waiting = play(script(started, turn, retry(1), retry(2), retry(3)));
-		expect(waiting.rows.map((row) => row.kind === "retry" && row.over)).toEqual([true, true, false]);
+		const waiting = play(script(started, turn, retrying(1), retrying(2), retrying(3)));
+		expect(kinds(waiting)).toEqual(["line", "line", "retry"]);
 		const ended = play(script(text("new"), finished()), waiting);
-		expect(ended.rows.every((row) => row.kind !== "retry" || row.over)).toBe(true);
+		expect(kinds(ended)).toEqual(["line", "line", "line", "text"]);
+		expect(new Set(ended.rows.map((row) => row.key)).size).toBe(4);
+	});
+
+	test("the wait goes on when another row is added", () => {
+		const asking = {
+			type: "approval_requested",
+			call_id: "c9",
+			name: "run",
+			title: "run",
+			args: {},
+		} as const;
+		const waiting = play(script(started, turn, retrying(1), asking));
+		expect(kinds(waiting)).toEqual(["retry", "tool"]);
+		expect(retryOf(waiting)).toMatchObject({ attempt: 1, from: 2, wait: 2 });
+		expect(retryOf(play(script(text("new")), waiting))).toBeUndefined();
 	});
 
 	test("an approval asks, then runs", () => {

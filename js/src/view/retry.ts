@@ -1,8 +1,8 @@
-// A turn that is tried again: a countdown while it waits, a quiet line once it has begun.
+// The countdown while a run waits to send a failed request again.
 
 import { h, icon, setText, type View } from "../dom.ts";
 import { retrySeconds } from "../phase.ts";
-import type { RetryRow } from "../state.ts";
+import { type RetryRow, retryOf } from "../state.ts";
 import type { Moment, Ticking } from "./context.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -14,30 +14,25 @@ export function createRetry(ticking: Ticking): View<RetryRow> {
 	const note = h("p", { class: "sub" });
 	const header = h("header", null, ring.element, h("div", null, why, note));
 	const card = h("div", { class: "anb-card ask", role: "alert" }, header);
-	const label = h("span", { class: "lab" });
-	const line = h("div", { class: "anb-row still" }, label);
 	const node = h("span", { class: "anb-node" }, icon("retry"));
-	const element = h("li", { class: "anb-item ask" }, node, card, line);
+	const element = h("li", { class: "anb-item ask" }, node, card);
 	let row: RetryRow | null = null;
 	const tick = ({ now, state }: Moment): void => {
-		if (row) ring.update(Math.max(0, row.wait - (now - state.at)), row.wait);
+		if (row && retryOf(state)?.key === row.key)
+			ring.update(Math.max(0, row.wait - (now - row.from)), row.wait);
+		else ticking.delete(tick);
 	};
 
 	return {
 		element,
 		update(next) {
 			row = next;
-			card.hidden = next.over;
-			line.hidden = !next.over;
-			element.classList.toggle("ask", !next.over);
 			setText(why, next.why);
 			setText(
 				note,
 				`Attempt ${next.attempt}. Your files are kept; what this turn had written is taken back.`,
 			);
-			setText(label, `Tried again: ${next.why}`);
-			if (next.over) ticking.delete(tick);
-			else ticking.add(tick);
+			ticking.add(tick);
 		},
 	};
 }

@@ -3,7 +3,7 @@
 import type { IconName } from "../icons.ts";
 import { askingTitle, type Option } from "../options.ts";
 import { retryPhase } from "../phase.ts";
-import type { VariantState } from "../state.ts";
+import { retryOf, type VariantState } from "../state.ts";
 
 export type Tone = "live" | "ok" | "warn" | "err" | "off";
 
@@ -16,7 +16,7 @@ const ENDED: Record<string, [Tone, IconName]> = {
 export function statusOf(state: VariantState): [Tone, IconName | null] {
 	if (!state.busy) return ENDED[state.reason ?? ""] ?? ["off", "stopped"];
 	if (askingTitle(state) !== null) return ["warn", "pause"];
-	if (state.rows.at(-1)?.kind === "retry" && state.phase.startsWith("retrying")) return ["warn", "retry"];
+	if (retryOf(state)) return ["warn", "retry"];
 	return ["live", null];
 }
 
@@ -31,9 +31,8 @@ export function statusOfAll(options: readonly Option[]): [Tone, IconName | null]
 
 /** The phase, with the seconds of a retry counted down. */
 export function phaseNow({ state, now }: Pick<Option, "state" | "now">): string {
-	const last = state.rows.at(-1);
-	if (!state.busy || last?.kind !== "retry" || last.over) return state.phase;
-	return retryPhase(last.wait - (now - state.at));
+	const retry = retryOf(state);
+	return retry ? retryPhase(retry.wait - (now - retry.from)) : state.phase;
 }
 
 /** Seconds are for the eye: a screen reader announces that it retries, not every tick. */

@@ -1,9 +1,10 @@
-// The transcript: one row per piece of thinking, text, tool call or retry.
+// The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
 import { h, icon, KeyedList, listen, setText, type View } from "../dom.ts";
 import { seconds } from "../format.ts";
+import type { IconName } from "../icons.ts";
 import { Markdown } from "../markdown.ts";
-import type { Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
+import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
 import type { Context, Moment, Ticking } from "./context.ts";
 import { createEdits, type Edits, foldEdits } from "./edits.ts";
 import { createFold } from "./fold.ts";
@@ -57,10 +58,9 @@ interface TurnMark {
 }
 
 function withTurns({ rows, turns }: VariantState): (Row | TurnMark)[] {
-	const items: (Row | TurnMark)[] = [...rows];
-	for (const { step, row } of turns.toReversed())
-		items.splice(row, 0, { kind: "turn", key: `turn-${step}`, step });
-	return items;
+	const mark = (step: number): TurnMark => ({ kind: "turn", key: `turn-${step}`, step });
+	const ofTurn = (turn: number): Row[] => rows.filter((row) => row.turn === turn);
+	return [...ofTurn(0), ...turns.flatMap((step) => [mark(step), ...ofTurn(step)])];
 }
 
 function createTurn(context: Context, { step }: TurnMark): View<Row | TurnMark> {
@@ -90,6 +90,12 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 			return createToolRow(context, row, ticking);
 		case "retry":
 			return createRetry(ticking);
+		case "line":
+			return createLine(row);
+		default: {
+			const unhandled: never = row;
+			return unhandled;
+		}
 	}
 }
 
@@ -140,6 +146,18 @@ function createText(): View<TextRow> {
 			markdown.set(row.text, row.done);
 			say.classList.toggle("writing", !row.done);
 		},
+	};
+}
+
+const LINE_ICONS: Record<LineRow["state"], IconName | null> = { info: null, retry: "retry" };
+
+function createLine({ state }: LineRow): View<LineRow> {
+	const name = LINE_ICONS[state];
+	const node = name ? h("span", { class: "anb-node" }, icon(name)) : h("span", { class: "anb-node pt" });
+	const label = h("span", { class: "lab" });
+	return {
+		element: h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label)),
+		update: ({ title, detail }) => setText(label, detail ? `${title}: ${detail}` : title),
 	};
 }
 
