@@ -38,17 +38,17 @@ def instance_of(kind: type[Exception]) -> Exception:
 
 
 SDKS = [
-    ("openai:m", our_openai._error, import_module("openai._exceptions")),
-    ("anthropic:m", our_anthropic._error, import_module("anthropic._exceptions")),
-    ("gemini:m", gemini._error, compat_errors),
-    ("gemini:m", gemini_generate._error, genai_errors),
+    ("openai:m", our_openai.sdk_error, import_module("openai._exceptions")),
+    ("anthropic:m", our_anthropic.sdk_error, import_module("anthropic._exceptions")),
+    ("gemini:m", gemini.sdk_error, compat_errors),
+    ("gemini:m", gemini_generate.sdk_error, genai_errors),
     *(
         (name, mapping, httpx2)
         for name, mapping in (
-            ("openai:m", our_openai._error),
-            ("anthropic:m", our_anthropic._error),
-            ("gemini:m", gemini._error),
-            ("gemini:m", gemini_generate._error),
+            ("openai:m", our_openai.sdk_error),
+            ("anthropic:m", our_anthropic.sdk_error),
+            ("gemini:m", gemini.sdk_error),
+            ("gemini:m", gemini_generate.sdk_error),
         )
     ),
 ]
@@ -89,17 +89,17 @@ UNREAD = {
 @pytest.mark.parametrize(
     ("mapping", "kind", "retryable"),
     [
-        (our_openai._error, openai.RateLimitError, True),
-        (our_openai._error, openai.InternalServerError, True),
-        (our_openai._error, openai.AuthenticationError, False),
-        (our_anthropic._error, anthropic._exceptions.OverloadedError, True),
-        (our_anthropic._error, anthropic.NotFoundError, False),
-        (gemini._error, compat_errors.RateLimitError, True),
-        (gemini._error, compat_errors.PermissionDeniedError, False),
-        (gemini_generate._error, genai_errors.ServerError, True),
-        (our_openai._error, httpx2.ReadTimeout, True),
-        (our_anthropic._error, httpx2.RemoteProtocolError, True),
-        (our_openai._error, httpx2.UnsupportedProtocol, False),
+        (our_openai.sdk_error, openai.RateLimitError, True),
+        (our_openai.sdk_error, openai.InternalServerError, True),
+        (our_openai.sdk_error, openai.AuthenticationError, False),
+        (our_anthropic.sdk_error, anthropic._exceptions.OverloadedError, True),
+        (our_anthropic.sdk_error, anthropic.NotFoundError, False),
+        (gemini.sdk_error, compat_errors.RateLimitError, True),
+        (gemini.sdk_error, compat_errors.PermissionDeniedError, False),
+        (gemini_generate.sdk_error, genai_errors.ServerError, True),
+        (our_openai.sdk_error, httpx2.ReadTimeout, True),
+        (our_anthropic.sdk_error, httpx2.RemoteProtocolError, True),
+        (our_openai.sdk_error, httpx2.UnsupportedProtocol, False),
     ],
 )
 def test_only_passing_trouble_is_retryable(mapping, kind, retryable):
@@ -110,7 +110,7 @@ def test_only_passing_trouble_is_retryable(mapping, kind, retryable):
 def test_a_wrapped_network_error_shows_its_cause():
     exc = openai.APIConnectionError(request=REQUEST)
     exc.__cause__ = httpx2.ConnectError("Name or service not known")
-    error = our_openai._error(
+    error = our_openai.sdk_error(
         model("openai:m", api_key=KEY, base_url="https://nowhere.example").settings, exc
     )
     assert "https://nowhere.example" in str(error)
