@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
-from agent_nb.tools.schema import compile_schema
+from agent_nb.tools.schema import compile_schema, object_schema
 
 _LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Iterable)
 _DICTS = (dict, collections.abc.Mapping)
@@ -95,12 +95,7 @@ def _class(kind: type) -> Reader | None:
 def _object(kind: type, names: list[str], required: list[str]) -> Reader:
     hints = typing.get_type_hints(kind, include_extras=True)
     readers = {name: reader(hints[name]) for name in names}
-    schema = {
-        "type": "object",
-        "properties": {name: one.schema for name, one in readers.items()},
-        "required": required,
-        "additionalProperties": False,
-    }
+    schema = object_schema({name: one.schema for name, one in readers.items()}, required)
     return Reader(
         schema, lambda value: kind(**{name: readers[name].read(item) for name, item in value.items()})
     )

@@ -16,11 +16,12 @@ from agent_nb.files import (
     media_type,
     safe_path,
 )
-from agent_nb.messages import Image, ToolSpec
+from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.nearest import nearest_lines
 from agent_nb.tools.partial import FileArguments
+from agent_nb.tools.schema import object_schema, tool_spec
 
 MAX_DIFF_CHARACTERS = 8_000
 
@@ -212,19 +213,6 @@ async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
     return await in_thread(checked)
 
 
-def _spec(name: str, description: str, properties: Json, required: tuple[str, ...] = ()) -> ToolSpec:
-    return ToolSpec(name=name, description=description, schema=_object(properties, required))
-
-
-def _object(properties: Json, required: tuple[str, ...]) -> Json:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
 def _written(args: Json) -> tuple[str, ...]:
     try:
         return (safe_path(args["path"]),)
@@ -250,7 +238,7 @@ def _counts(change: Change) -> str:
 
 
 CREATE_FILE = Tool(
-    spec=_spec(
+    spec=tool_spec(
         "create_file",
         "Create a file, or replace the whole of one. For a change to a part of a file use edit_file.",
         {
@@ -266,7 +254,7 @@ CREATE_FILE = Tool(
     repeatable=True,
 )
 EDIT_FILE = Tool(
-    spec=_spec(
+    spec=tool_spec(
         "edit_file",
         "Replace exact text in a file: give old and new, or several replacements as edits."
         " They are made in order, all or none. Returns the diff.",
@@ -277,7 +265,7 @@ EDIT_FILE = Tool(
                 "type": "array",
                 "description": "Several replacements, in place of old and new.",
                 "minItems": 1,
-                "items": _object(_EDIT, ("old", "new")),
+                "items": object_schema(_EDIT, ("old", "new")),
             },
         },
         required=("path",),
@@ -288,7 +276,7 @@ EDIT_FILE = Tool(
     repeatable=True,
 )
 READ_FILE = Tool(
-    spec=_spec(
+    spec=tool_spec(
         "read_file",
         "Read a file or a range of its lines: give path, or several as files.",
         {
@@ -297,7 +285,7 @@ READ_FILE = Tool(
                 "type": "array",
                 "description": "Several files, in place of path.",
                 "minItems": 1,
-                "items": _object(_RANGE, ("path",)),
+                "items": object_schema(_RANGE, ("path",)),
             },
             "numbered": {"type": "boolean", "description": "Put its number before each line."},
         },
@@ -306,12 +294,12 @@ READ_FILE = Tool(
     title=_read_title,
 )
 LIST_FILES = Tool(
-    spec=_spec("list_files", "List all files with their type, size and number of lines.", {}),
+    spec=tool_spec("list_files", "List all files with their type, size and number of lines.", {}),
     run=_list,
     title=lambda args: "list files",
 )
 DELETE_FILE = Tool(
-    spec=_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),
+    spec=tool_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),
     run=_delete,
     title=lambda args: _title("delete", args),
     writes=_written,

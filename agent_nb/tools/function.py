@@ -15,6 +15,7 @@ from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.docstrings import parse_docstring
 from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.output import to_output
+from agent_nb.tools.schema import object_schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
             required.append(parameter.name)
         elif isinstance(parameter.default, str | int | float):
             properties[parameter.name]["default"] = parameter.default
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    schema = object_schema(properties, required)
     return _Signature(schema=schema, readers=readers, context_name=context_name)
 
 

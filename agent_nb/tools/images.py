@@ -12,11 +12,12 @@ from typing import Any
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
-from agent_nb.messages import Image, ToolSpec
+from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.image_batch import CALL_SECONDS, asked, do_all, do_one
 from agent_nb.tools.image_files import Saved, checked, find_image, image_path, paths_of, saved
 from agent_nb.tools.invoke import in_thread
+from agent_nb.tools.schema import object_schema, tool_spec
 
 MOST = 8
 """Pictures in one call."""
@@ -202,21 +203,8 @@ def _studio(context: ToolContext) -> Studio:
     return context.studio
 
 
-def _spec(name: str, description: str, properties: Json, required: tuple[str, ...]) -> ToolSpec:
-    return ToolSpec(name=name, description=description, schema=_object(properties, required))
-
-
-def _object(properties: Json, required: tuple[str, ...]) -> Json:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
 def _many(name: str, description: str, properties: Json, required: tuple[str, ...]) -> Json:
-    items = _object(properties, required)
+    items = object_schema(properties, required)
     return {
         name: {"type": "array", "description": description, "minItems": 1, "maxItems": MOST, "items": items}
     }
@@ -240,7 +228,7 @@ _TRANSPARENT = {"type": "boolean", "description": "With no background, for logos
 
 IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
-        spec=_spec(
+        spec=tool_spec(
             "generate_images",
             "Make pictures from words and save them as files; the page refers to them by relative path. Ask for all"
             f" at once, at most {MOST}: they are made together. Each prompt says subject, style, light and framing.",
@@ -264,7 +252,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         timeout=CALL_SECONDS,
     ),
     Tool(
-        spec=_spec(
+        spec=tool_spec(
             "edit_image",
             "Change a picture as the prompt says, and save the result as a file.",
             {
@@ -290,7 +278,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         timeout=CALL_SECONDS,
     ),
     Tool(
-        spec=_spec(
+        spec=tool_spec(
             "remove_background",
             "Cut the subject of a picture out: the background becomes transparent. Saved as .png or .webp.",
             {"source": _SOURCE, "path": _PATH},
@@ -303,7 +291,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         timeout=CALL_SECONDS,
     ),
     Tool(
-        spec=_spec(
+        spec=tool_spec(
             "extract_assets",
             "Crop logos, photos and icons out of the pictures the person gave and save them as files,"
             " so that the page can use the originals.",
@@ -340,7 +328,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         needs=frozenset({INPUTS}),
     ),
     Tool(
-        spec=_spec(
+        spec=tool_spec(
             "save_assets",
             "Save pictures as files, whole: those the person gave (input:1), or from https: and data:"
             " addresses. The person is asked about each https: host.",

@@ -1,10 +1,11 @@
-"""Checks a call's arguments against the tool's JSON schema and says for the model what is wrong."""
+"""The JSON schema of a tool's arguments: how it is written, and how a call is checked against it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
+from agent_nb.messages import ToolSpec
 
 _JSON_NAMES = {
     str: "a string",
@@ -16,6 +17,21 @@ _JSON_NAMES = {
 }
 _FETCHED = ("http", "https", "ftp", "file", "data")
 """What the compiler would open for a `$ref`: a schema may come from anywhere."""
+
+
+def tool_spec(name: str, description: str, properties: Json, required: Sequence[str] = ()) -> ToolSpec:
+    """A tool as the model sees it; `properties` are the schemas of its arguments by name."""
+    return ToolSpec(name=name, description=description, schema=object_schema(properties, required))
+
+
+def object_schema(properties: Json, required: Sequence[str]) -> Json:
+    """An object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 def compile_schema(schema: Json) -> Callable[[Any], None]:

@@ -3,8 +3,8 @@
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.files import Files, human_size
-from agent_nb.messages import ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.schema import tool_spec
 
 BASE_VARIANTS = "base_variants"
 """What the tool needs: a base run that had variants."""
@@ -39,21 +39,15 @@ def _title(args: Json) -> str:
 
 VARIANT_TOOLS: tuple[Tool, ...] = (
     Tool(
-        spec=ToolSpec(
-            name="retrieve_option",
-            description=(
-                "Read the files of another option made for the same request, to take something over from it."
-                " Does not change your files."
-            ),
-            schema={
-                "type": "object",
-                "properties": {
-                    "number": {"type": "integer", "minimum": 1, "description": "Which option, from 1."},
-                    "path": {"type": "string", "description": "Only this file; all of them when left out."},
-                },
-                "required": ["number"],
-                "additionalProperties": False,
+        spec=tool_spec(
+            "retrieve_option",
+            "Read the files of another option made for the same request, to take something over from it."
+            " Does not change your files.",
+            {
+                "number": {"type": "integer", "minimum": 1, "description": "Which option, from 1."},
+                "path": {"type": "string", "description": "Only this file; all of them when left out."},
             },
+            required=("number",),
         ),
         run=_retrieve,
         title=_title,
