@@ -155,7 +155,8 @@ class Recorder:
 
     def _outcome(self, event: ToolFinished) -> Json:
         """What the person was shown of a call that cannot be run again; its text follows with the message."""
-        if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED", "STOPPED"):
+        cut = event.code in ("TIMEOUT", "DENIED", "STOPPED")
+        if self._repeats(event.call_id) and not cut and not self._others_wrote(event.call_id):
             return {}
         told: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
         return {**told, "outputs": list(event.outputs)}
@@ -178,6 +179,16 @@ class Recorder:
     def _repeats(self, call_id: str) -> bool:
         tool = self._config.toolbox.get(self._names.get(call_id, ""))
         return bool(tool and tool.repeatable and tool.approval == "never" and not self._hooked)
+
+    def _others_wrote(self, call_id: str) -> bool:
+        """Whether only other calls changed files while this one ran: what it saw of them depends on the moment."""
+        writers: set[str] = set()
+        for mark in reversed(self._turns[-1][1]):
+            if mark.call == call_id and mark.what == "running":
+                return bool(writers) and call_id not in writers
+            if mark.what == "changed":
+                writers.add(mark.call)
+        return False
 
     @property
     def _hooked(self) -> bool:

@@ -292,11 +292,13 @@ READ_FILE = Tool(
     ),
     run=_read,
     title=_read_title,
+    repeatable=True,
 )
 LIST_FILES = Tool(
     spec=tool_spec("list_files", "List all files with their type, size and number of lines.", {}),
     run=_list,
     title=lambda args: "list files",
+    repeatable=True,
 )
 DELETE_FILE = Tool(
     spec=tool_spec("delete_file", "Delete a file.", {"path": _PATH}, required=("path",)),

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agent_nb import Agent, Image, Limits, ToolError, assert_same, replay, tool
+from agent_nb import Agent, Image, Limits, ToolError, replay, tool
 from agent_nb._base.secrets import MASK
 from agent_nb.engine.tool_runner import Answer
 from agent_nb.errors import CassetteError, ConfigError, ProviderError
@@ -27,7 +27,7 @@ from agent_nb.providers.scripted import (
     wait,
 )
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
-from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.cassettes import PROMPT, assert_replays, facts, play, record
 from tests.support.scripts import PAGE, of, write
 
 PIXEL = Image(
@@ -41,20 +41,6 @@ PIXEL = Image(
 @pytest.fixture
 def tape(tmp_path):
     return tmp_path / "cassettes" / "hero.jsonl"
-
-
-async def assert_replays(tape, *turns, **settings):
-    run = await record(tape, *turns, **settings)
-    again = await play(tape, **settings)
-    assert facts(again) == facts(run)
-    assert (again.messages, again.usage, again.cost, again.seconds) == (
-        run.messages,
-        run.usage,
-        run.cost,
-        run.seconds,
-    )
-    assert_same(run, again)
-    return run, again
 
 
 async def test_a_replay_is_the_recording_again(tape):
