@@ -1,4 +1,7 @@
-"""From a type annotation to its JSON schema, and from a JSON value to what the annotation promises."""
+"""Turns a type annotation into its JSON schema, and a JSON value into what the annotation promises.
+
+Cassettes are matched by these schemas, byte for byte. Pydantic writes others, and takes 75 ms to import.
+"""
 
 import collections.abc
 import enum
@@ -19,14 +22,14 @@ _DICTS = (dict, collections.abc.Mapping)
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """`schema` for the model, `read` for the value it sends."""
-
     schema: Json
+    """What the model is shown."""
     read: Callable[[Any], Any]
+    """Converts a JSON value that fits the schema."""
 
 
 def reader(annotation: Any) -> Reader:
-    """Raises a TypeError that goes on from the words "The parameter ..."."""
+    """The reader for an annotation. Raises a TypeError whose message continues "The parameter ..."."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     found = None
     if origin is typing.Annotated:
@@ -51,7 +54,7 @@ _SIMPLE: dict[Any, Reader] = {
     object: Reader({}, _same),
     str: Reader({"type": "string"}, _same),
     bool: Reader({"type": "boolean"}, _same),
-    int: Reader({"type": "integer"}, int),  # JSON Schema's integers may come as 3.0
+    int: Reader({"type": "integer"}, int),  # 3.0 is an integer in JSON Schema
     float: Reader({"type": "number"}, float),
     type(None): Reader({"type": "null"}, _same),
     list: Reader({"type": "array"}, _same),
@@ -61,8 +64,8 @@ _SIMPLE: dict[Any, Reader] = {
 
 def _annotated(annotation: Any, *notes: Any) -> Reader:
     inner = reader(annotation)
-    words = " ".join(note for note in notes if isinstance(note, str))
-    return Reader({**inner.schema, "description": words}, inner.read) if words else inner
+    description = " ".join(note for note in notes if isinstance(note, str))
+    return Reader({**inner.schema, "description": description}, inner.read) if description else inner
 
 
 def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
@@ -136,7 +139,7 @@ def _enum(values: typing.Iterable[Any]) -> Json:
     values = list(values)
     kinds = {type(value) for value in values}
     if not kinds <= {str, int, bool, float, type(None)}:
-        raise TypeError("has choices that JSON cannot hold: use strings or numbers.")
+        raise TypeError("has choices that are not JSON values: use strings or numbers.")
     names = {str: "string", int: "integer", bool: "boolean", float: "number"}
     kind = names.get(next(iter(kinds))) if len(kinds) == 1 else None
     return {"type": kind, "enum": values} if kind else {"enum": values}

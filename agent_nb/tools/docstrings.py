@@ -1,4 +1,7 @@
-"""What a docstring says of a function and of its parameters, in Google, NumPy or Sphinx style."""
+"""Reads what a docstring in Google, NumPy or Sphinx style says about a function and its parameters.
+
+Cassettes are matched by this text. A library that reads docstrings may read them differently in its next release.
+"""
 
 import re
 import textwrap
@@ -12,7 +15,7 @@ _HEADING = re.compile(
     rf"^(?P<name>{_SECTIONS})[ \t]*(?::[ \t]*$|\n(?P<underline>-{{3,}})[ \t]*$)", re.MULTILINE
 )
 _PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
-_SPHINX_FIELD = re.compile(r"^:\w+[^:\n]*:", re.MULTILINE)
+_SPHINX_FIELD = re.compile(r"^:\w+[^:\n]*:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is no field
 _SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
@@ -23,10 +26,10 @@ class Docstring:
 
 
 def parse_docstring(text: str) -> Docstring:
-    """`text` as `inspect.getdoc` gives it, without its common indent."""
+    """Parses a docstring as `inspect.getdoc` returns it, without its common indent."""
     headings = list(_HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    parameters = {name: " ".join(said.split()) for name, said in _SPHINX_PARAMETER.findall(text)}
+    parameters = {name: " ".join(described.split()) for name, described in _SPHINX_PARAMETER.findall(text)}
     for heading, end in zip(headings, ends, strict=False):
         if heading["name"] in _PARAMETER_SECTIONS:
             parameters |= _entries(text[heading.end() : end], typed=bool(heading["underline"]))
@@ -35,15 +38,19 @@ def parse_docstring(text: str) -> Docstring:
 
 
 def _entries(section: str, *, typed: bool) -> dict[str, str]:
-    """Entries start at the margin: `name (type): words`, or `name, name : type` if `typed`; more is indented."""
+    """The parameters of a section, with their descriptions.
+
+    An entry starts at the margin: `name (type): description`, or if `typed`, `name, name : type` with the
+    description in the indented lines that follow.
+    """
     entries: dict[str, str] = {}
     names: list[str] = []
     for line in textwrap.dedent(section).split("\n"):
-        words = line
+        described = line
         if line[:1].strip():
-            head, _, words = line.partition(":")
+            head, _, described = line.partition(":")
             names = re.sub(r"\(.*\)", "", head).replace(",", " ").replace("*", "").split()
-            words = "" if typed else words
+            described = "" if typed else described
         for name in names:
-            entries[name] = f"{entries.get(name, '')} {words.strip()}".strip()
+            entries[name] = f"{entries.get(name, '')} {described.strip()}".strip()
     return entries

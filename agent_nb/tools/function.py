@@ -1,4 +1,4 @@
-"""`@tool`: an annotated function becomes a tool; its signature and docstring are the schema."""
+"""`@tool` makes a tool of an annotated function: its signature and docstring become the schema."""
 
 import functools
 import inspect
@@ -20,7 +20,7 @@ from agent_nb.tools.schema import object_schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signature:
-    """What the model may give, and how it becomes what the function takes."""
+    """The arguments a model may pass, and how they become those of the function."""
 
     schema: Json
     readers: dict[str, Reader]
@@ -47,9 +47,9 @@ def tool(
 
 
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
-    """Makes a tool of an annotated function; it stays callable as the function it was.
+    """Makes a tool of an annotated function, which stays callable as before.
 
-    A parameter annotated `ToolContext` receives the running call's context and is not shown to the model.
+    A parameter annotated `ToolContext` receives the context of the call and is not shown to the model.
     """
     if function is None:
         return lambda function: _make(function, **settings)
@@ -64,12 +64,12 @@ def _make(
     **settings: Any,
 ) -> Tool:
     if not callable(function):
-        raise ConfigError(f"{function!r} is not a tool: give a Tool or an annotated function.")
+        raise ConfigError(f"{function!r} is not a tool: pass a Tool or an annotated function.")
     written = _as_written(function)
     name = str(name or written.__name__)
     documented = parse_docstring(inspect.getdoc(written) or "")
     signature = _read_signature(function, name, documented.parameters)
-    words = name.replace("_", " ").strip()
+    spoken_name = name.replace("_", " ").strip()
 
     def run(args: Json, context: ToolContext) -> ToolOutput | Awaitable[ToolOutput]:
         result = function(**signature.arguments(args, context))
@@ -80,20 +80,20 @@ def _make(
 
     async def awaited(result: Awaitable[Any]) -> ToolOutput:
         value = await result
-        # A figure takes long to draw: not on the loop.
+        # Not on the event loop: drawing a figure takes a while.
         return ToolOutput(text=value) if isinstance(value, str) else await in_thread(lambda: to_output(value))
 
     return Tool(
-        spec=ToolSpec(name=name, description=documented.description or words, schema=signature.schema),
+        spec=ToolSpec(name=name, description=documented.description or spoken_name, schema=signature.schema),
         run=run_async if inspect.iscoroutinefunction(function) else run,
-        title=title if callable(title) else lambda args: title or words,
+        title=title if callable(title) else lambda args: title or spoken_name,
         function=function,
         **settings,
     )
 
 
 def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What carries the annotations: behind a partial its function, of an object its `__call__`."""
+    """The function that carries the annotations: inside a partial, or the `__call__` of an object."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) else type(function).__call__
@@ -104,7 +104,7 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
         hints = typing.get_type_hints(_as_written(function), include_extras=True)
     except NameError as error:
         raise ConfigError(
-            f"An annotation of {name!r} cannot be read ({error}): define that name first."
+            f"An annotation of {name!r} cannot be resolved ({error}): define that name first."
         ) from None
     properties: Json = {}
     readers: dict[str, Reader] = {}
@@ -129,18 +129,18 @@ def _read_signature(function: Callable[..., Any], name: str, descriptions: dict[
 def _parameters(function: Callable[..., Any], name: str) -> Iterable[inspect.Parameter]:
     try:
         return inspect.signature(function).parameters.values()
-    except ValueError:  # some of Python's own do not say what they take
+    except ValueError:  # some built-in functions have no signature
         raise ConfigError(
-            f"What {name!r} takes cannot be read: wrap it in a function of yours with annotations."
+            f"{name!r} has no signature: wrap it in a function of your own with annotations."
         ) from None
 
 
 def _read_parameter(parameter: inspect.Parameter, hints: dict[str, Any], name: str) -> Reader:
     place = f"The parameter {parameter.name!r} of {name!r}"
     if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
-        raise ConfigError(f"{place} cannot be given by name: write it without '*', '**' or '/'.")
+        raise ConfigError(f"{place} cannot be passed by name: write it without '*', '**' or '/'.")
     if parameter.name not in hints:
-        raise ConfigError(f"{place} has no annotation: write for example `{parameter.name}: str`.")
+        raise ConfigError(f"{place} has no annotation: write, for example, `{parameter.name}: str`.")
     try:
         return reader(hints[parameter.name])
     except TypeError as error:

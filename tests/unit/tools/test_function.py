@@ -141,14 +141,14 @@ def test_annotated_words_win_over_docstring() -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ("x", "'x' of 'f' has no annotation: write for example `x: str`"),
+        ("x", "'x' of 'f' has no annotation: write, for example, `x: str`"),
         ("x: complex", "'x' of 'f' is annotated complex, which has no JSON schema: use str"),
         ("x: 'dict[int, str]'", r"'x' of 'f' is annotated dict\[int, str\]"),
         ("x: 'tuple[int, str]'", "has no JSON schema"),
-        ("x: 'Missing'", "annotation of 'f' cannot be read .*'Missing' is not defined.*define that name"),
-        ("*x: int", "cannot be given by name"),
-        ("x: int, /", "cannot be given by name"),
-        ("**x: int", "cannot be given by name"),
+        ("x: 'Missing'", "annotation of 'f' cannot be resolved .*'Missing' is not defined.*define that name"),
+        ("*x: int", "cannot be passed by name"),
+        ("x: int, /", "cannot be passed by name"),
+        ("**x: int", "cannot be passed by name"),
     ],
 )
 def test_unusable_parameter_is_named(parameters: str, words: str) -> None:
@@ -159,12 +159,12 @@ def test_unusable_parameter_is_named(parameters: str, words: str) -> None:
 
 
 def test_not_a_function_is_refused() -> None:
-    with pytest.raises(ConfigError, match="give a Tool or an annotated function"):
+    with pytest.raises(ConfigError, match="pass a Tool or an annotated function"):
         tool(3)  # type: ignore[call-overload]
 
 
 def test_a_function_that_hides_its_signature_is_named() -> None:
-    with pytest.raises(ConfigError, match="What 'max' takes cannot be read: wrap it"):
+    with pytest.raises(ConfigError, match="'max' has no signature: wrap it"):
         tool(max)
 
 
@@ -316,3 +316,8 @@ def test_plain_docstring_is_all_description() -> None:
     text = "Args are fine. Note: this stays.\n\nSo does 12:30."
     assert parse_docstring(text).description == text
     assert parse_docstring("").description == ""
+
+
+def test_a_sphinx_role_at_the_margin_ends_no_description() -> None:
+    text = "Return a\n:class:`Place` or None.\n\n:returns: it"
+    assert parse_docstring(text).description == "Return a\n:class:`Place` or None."
