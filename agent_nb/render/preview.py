@@ -39,6 +39,9 @@ _TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?"
 _ADDRESSES = re.compile(
     r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
 )
+_RELATIONS = re.compile(r"(\srel\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE)
+_HINTS = re.compile("preconnect|dns-prefetch", re.IGNORECASE)
+"""Hints to connect early: no policy covers them, and pages that load fonts from elsewhere often have them."""
 _SOURCE_SETS = re.compile(r"(\ssrcset\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
 _STYLE_URLS = re.compile(r"url\(\s*(?:([\"'])([^\"'()]+)\1\s*|([^\"'()\s][^\"'()]*))\)", re.IGNORECASE)
 _STYLE_IMPORTS = re.compile(r"(@import\s+)([\"'])([^\"']+)\2", re.IGNORECASE)
@@ -119,8 +122,8 @@ class _Resolver:
     def page(self, page: str, path: str) -> str:
         self._meter(page)
         if len(self._files) == 1:
-            return page
-        styled = self._styles(page, path)
+            return _TAGS.sub(_without_hints, page)
+        styled = self._styles(_TAGS.sub(_without_hints, page), path)
         return _TAGS.sub(lambda tag: self._tag(tag[0], path), styled)
 
     def _tag(self, tag: str, base: str) -> str:
@@ -194,6 +197,13 @@ class _Resolver:
         if self._left < 0:
             raise TooLargeError
         return text
+
+
+def _without_hints(tag: re.Match[str]) -> str:
+    def put(found: re.Match[str]) -> str:
+        return f'{found[1]}""' if _HINTS.search(found[2]) else found[0]
+
+    return _RELATIONS.sub(put, tag[0]) if _HINTS.search(tag[0]) else tag[0]
 
 
 def _small_copy(kind: str, content: bytes) -> tuple[str, bytes]:

@@ -11,6 +11,9 @@ export interface Source {
 // A tag that never ends is found too, so that the search does not begin again inside it.
 const TAGS = /<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?/gi;
 const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+const RELATIONS = /(\srel\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+/** Hints to connect early: no policy covers them, and pages that load fonts from elsewhere often have them. */
+const HINTS = /preconnect|dns-prefetch/i;
 const SOURCE_SETS = /(\ssrcset\s*=\s*)("[^"]*"|'[^']*')/gi;
 const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
@@ -38,7 +41,7 @@ export class Resolver {
 	}
 
 	#tag(tag: string): string {
-		return this.#sourceSets(tag).replace(ADDRESSES, (whole, name: string, value: string) => {
+		return this.#sourceSets(withoutHints(tag)).replace(ADDRESSES, (whole, name: string, value: string) => {
 			const quoted = /^["']/.test(value);
 			const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
 			return address === null ? whole : `${name}"${address}"`;
@@ -98,6 +101,12 @@ export class Resolver {
 		}
 		return text;
 	}
+}
+
+function withoutHints(tag: string): string {
+	return tag.replace(RELATIONS, (whole, name: string, value: string) =>
+		HINTS.test(value) ? `${name}""` : whole,
+	);
 }
 
 /** `encodeURIComponent` leaves these, and they end an address in a style sheet. */

