@@ -1,40 +1,40 @@
-"""The tree of errors. Each says what happened and what to do about it.
+"""The exceptions of this package. Their messages say what happened and what to do about it.
 
 AgentError
-├── ConfigError               something the caller set is wrong
-│   ├── UnknownModelError     no such vendor
-│   ├── MissingKeyError       the vendor needs a key
+├── ConfigError               a setting, argument or name is wrong
+│   ├── UnknownModelError     there is no such vendor
+│   ├── MissingKeyError       the vendor needs an API key
 │   └── InstallError          a package is missing or broken
-├── FileError                 a path or a size the virtual file system refuses
-├── ToolError                 written for the model: code, message, hint
-├── ProviderError             a vendor or the network failed; says whether to try again
-├── SavedRunError             a saved run that cannot be read
-├── CassetteError             a recording that cannot be played or written
+├── FileError                 the virtual file system refuses a path or a size
+├── ToolError                 a tool failed: code, message and hint for the model
+├── ProviderError             a vendor or the network failed; says whether to retry
+├── SavedRunError             a saved run cannot be read
+├── CassetteError             a cassette cannot be read, replayed or written
 └── RunFailedError            raised only by `run.raise_for_failure()`
 """
 
 from typing import Literal
 
 ToolErrorCode = Literal["UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED", "STOPPED"]
-"""The first six advise a model that goes on. `STOPPED` marks a call that the end of its run closed: every call
-needs a result, but neither the tool nor the person has refused anything, and no view may show it as a failure.
+"""The model sees the first six and can react. `STOPPED` is for a call that was still open when the run ended: it
+needs a result, too, but it has neither failed nor been refused, and views must not show it as a failure.
 """
 
 
 class AgentError(Exception):
-    """The root: `except AgentError` catches everything this package raises on purpose."""
+    """Base class of all exceptions that this package raises on purpose."""
 
 
 class ConfigError(AgentError):
-    """A setting, an argument or a name that cannot be used."""
+    """A setting, argument or name is wrong."""
 
 
 class UnknownModelError(ConfigError):
-    """No vendor of that name."""
+    """There is no vendor of that name."""
 
 
 class MissingKeyError(ConfigError):
-    """The vendor needs an API key and none was found."""
+    """The vendor needs an API key, and none was found."""
 
 
 class InstallError(ConfigError):
@@ -42,11 +42,11 @@ class InstallError(ConfigError):
 
 
 class FileError(AgentError):
-    """A path, a size or a file that the virtual file system refuses."""
+    """The virtual file system refuses a path, a size or a file."""
 
 
 class ToolError(AgentError):
-    """A tool's failure, told to the model so that it can do better; never the end of a run."""
+    """A tool failed. The model sees the message and the hint, and the run continues."""
 
     def __init__(self, message: str, *, code: ToolErrorCode = "FAILED", hint: str = "") -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class ToolError(AgentError):
 
 
 class ProviderError(AgentError):
-    """A vendor or the network failed. `retryable` says whether the same request may succeed later."""
+    """A vendor or the network failed. `retryable` tells whether the same request may succeed later."""
 
     def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -68,12 +68,12 @@ class ProviderError(AgentError):
 
 
 class SavedRunError(AgentError):
-    """A saved run that cannot be read."""
+    """A saved run cannot be read."""
 
 
 class CassetteError(AgentError):
-    """A recording that cannot be read, does not belong to this request, or cannot be written."""
+    """A cassette cannot be read or written, or does not match the request."""
 
 
 class RunFailedError(AgentError):
-    """The run ended `failed`; its error is the message."""
+    """The run failed; the message is `run.error`."""

@@ -1,8 +1,8 @@
-"""What a run emits. One frozen class per event; `Event` is their union.
+"""What a run emits: one frozen class per event, and `Event`, their union.
 
-Events are facts, in order (`seq`, gapless from 1). They carry what a view needs to draw them, never how.
-Four layers: exchange (a run begins and ends), state (where it stands), stream (pieces as they arrive) and
-message (things that are complete). A run is busy from `RunStarted` to `RunFinished`, and only then.
+Events are numbered without gaps (`seq`, from 1) and hold what a view needs to know, not how to draw it. There are
+four layers: exchange (a run starts and finishes), state (what it is doing), stream (content as it arrives) and
+message (content that is complete). A run is busy from `RunStarted` to `RunFinished`.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 MimeBundle = Mapping[str, Any]
 LinePatch = tuple[int, int, str]
-"""Replace `count` lines from line `start` (0-based) by the lines of `text` (joined by newlines)."""
+"""`(start, count, text)`: replace `count` lines, starting at line `start` (from 0), with the lines of `text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,20 +37,20 @@ class BaseEvent(Tagged):
     run_id: str
     seq: int
     at: float
-    """Seconds since the run started, on the run's own clock."""
+    """Seconds since the run started, on the run's clock."""
     variant: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thumbnail:
-    """A picture of the question, small enough to show: a JPEG of at most 160 pixels."""
+    """A small copy of an image from the prompt: a JPEG of at most 160 pixels a side."""
 
     name: str
     width: int
-    """Of the picture itself, as the model gets it."""
+    """The size of the image that the model receives, not of this copy."""
     height: int
     data: bytes
-    """Empty for a picture beyond those that are drawn."""
+    """Empty when the prompt has more images than are shown."""
 
 
 # exchange
@@ -61,11 +61,11 @@ class RunStarted(BaseEvent):
     prompt: str
     model: str
     base: str | None = None
-    """The run this one goes on from."""
+    """The id of the run that this one continues."""
     settings: Json = field(default_factory=dict)
-    """`steps`, `seconds`, `usd` (the limits), `tools` (names), `effort`, `approve`, `stack` where one was named."""
+    """The limits (`steps`, `seconds`, `usd`), the names of the `tools`, `effort`, `approve`, and `stack` if given."""
     images: tuple[Thumbnail, ...] = ()
-    """The pictures given with the prompt."""
+    """The images given with the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +73,10 @@ class RunFinished(BaseEvent):
     reason: Reason
     usage: Usage
     cost: float | None
-    """US dollars; None when the model's price is not known."""
+    """In US dollars; None if the model's price is unknown."""
     seconds: float
     error: str | None = None
-    """One sentence: what went wrong and what to do, or the vendor's words for a refusal."""
+    """One sentence on what went wrong and what to do, or the vendor's explanation of a refusal."""
 
 
 # state
@@ -89,7 +89,7 @@ class TurnStarted(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRetrying(BaseEvent):
-    """The turn's pieces so far are withdrawn: forget the text, thinking and calls since `TurnStarted`."""
+    """An attempt failed and will be repeated: discard the text, thinking and calls since `TurnStarted`."""
 
     attempt: int
     wait: float
@@ -101,7 +101,7 @@ class TurnFinished(BaseEvent):
     stop: Stop
     usage: Usage
     model: str
-    """As the vendor names it in its answer."""
+    """As named in the vendor's response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ class ToolFinished(BaseEvent):
     call_id: str
     ok: bool
     summary: str
-    """One line, already shortened: views show it as it is."""
+    """One short line for the user."""
     outputs: tuple[MimeBundle, ...] = ()
     seconds: float = 0.0
     code: ToolErrorCode | None = None
@@ -148,7 +148,7 @@ class UsageUpdated(BaseEvent):
     usage: Usage
     cost: float | None
     estimated: bool = False
-    """True while it is reckoned from characters, before the vendor has counted."""
+    """True for a count based on characters, before the vendor has reported its own."""
 
 
 # stream
@@ -168,7 +168,7 @@ class ThinkingDelta(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted(BaseEvent):
-    """The model has named a tool; its arguments are still being written."""
+    """The model is calling a tool; the arguments are still being streamed."""
 
     call_id: str
     name: str
@@ -185,12 +185,12 @@ class ToolArgsDelta(BaseEvent):
 @quick
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDelta(BaseEvent):
-    """A piece of a file being written. The file so far is `old[:offset] + text`; offset 0 starts over."""
+    """Part of a file that is being written. The file is now `old[:offset] + text`; offset 0 starts it over."""
 
     call_id: str
     path: str
     offset: int
-    """In characters (code points)."""
+    """In code points."""
     text: str
 
 
@@ -215,19 +215,19 @@ class MessageAdded(BaseEvent):
 class FileChanged(BaseEvent):
     path: str
     version: int
-    """1 for the first; the newest after this event."""
+    """From 1. This is the newest version of the file."""
     action: FileAction
     size: int
     """In bytes."""
     media_type: str
     call_id: str | None = None
-    """The tool call that did it; None for files the run began with or a page found in the answer."""
+    """The tool call that changed it; None for files that the run started with or took from the model's answer."""
     first_line: int = 0
-    """The first changed line, from 1; 0 when there is none."""
+    """The first changed line, from 1; 0 if there is none."""
     added: int = 0
     removed: int = 0
     patch: tuple[LinePatch, ...] | None = None
-    """From the version before (an empty file for the first), applied last to first; None for binary files."""
+    """Turns the previous version (or an empty file) into this one, applied last to first; None for binary files."""
 
 
 Event = (
@@ -286,7 +286,7 @@ LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
 
 
 def event_from_wire(data: Json) -> Event:
-    """The event that `to_wire` described."""
+    """The inverse of `to_wire`."""
     event: Event = from_wire(Event, data)
     if not isinstance(event, BaseEvent):
         raise ValueError(f"{data.get('type')!r} is not an event")

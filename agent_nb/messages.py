@@ -1,7 +1,7 @@
-"""The values of a conversation: messages, their parts, tools as the model sees them, token counts.
+"""The values of a conversation: messages and their parts, tool specs, token counts.
 
-Pure frozen values. What a vendor wants echoed (signatures, encrypted reasoning, item ids) rides on the
-message under that vendor's name and is never shown to another.
+All are frozen. Data that a vendor needs back (signatures, encrypted reasoning, item ids) is stored on the message
+under the vendor's name and never sent to another vendor.
 """
 
 import re
@@ -16,12 +16,12 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 def snake_case(name: str) -> str:
-    """`ToolArgsDelta` -> `tool_args_delta`: how a class name becomes its tag on the wire."""
+    """`ToolArgsDelta` -> `tool_args_delta`: the wire tag of a class."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 class Tagged:
-    """Gives a value class its wire tag: the snake_case of its name."""
+    """Gives a class its wire tag, `type`: its name in snake_case."""
 
     __slots__ = ()
     type: ClassVar[str]
@@ -49,7 +49,7 @@ class Image(Tagged):
 
 @dataclass(frozen=True, slots=True)
 class Source(Tagged):
-    """A place the model says it took something from."""
+    """A web page that the model cites."""
 
     title: str
     url: str
@@ -61,7 +61,7 @@ class ToolCall(Tagged):
     id: str
     name: str
     arguments: str
-    """The JSON text exactly as the model wrote it; it may be broken."""
+    """JSON exactly as the model wrote it, which may be invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class ToolResult(Tagged):
     text: str
     images: tuple[Image, ...] = ()
     code: ToolErrorCode | None = None
-    """Why it failed; None when it did not."""
+    """Why the call failed; None if it succeeded."""
 
     @property
     def ok(self) -> bool:
@@ -86,7 +86,7 @@ class Message(Tagged):
     role: Role
     parts: tuple[Part, ...]
     vendor: Mapping[str, Any] = field(default_factory=dict)
-    """Opaque data to echo, by vendor name."""
+    """Opaque data to send back, by vendor name."""
 
     @property
     def text(self) -> str:
@@ -118,7 +118,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """A call and its result as one value: what a card draws."""
+    """A tool call together with its result."""
 
     call: ToolCall
     result: ToolResult | None
@@ -130,14 +130,14 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens, counted the same way for every vendor."""
+    """Token counts, with the same meaning for every vendor."""
 
     input: int = 0
-    """Everything sent, cached or not."""
+    """All tokens sent, cached ones included."""
     cached_read: int = 0
     cached_write: int = 0
     output: int = 0
-    """Everything received, thinking included."""
+    """All tokens received, thinking included."""
     reasoning: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":

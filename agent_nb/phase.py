@@ -1,4 +1,4 @@
-"""The phase of a run in words, derived from its events. The page's `phase.ts` says the same words."""
+"""What a run is doing, in a few words: its phase. The page uses the same wording (`phase.ts`, `state.ts`)."""
 
 from typing import assert_never
 
@@ -40,7 +40,7 @@ ENDINGS: dict[Reason, str] = {
 
 
 def phase_after(phase: str, event: Event) -> str:
-    """The phase once `event` has happened, given the phase before it."""
+    """The phase after `event`, given the phase before it."""
     match event:
         case RunStarted():
             return "starting"

@@ -1,6 +1,6 @@
-"""A finished run as frozen HTML, Markdown and text. The same run gives the same bytes.
+"""A finished run as frozen HTML, Markdown and plain text: pure functions, so equal runs give equal bytes.
 
-It knows a run by what it shows (`FinishedRun`), not by its class; nothing here waits, writes or looks at a clock.
+They take anything with the attributes of `FinishedRun`, because the `run` package imports this one.
 """
 
 from agent_nb._base.secrets import safe_text
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def bundle(run: FinishedRun) -> dict[str, str]:
-    """What a cell shows and saves."""
+    """The output of a cell, by MIME type."""
     rows = transcript(run.events)
     return {
         "text/html": safe_text(frozen_html(run, rows)),
@@ -32,29 +32,29 @@ def bundle(run: FinishedRun) -> dict[str, str]:
     }
 
 
-def first_frame(key: str, name: str, model: str, session: str = "") -> dict[str, str]:
-    """What a cell shows until the page has mounted, and keeps if the notebook is saved in the middle of the run.
+def first_frame(key: str, name: str, model: str, run_id: str = "") -> dict[str, str]:
+    """The output of a cell before the widget mounts, which is also what a notebook saved during the run contains.
 
-    `session` is the run itself: the same cell may be running in another notebook of the same page.
+    `run_id` tells the run apart from one of the same cell in another notebook on the same page.
     """
-    said = f"`{name}` was still running when this was saved. Run the cell again to see it finish."
+    note = f"`{name}` was still running when this was saved. Run the cell again to see it finish."
     return {
-        "text/html": safe_text(first_frame_html(key, name, model, said, session)),
-        "text/markdown": safe_text(said),
+        "text/html": safe_text(first_frame_html(key, name, model, note, run_id)),
+        "text/markdown": safe_text(note),
         "text/plain": safe_text(f"{name}: still running when this was saved ({model_label(model)})"),
     }
 
 
 def to_markdown(run: FinishedRun) -> str:
-    """The run as a Markdown document: how it ended, what was said and done, the files."""
+    """The run as a Markdown document: how it ended, its transcript, its files."""
     return safe_text(markdown(run, transcript(run.events)))
 
 
 def to_text(run: FinishedRun) -> str:
-    """The run as lines that stay the same from run to run: no times, tokens or costs."""
+    """The run as plain text that is the same every time: no times, tokens or costs."""
     return safe_text(plain_text(run, transcript(run.events)))
 
 
 def to_html_page(run: FinishedRun) -> str:
-    """The run as one page that needs nothing else."""
+    """The run as a self-contained HTML page."""
     return safe_text(html_page(run, transcript(run.events)))

@@ -1,8 +1,8 @@
-"""A finished run as HTML that needs no script, with two readings.
+"""A finished run as HTML without scripts: the frozen form, which notebooks save.
 
-Trusted, its style sheet makes tabs of it, with the page in a sandboxed frame. Sanitised (an untrusted notebook,
-GitHub), the styles, the frame and `data-*` are gone, and the same markup reads as a document. Every rule of the
-style sheet is below `[data-anb-run]`, so a trusted output beside it cannot dress a sanitised one.
+In a trusted notebook the style sheet arranges it in tabs, with the page in a sandboxed frame. An untrusted notebook
+and GitHub sanitise it: styles, frames and `data-*` are removed, and the same markup reads as a document. Every rule of
+the style sheet requires `[data-anb-run]`, so the styles of a trusted output never apply to a sanitised one.
 """
 
 import html
@@ -32,12 +32,12 @@ from agent_nb.render.summary import (
 )
 
 MAX_PAGE = 1_000_000
-"""Characters of the pages in one output; what is over it is left out, with a line that says so."""
+"""Characters of all pages in one output. A page that exceeds it is replaced by a note."""
 MAX_CODE = 64_000
 """Characters of code in one output."""
 
 _GAP = '<br class="anb-c">'
-"""Sanitised, folds and paragraphs would stick together."""
+"""Separates folds from paragraphs where there are no styles to do it."""
 _TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
@@ -60,17 +60,17 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row]) -> str:
 
 
 def _title_line(name: str, state: str) -> str:
-    """JupyterLab shows the first line of a collapsed output as it is written."""
+    """JupyterLab shows the source of the first line when an output is collapsed."""
     return f"<!-- {html.escape(name).replace('--', '')}: {state} -->\n"
 
 
-def first_frame_html(key: str, name: str, model: str, said: str, session: str) -> str:
-    """Keeps the height of the live interface for a moment, then only what it says."""
+def first_frame_html(key: str, name: str, model: str, note: str, run_id: str) -> str:
+    """Reserves the height of the live widget for a few seconds, then shrinks to the note."""
     return (
         f"{_title_line(name, 'running')}"
-        f'<div data-anb-run="{html.escape(key)}" data-anb-session="{html.escape(session)}"><style>{_style(0)}</style>'
+        f'<div data-anb-run="{html.escape(key)}" data-anb-session="{html.escape(run_id)}"><style>{_style(0)}</style>'
         '<div class="anb-frozen anb-first anb-off">'
-        f'{_head(name, [model_label(model)])}<p class="anb-note">{with_code(said)}</p></div></div>'
+        f'{_head(name, [model_label(model)])}<p class="anb-note">{with_code(note)}</p></div></div>'
     )
 
 
@@ -91,8 +91,8 @@ _PAGE_STYLE = (
 )
 
 
-def _head(name: str, told: list[str]) -> str:
-    first, *rest = (f"<span>{html.escape(fact)}</span>" for fact in told)
+def _head(name: str, facts: list[str]) -> str:
+    first, *rest = (f"<span>{html.escape(fact)}</span>" for fact in facts)
     comma = '<span class="anb-c">, </span>'
     return (
         f'<p class="anb-head"><strong>{html.escape(name)}</strong><span class="anb-c">: </span>{first}'
@@ -110,8 +110,8 @@ def _foot(run: FinishedRun) -> str:
 
 
 def _tabs(labels: list[str], chosen: int) -> str:
-    """Hidden, with its words in attributes: a sanitised reading shows nothing of it. The style sheet brings it back."""
-    # JupyterLab would take the arrow keys for its own; it asks the focused element first.
+    """The style sheet shows the tabs. Without it they stay hidden, and their labels are only in attributes."""
+    # Keeps JupyterLab from handling the arrow keys.
     keys = 'data-lm-suppress-shortcuts="true"'
     radios = "".join(
         f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}" {keys}'
@@ -126,19 +126,19 @@ def _panel(number: int, inside: str) -> str:
 
 
 def _pages(run: FinishedRun) -> list[tuple[str, str]]:
-    """A label and a frame for the page, or for the page of each variant."""
+    """A label and a frame for the page of the run, or of each variant."""
     shown = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
     left = MAX_PAGE
     for number, one in enumerate(shown, 1):
-        label = "Preview" if len(shown) == 1 else f"Option {number}"
+        label = "Preview" if len(shown) == 1 else f"Variant {number}"
         path = one.files.entry
         if path is None or not isinstance(one.files[path], str):
             continue
         try:
             page = assembled(one.files, path, left)
         except TooLargeError:
-            pages.append((label, _left_out(run, path)))
+            pages.append((label, _too_large(run, path)))
             continue
         left -= len(page)
         trust = "" if pages else '<p class="anb-untrusted"><em>Trust this notebook to see the page.</em></p>'
@@ -148,9 +148,9 @@ def _pages(run: FinishedRun) -> list[tuple[str, str]]:
     return pages
 
 
-def _left_out(run: FinishedRun, path: str) -> str:
-    said = f'`{path}` is too large to keep in the notebook. To see it: `{run.name}.files.save("site")`.'
-    return f'<p class="anb-note">{with_code(said)}</p>'
+def _too_large(run: FinishedRun, path: str) -> str:
+    note = f'`{path}` is too large to save in the notebook. Write it to disk with `{run.name}.files.save("site")`.'
+    return f'<p class="anb-note">{with_code(note)}</p>'
 
 
 def _chosen_page(run: FinishedRun) -> int:
@@ -211,7 +211,7 @@ def _sheet() -> str:
 
 @cache
 def _style(tabs: int) -> str:
-    """The style sheet with a rule for each tab: its panel shows while its radio is checked."""
+    """The style sheet, with a rule for each tab that shows its panel while its radio button is checked."""
     rules = (
         f"[data-anb-run] .anb-frozen:not(:has(>.anb-tabs>:nth-child({n})>:checked))>.anb-n{n}{{display:none}}"
         for n in range(1, tabs + 1)

@@ -1,4 +1,4 @@
-"""A finished run in Markdown, and in lines of text that stay the same from run to run."""
+"""A finished run as Markdown and as plain text. Equal runs give equal text: it has no times, tokens or costs."""
 
 import re
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
     blocks += [block for row in rows if (block := _markdown_of(row))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
-    if options := variant_lines(run):
-        blocks.append("Options:")
-        blocks.append("\n".join(f"- {neutralized(_one_line(line))}" for line in options))
-    said = f"In the kernel: {result_expression(run)}{variant_note(run)}"
-    return "\n\n".join([*_joined_lists(blocks), said]) + "\n"
+    if variants := variant_lines(run):
+        blocks.append("Variants:")
+        blocks.append("\n".join(f"- {neutralized(_one_line(line))}" for line in variants))
+    result = f"In the kernel: {result_expression(run)}{variant_note(run)}"
+    return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
 
 def _markdown_of(row: Row) -> str:
@@ -43,9 +43,9 @@ def _markdown_of(row: Row) -> str:
         case SourcesRow(sources=sources):
             return "\n".join(map(_source, sources))
         case LineRow(title=title, outcome=outcome):
-            # The title of a tool call has text in it that the model wrote.
+            # The title of a tool call contains text that the model wrote.
             title = _code(title) if isinstance(row, ToolRow) else title
-            icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list has bullets itself
+            icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list item has a bullet
             return "- " + neutralized(_one_line(icon + title + (f": {outcome}" if outcome else "")))
         case _:
             assert_never(row)
@@ -57,7 +57,7 @@ def _source(source: Source) -> str:
 
 
 def _joined_lists(blocks: list[str]) -> list[str]:
-    """List items that follow each other are one list."""
+    """Consecutive list items form one list."""
     joined: list[str] = []
     for block in blocks:
         if joined and block.startswith("- ") and joined[-1].startswith("- "):
@@ -71,17 +71,17 @@ def plain_text(run: FinishedRun, rows: Sequence[Row]) -> str:
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)})"]
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
-    lines += [f"  {line_text(row)}" for row in rows if _is_stable(row)]
+    lines += [f"  {line_text(row)}" for row in rows if _is_listed(row)]
     if run.text:
         lines += ["", run.text.strip()]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
-    return "\n".join([*lines, *_option_lines(run)])
+    return "\n".join([*lines, *_variant_lines(run)])
 
 
-def _is_stable(row: Row) -> TypeGuard[LineRow]:
-    """The text is given whole, below the rows; whether a request had to be sent twice is chance."""
+def _is_listed(row: Row) -> TypeGuard[LineRow]:
+    """Whether the plain text has this row. The text has its own place, and retries differ from run to run."""
     match row:
         case TextRow() | ThinkingRow() | SourcesRow():
             return False
@@ -91,11 +91,11 @@ def _is_stable(row: Row) -> TypeGuard[LineRow]:
             assert_never(row)
 
 
-def _option_lines(run: FinishedRun) -> list[str]:
-    """How each of several variants ended, without what differs from run to run."""
+def _variant_lines(run: FinishedRun) -> list[str]:
+    """How each variant ended, without the times and costs of `variant_lines`."""
     if len(run.variants) < 2:
         return []
-    lines = ["", f"This is option {run.variant + 1} of {len(run.variants)}:"]
+    lines = ["", f"This is variant {run.variant + 1} of {len(run.variants)}:"]
     for number, one in enumerate(run.variants, 1):
         size = f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else ""
         lines.append(f"  {number}: {ending(one)} ({model_label(one.model)}){size}")
@@ -107,7 +107,7 @@ def _one_line(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A code span, whatever is in it."""
+    """A code span, with a fence longer than any backticks in the text."""
     text = _one_line(text)
     longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)

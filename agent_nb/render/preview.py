@@ -1,12 +1,11 @@
-"""The page as the document of a sandboxed frame: its files inside it, and a policy in front of everything.
+"""Puts a page into a sandboxed frame, with the files that it uses inlined and a content security policy in front.
 
-The frame has an origin of its own; the policy lets it load what the stacks use and nothing else.
+The frame has an opaque origin. The policy allows the libraries of the stacks and nothing else.
 """
 
 import base64
 import posixpath
 import re
-from collections.abc import Callable
 from urllib.parse import unquote
 
 from agent_nb._base.secrets import mask
@@ -15,12 +14,13 @@ from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
 from agent_nb.render.policy import OUTPUT_POLICY, SANDBOX, policy_for
 
-# With this base an anchor stays in the frame, and an address that leads nowhere does not ask the notebook's server.
+# With this base, anchors stay inside the frame, and broken relative links are not requested from the Jupyter server.
 _BASE = '<base href="about:srcdoc">'
 _NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'
 _FILL = "<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>"
-# What the live preview does in `inside.ts`: storage, which an opaque origin has not; links and forms that would put an
-# error in place of the page; peer connections, which no policy covers. Backticks, as quotes are escaped twice.
+# Does what `inside.ts` does in the live preview: provides storage, which an opaque origin lacks, disables links and
+# forms that would replace the page by an error, and removes peer connections, which no policy covers. Strings are in
+# backticks because quotes would be escaped twice.
 _SCRIPT = (
     "<script>for(const n of[`localStorage`,`sessionStorage`]){const m=new Map;Object.defineProperty(window,n,"
     "{configurable:true,value:{get length(){return m.size},key:i=>[...m.keys()][i]??null,"
@@ -33,9 +33,9 @@ _SCRIPT = (
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 
-# Patterns that read a page never read the same text twice: a page may be hostile, and this runs on the kernel's loop.
+# These patterns take linear time on any input: the page may be hostile, and they run on the kernel's event loop.
 _TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?", re.IGNORECASE)
-"""Also a tag that never ends, so that the search does not begin again inside it."""
+"""Also matches an unclosed tag, so that the search does not start again inside it."""
 _ADDRESSES = re.compile(
     r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
 )
@@ -49,19 +49,19 @@ _MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*(?:\(\s*)?)([\"'])(\.{1,2}/
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)
 _NEEDS_CODE = re.compile(r"[%#\"'&<>\r\n\t\\^`{}|]")
 _ENDS_BARE = re.compile(r"[()\s]")
-"""What ends an address that stands without quotes."""
+"""Characters that end an unquoted address."""
 _SCALED = ("image/png", "image/jpeg", "image/webp")
 
 
 class TooLargeError(Exception):
-    """The page with its files is over the limit."""
+    """The page with its inlined files exceeds the limit."""
 
 
 def frame_attributes(page: str) -> str:
-    """`sandbox` and `srcdoc` of the frame for a page.
+    """The attributes `sandbox` and `srcdoc` of the frame for a page.
 
-    The page is in a frame of its own inside that frame, and inherits its policy. A page may always send its own frame
-    to another address, with data in it; only the policy of the document around the frame (`frame-src`) forbids that.
+    The page is in a second frame inside that frame and inherits its policy. A page can always navigate its own frame
+    to another address, with data in the URL; only the policy of the surrounding document (`frame-src`) prevents that.
     """
     inner = f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _NO_PREFETCH + _SCRIPT))}'
     outer = f'<!doctype html>{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
@@ -69,31 +69,31 @@ def frame_attributes(page: str) -> str:
 
 
 def still_frame_attributes(markup: str) -> str:
-    """The same for HTML that is no page, such as a table from a tool: nothing in it runs."""
+    """The same for other HTML, such as a table from a tool. No scripts run in it."""
     return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _head(OUTPUT_POLICY)))}'
 
 
 def _head(policy: str) -> str:
-    # The base comes before the policy, which allows no other.
+    # The base comes before the policy, which forbids any other.
     return f'{_BASE}<meta http-equiv="Content-Security-Policy" content="{policy}">{_NO_PREFETCH}'
 
 
 def _with_preamble(page: str, preamble: str) -> str:
-    """The preamble comes before anything of the page that could act, and the doctype stays in front of it."""
+    """Inserts the preamble after the doctype and before everything else."""
     page = page.removeprefix("\ufeff")
     if doctype := _DOCTYPE.match(page):
         return doctype[0] + preamble + page[doctype.end() :]
-    # Behind a comment the end of a doctype is hard to tell from outside; a second one changes nothing.
+    # A doctype after a comment is hard to find reliably, but a second doctype is ignored.
     return ("<!doctype html>" if _LATE_DOCTYPE.match(page) else "") + preamble + page
 
 
 def quoted(value: str) -> str:
-    """As an attribute's value, masked first: quoting would change a secret that has a quote in it."""
+    """As an attribute value, masked first because escaping would change a secret that contains a quote."""
     return _in_quotes(mask(value))
 
 
 def _in_quotes(value: str) -> str:
-    """In the quotes that cost less."""
+    """Uses the kind of quote that needs fewer escapes."""
     value = re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", value)
     if value.count("'") < value.count('"'):
         return "'" + value.replace("'", "&#39;") + "'"
@@ -101,7 +101,7 @@ def _in_quotes(value: str) -> str:
 
 
 def assembled(files: Files, path: str, limit: int) -> str:
-    """The page at `path` with the files it refers to inside it, or `TooLargeError`."""
+    """The page at `path` with the files that it uses inlined. Raises `TooLargeError`."""
     page = files[path]
     assert isinstance(page, str)
     try:
@@ -111,7 +111,7 @@ def assembled(files: Files, path: str, limit: int) -> str:
 
 
 class _Resolver:
-    """Turns relative addresses into data URLs, as the live preview does."""
+    """Replaces relative addresses with data URLs, as the live preview does."""
 
     def __init__(self, files: Files, limit: int, *, small_copies: bool = False) -> None:
         self._files = files
@@ -148,27 +148,20 @@ class _Resolver:
             quote, known = found[1] or "", self._address((found[2] or found[3]).strip(), base)
             if known is None:
                 return found[0]
-            # In the quotes it had: others might end the attribute that it stands in.
+            # Other quotes might end the attribute that contains it.
             return f"url({quote}{known if quote else _bare(known)}{quote})"
 
         return _STYLE_URLS.sub(put, text)
 
-    def _replace(
-        self,
-        pattern: re.Pattern[str],
-        text: str,
-        parts: Callable[[re.Match[str]], tuple[str, str]],
-        base: str,
-    ) -> str:
+    def _imports(self, pattern: re.Pattern[str], text: str, base: str) -> str:
         def put(found: re.Match[str]) -> str:
-            address, frame = parts(found)
-            known = self._address(address.strip(), base)
-            return found[0] if known is None else frame.replace("{}", known)
+            address = self._address(found[3].strip(), base)
+            return found[0] if address is None else f'{found[1]}"{address}"'
 
         return pattern.sub(put, text)
 
     def _address(self, address: str, base: str) -> str | None:
-        """A data URL for a relative address; None for one that is none of ours."""
+        """The data URL for a relative address; None if it is not one of the run's files."""
         path = resolve(address, base)
         if path is None or path not in self._files or path in self._open:
             return None
@@ -184,12 +177,11 @@ class _Resolver:
         return self._meter(f"data:{kind};charset=utf-8,{_NEEDS_CODE.sub(_percent, text)}")
 
     def _inlined(self, path: str, text: str) -> str:
-        """A style sheet or script with the files it uses inside it."""
+        """A style sheet or script with the files that it uses inlined."""
         if path.endswith(".css"):
-            imports = self._replace(_STYLE_IMPORTS, text, lambda found: (found[3], f'{found[1]}"{{}}"'), path)
-            return self._styles(imports, path)
+            return self._styles(self._imports(_STYLE_IMPORTS, text, path), path)
         if path.endswith((".js", ".mjs")):
-            return self._replace(_MODULE_IMPORTS, text, lambda found: (found[3], f'{found[1]}"{{}}"'), path)
+            return self._imports(_MODULE_IMPORTS, text, path)
         return text
 
     def _meter(self, text: str) -> str:
@@ -207,7 +199,7 @@ def _without_hints(tag: re.Match[str]) -> str:
 
 
 def _small_copy(kind: str, content: bytes) -> tuple[str, bytes]:
-    """The picture with fewer pixels; as it is when it is small, or no picture after all."""
+    """A smaller copy of the image; the original if it is small already or cannot be read."""
     from agent_nb.images.convert import SMALL_COPY, fit_image
 
     try:
@@ -222,7 +214,7 @@ def _bare(address: str) -> str:
 
 
 def resolve(address: str, base: str) -> str | None:
-    """The file that an address in the file `base` means; None when it is not relative."""
+    """The path that an address in the file `base` refers to; None if the address is not relative."""
     if not address or _ELSEWHERE.match(address):
         return None
     clean = re.split(r"[?#]", address, maxsplit=1)[0]

@@ -160,7 +160,7 @@ def _image(kind: str, content: str, caption: str) -> str:
     label = html.escape(caption or "image")
     if len(content) > MAX_IMAGE:
         size = human_size(len(content) * 3 // 4)
-        return f'<p class="anb-dim">{label}: {kind}, {size}, too large to keep here</p>'
+        return f'<p class="anb-dim">{label}: {kind}, {size}, too large to save here</p>'
     if kind == "image/svg+xml" and content.lstrip().startswith("<"):
         content = base64.b64encode(content.encode("utf-8", "replace")).decode()
     if not _BASE64.fullmatch(content):

@@ -1,4 +1,4 @@
-"""The model's Markdown as HTML that is safe anywhere: no raw HTML, no images, only web and mail links."""
+"""Makes Markdown from a model safe to show: no raw HTML, no images, only web and mail links."""
 
 import html
 import re
@@ -18,7 +18,7 @@ def to_html(markdown: str) -> str:
 
 
 def with_code(text: str) -> str:
-    """Escaped text whose `backticks` are code."""
+    """Escaped text, with `backticks` as code."""
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
         return html.escape(text, quote=False)
@@ -29,7 +29,7 @@ def with_code(text: str) -> str:
 
 
 def link(url: str, title: str) -> str:
-    """A link that leaves the notebook alone, or its bare title."""
+    """A link that opens in a new tab, or the title alone if the address is not safe."""
     if not is_safe_link(url):
         return html.escape(title)
     return f'<a href="{html.escape(url)}" target="_blank" rel="noopener noreferrer">{html.escape(title)}</a>'
@@ -40,12 +40,11 @@ def is_safe_link(url: str) -> bool:
 
 
 def neutralized(markdown: str) -> str:
-    """The same Markdown with its raw HTML made visible and its images made links."""
+    """The same Markdown, with raw HTML escaped and images turned into links."""
     lines = markdown.split("\n")
     for token in _parser().parse(markdown):
-        if (
-            token.type in ("inline", "tr_open") and token.map
-        ):  # the cells of a table do not say where they are
+        # The tokens inside a table row have no line numbers.
+        if token.type in ("inline", "tr_open") and token.map:
             start, end = token.map
             lines[start:end] = _neutralize("\n".join(lines[start:end])).split("\n")
     return "\n".join(lines)
@@ -69,7 +68,7 @@ def _parser() -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     parser.validateLink = is_safe_link  # type: ignore[method-assign]
-    # Notebooks list the headings of outputs in their table of contents; the model's are none of those.
+    # Notebooks put the headings of outputs into their table of contents, where the model's do not belong.
     parser.add_render_rule("heading_open", lambda *_: "<p><strong>")
     parser.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     parser.add_render_rule("link_open", _open_link)

@@ -1,4 +1,4 @@
-"""What is said about a finished run, in the words and numbers that every form of it shares."""
+"""A finished run in words and numbers, as all its forms show them."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from agent_nb.phase import ENDINGS
 
 @runtime_checkable
 class FinishedRun(Protocol):
-    """A run that has ended: what there is to draw."""
+    """What can be shown of a run."""
 
     @property
     def name(self) -> str: ...
@@ -75,7 +75,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def model_label(model: str) -> str:
-    """The model without its vendor; the demo says what it is."""
+    """The model without its vendor, or `offline demo model`."""
     vendor, _, name = model.partition(":")
     return "offline demo model" if vendor == DEMO else name or vendor
 
@@ -86,19 +86,19 @@ def ending(run: FinishedRun) -> str:
 
 
 def facts(run: FinishedRun) -> list[str]:
-    """The headline after the name; only what is known, nothing reckoned."""
-    told = [
+    """The facts in the header: how it ended, model, tokens, cost, turns. Unknown ones are left out."""
+    shown = [
         ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
         _models(run),
     ]
     if played := run.settings.get("replayed"):
-        told.append(f"replayed from {played}")
+        shown.append(f"replayed from {played}")
     if run.usage.input or run.usage.output:
-        told.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
+        shown.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
         if run.cost is not None and not is_demo(run.model):
-            told.append(dollars(run.cost))
-    steps = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
-    return [*told, plural(steps, "step")] if steps else told
+            shown.append(dollars(run.cost))
+    turns = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
+    return [*shown, plural(turns, "turn")] if turns else shown
 
 
 def _models(run: FinishedRun) -> str:
@@ -116,12 +116,12 @@ def image_labels(images: Sequence[Thumbnail]) -> list[str]:
 
 
 def subscript(run: FinishedRun, path: str) -> str:
-    """How Python says it: `hero.files["index.html"]`."""
+    """The file as a Python expression: `hero.files["index.html"]`."""
     return f"{run.name}.files[{json.dumps(path, ensure_ascii=False)}]"
 
 
 def result_expression(run: FinishedRun) -> str:
-    """Where the result is, as an expression in backticks with its size."""
+    """The result as a Python expression in backticks, followed by its size."""
     if not run.files:
         what = "text" if run.text else "error" if run.error else "events"
         return f"`{run.name}.{what}`"
@@ -132,24 +132,24 @@ def result_expression(run: FinishedRun) -> str:
 
 
 def variant_note(run: FinishedRun, *, picked: bool = False) -> str:
-    """Which of several variants the variables hold; empty where there is but one."""
+    """Which variant the variables hold; empty for a run without variants."""
     if len(run.variants) < 2:
         return ""
-    option = f". Option {run.variant + 1} of {len(run.variants)}"
+    variant = f". Variant {run.variant + 1} of {len(run.variants)}"
     if picked:
-        return f"{option}, as picked"
-    ended_well = [number for number, one in enumerate(run.variants) if one.reason == "end_turn"]
-    first = ", the first that ended well" if ended_well[:1] == [run.variant] else ""
+        return f"{variant}, as picked"
+    succeeded = [number for number, one in enumerate(run.variants) if one.reason == "end_turn"]
+    first = ", the first to succeed" if succeeded[:1] == [run.variant] else ""
     other = 1 if run.variant == 1 else 2
-    return f"{option}{first}: `{run.name}.pick({other})` takes another"
+    return f"{variant}{first}; `{run.name}.pick({other})` selects another"
 
 
 def variant_lines(run: FinishedRun) -> list[str]:
-    """A line for each of several variants: how it ended, on what, at what cost, how large."""
+    """A line for each variant with its facts, size and error; none for a run without variants."""
     if len(run.variants) < 2:
         return []
     return [
-        f"Option {number}: {', '.join(facts(one))}"
+        f"Variant {number}: {', '.join(facts(one))}"
         + (f", {human_size(one.files.size(one.files.entry))}" if one.files.entry else "")
         + (f". {one.error}" if one.error else "")
         for number, one in enumerate(run.variants, 1)
@@ -157,7 +157,7 @@ def variant_lines(run: FinishedRun) -> list[str]:
 
 
 def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False) -> str:
-    """The line that says which variables the run has set; `files_name` is None where that name was taken."""
+    """Names the variables that the run has set. `files_name` is None if that name was already in use."""
     if not run.files:
         line = f"`{run.name}` is ready: {result_expression(run)}"
     elif files_name is None:

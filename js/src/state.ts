@@ -49,7 +49,7 @@ export interface RetryRow extends BaseRow {
 	why: string;
 }
 
-/** A row that is no more than its words. */
+/** A row of a title and a detail. */
 export interface LineRow extends BaseRow {
 	kind: "line";
 	state: "info" | "retry";

@@ -36,13 +36,13 @@ def test_a_cell_leaves_all_its_variants(page):
     assert page.kernel.value("len({v.html for v in hero.variants})") == "3"
     assert page.kernel.value("hero.html == hero.variants[0].html, files is hero.files") == "(True, True)"
     (shown,) = cell.displays
-    assert [f'aria-label="Option {number}"' in shown["text/html"] for number in (1, 2, 3, 4)] == [
+    assert [f'aria-label="Variant {number}"' in shown["text/html"] for number in (1, 2, 3, 4)] == [
         True,
         True,
         True,
         False,
     ]
-    assert "Option 1 of 3, the first that ended well" in shown["text/html"]
+    assert "Variant 1 of 3, the first to succeed" in shown["text/html"]
     assert page.kernel.run(THREE).displays == cell.displays
 
 
@@ -85,7 +85,7 @@ def test_picking_binds_the_names(page):
     assert page.command("pick", page.key, variant=1)["ok"]
     page.pump(lambda: len(page.updates) > updates)
     assert (ready(page)["variant"], ready(page)["picked"]) == (1, True)
-    assert "Option 2 of 3, as picked" in ready(page)["line"]
+    assert "Variant 2 of 3, as picked" in ready(page)["line"]
     assert (
         page.kernel.value("hero.variant, files is hero.files, files is hero.variants[1].files")
         == "(1, True, True)"

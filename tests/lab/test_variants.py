@@ -60,13 +60,13 @@ def test_three_pages_stream_side_by_side(page):
         expect(frame.locator("h1")).to_be_visible(timeout=30_000)
     keep_screenshot(page, "variants-streaming")
     expect(page.locator(".anb-status .phase").first).to_contain_text("3 of 3 done", timeout=60_000)
-    expect(page.locator(".anb-foot .ready")).to_contain_text("Option 1 of 3, the first that ended well")
+    expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 1 of 3, the first to succeed")
     keep_screenshot(page, "variants-side-by-side")
 
 
 def test_the_variables_follow_the_pick(page):
     page.get_by_role("button", name="Pick").nth(1).click()
-    expect(page.locator(".anb-foot .ready")).to_contain_text("Option 2 of 3, as picked")
+    expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 2 of 3, as picked")
     keep_screenshot(page, "variants-picked")
     run_cell(page, GOING_ON)
     run_cell(page, PICKED)
@@ -77,20 +77,22 @@ def test_a_reload_keeps_the_pick(page):
     save(page)
     page.reload()
     wait_for_kernel(page)
-    expect(page.locator(".anb-foot .ready").first).to_contain_text("Option 2 of 3, as picked", timeout=30_000)
+    expect(page.locator(".anb-foot .ready").first).to_contain_text(
+        "Variant 2 of 3, as picked", timeout=30_000
+    )
 
 
 def test_the_saved_notebook_shows_all_three(page, lab):
     book = json.loads((lab.root / "variants.ipynb").read_text(encoding="utf-8"))
     (output,) = [output for output in book["cells"][1]["outputs"] if "data" in output]
     html = "".join(output["data"]["text/html"])
-    assert [f'title="Option {number}: index.html"' in html for number in (1, 2, 3)] == [True] * 3
-    assert "Option 2 of 3" in html
+    assert [f'title="Variant {number}: index.html"' in html for number in (1, 2, 3)] == [True] * 3
+    assert "Variant 2 of 3" in html
     assert html.count("<iframe") == 2 * 3
     write_notebook(lab.root / "copy.ipynb", ("%%agent hero", [output["data"]]))
     lab.trust("copy.ipynb")
     page.goto("about:blank")  # the kernel that knows the run is not to be on the page
     open_notebook(page, lab, "copy.ipynb")
-    expect(page.get_by_role("radio", name="Option 2")).to_be_checked(timeout=30_000)
-    page.get_by_role("radio", name="Option 3").check()
+    expect(page.get_by_role("radio", name="Variant 2")).to_be_checked(timeout=30_000)
+    page.get_by_role("radio", name="Variant 3").check()
     keep_screenshot(page, "variants-reopened")

@@ -1,4 +1,4 @@
-"""A run in terminal IPython: text as it streams, one line per tool, a status line that stays below."""
+"""A run in terminal IPython: text as it streams, a line for each row, and a status line at the bottom."""
 
 import re
 import shutil
@@ -19,12 +19,12 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def printable(text: str) -> str:
-    """Text that a terminal shows and never obeys: of the control characters only tabs and line breaks are left."""
+    """Text without control characters, except for tabs and line breaks."""
     return _CONTROLS.sub("", text)
 
 
 class TerminalView:
-    """Writes to the terminal while the run goes on; without one (a pipe) only whole lines."""
+    """Prints a run while it happens. The status line is left out when the output is not a terminal."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -46,7 +46,7 @@ class TerminalView:
         self._line(text)
 
     def on_pick(self, pick: object) -> None:
-        """Only the page has a button for it."""
+        """Only the widget has a button for it."""
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         if run.variants:

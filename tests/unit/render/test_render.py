@@ -97,7 +97,7 @@ async def test_the_headline_tells_what_is_known():
     )
     run = replace(run, cost=0.164, model="anthropic:claude-opus-5-5")
     words = Elements(bundle(run)["text/html"]).text
-    assert "hero: done in 3.1 s, claude-opus-5-5, 14.2k tokens in, 3.4k out, $0.16, 2 steps" in words
+    assert "hero: done in 3.1 s, claude-opus-5-5, 14.2k tokens in, 3.4k out, $0.16, 2 turns" in words
     assert "Thought for 3.1 s" in words
     assert "$" not in Elements(bundle(replace(run, cost=None))["text/html"]).text
 
@@ -191,7 +191,7 @@ async def test_tools_unfold_to_their_outputs():
     markup = bundle(run)["text/html"]
     seen = Elements(markup)
     assert [image["src"] for image in seen.named("img")] == [f"data:image/png;base64,{PNG}"]
-    assert "image/png, 300 kB, too large to keep here" in seen.text
+    assert "image/png, 300 kB, too large to save here" in seen.text
     assert '<span class="anb-del">-&lt;old&gt;</span>' in markup
     assert (frame := seen.named("iframe")[0])["sandbox"] == ""
     assert "<table onclick=x>" in frame["srcdoc"]
@@ -359,19 +359,19 @@ async def test_variants_are_options():
     seen = Elements(bundle(run)["text/html"])
     labels = [(tab["aria-label"], "checked" in tab) for tab in seen.named("input")]
     assert labels == [
-        ("Option 1", False),
-        ("Option 2", True),
-        ("Option 3", False),
+        ("Variant 1", False),
+        ("Variant 2", True),
+        ("Variant 3", False),
         ("Code", False),
         ("Transcript", False),
     ]
     assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
-    assert "Option 2 of 3: hero.pick(1) takes another" in seen.text
-    assert "Option 3: done, test, " in seen.text
-    assert "This is option 2 of 3:\n  1: done (test), 15 bytes\n  2: done" in bundle(run)["text/plain"]
+    assert "Variant 2 of 3; hero.pick(1) selects another" in seen.text
+    assert "Variant 3: done, test, " in seen.text
+    assert "This is variant 2 of 3:\n  1: done (test), 15 bytes\n  2: done" in bundle(run)["text/plain"]
     said = ready_line(replace(await race, name="hero"), "files")
-    assert said.endswith("Option 1 of 3, the first that ended well: `hero.pick(2)` takes another")
-    assert ready_line(run, "files", picked=True).endswith("Option 2 of 3, as picked")
+    assert said.endswith("Variant 1 of 3, the first to succeed; `hero.pick(2)` selects another")
+    assert ready_line(run, "files", picked=True).endswith("Variant 2 of 3, as picked")
 
 
 def test_the_first_frame_says_what_to_do():
