@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_nb.cassette import replay
     from agent_nb.engine.limits import Limits
     from agent_nb.engine.loop import RunHandle
+    from agent_nb.engine.opening import read_images
     from agent_nb.engine.prepared import Prepared
     from agent_nb.engine.race import Race
     from agent_nb.errors import AgentError, ConfigError, ToolError
@@ -54,6 +55,7 @@ _HOMES = {
     "compare": "agent_nb.run.compare",
     "load": "agent_nb.run",
     "model": "agent_nb.providers",
+    "read_images": "agent_nb.engine.opening",
     "replay": "agent_nb.cassette",
     "tool": "agent_nb.tools",
 }
@@ -84,6 +86,7 @@ __all__ = [
     "load",
     "load_ipython_extension",
     "model",
+    "read_images",
     "replay",
     "tool",
     "unload_ipython_extension",

@@ -1,4 +1,4 @@
-"""Agent: a model, its tools and its limits, ready to be asked."""
+"""Agent: a model with its tools and limits, which starts runs."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -17,7 +17,7 @@ from agent_nb.cassette import Target, record
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
-from agent_nb.engine.opening import Material, Opening, open_run, with_images_read
+from agent_nb.engine.opening import Material, Opening, open_run, read_images
 from agent_nb.engine.prepared import Playback, Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
@@ -41,7 +41,10 @@ After = TypeVar("After", bound=AfterTool)
 
 
 class Agent:
-    """What runs share. Give it a model name or a provider; each run has its own files and conversation."""
+    """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
+
+    `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider.
+    """
 
     def __init__(
         self,
@@ -70,8 +73,7 @@ class Agent:
         self._subscribers: list[Callable[[Event], None]] = []
         self._target: Target | None = None
         self._studio: tuple[Provider, Studio] | None = None
-        self._counted = False
-        """Whether somebody else holds its runs to a budget."""
+        self._in_budgeted_batch = False
 
     def prepare(
         self,
@@ -82,11 +84,18 @@ class Agent:
         base: Run | None = None,
         messages: Sequence[Message | Mapping[str, Any]] | None = None,
     ) -> Prepared:
-        """A run that has not started: its system text, messages, tools and fingerprint. Nothing is sent."""
+        """Prepares a run without starting it: its system text, messages, tools and fingerprint. Nothing is sent.
+
+        Images given as paths or addresses are read here, which blocks the event loop. To avoid that, pass
+        `images=await read_images(paths)`; `run`, `stream` and `sse` do so themselves.
+        """
         return self._prepare(open_run(prompt, files, images, base, messages))
 
     def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
-        """Starts a run in the running event loop and gives its handle. `material` is what `prepare` takes."""
+        """Starts a run in the running event loop and returns its handle.
+
+        `material` is what `prepare` takes, and images are read in the same way.
+        """
         return self.prepare(prompt, **material).start()
 
     def race(
@@ -99,11 +108,10 @@ class Agent:
     ) -> Race:
         """Starts several runs of one prompt at once, `variants` on each model; `await` it for the `Run`.
 
-        `material` is what `start` takes. A cassette plays all the variants it has.
+        `material` is what `prepare` takes, and images are read in the same way. A cassette plays all its variants.
         """
-        return Race(
-            start_variants(self.prepare_variants(prompt, models=models, variants=variants, **material))
-        )
+        prepared = self.prepare_variants(prompt, models=models, variants=variants, **material)
+        return Race(start_variants(prepared))
 
     def prepare_variants(
         self,
@@ -113,7 +121,7 @@ class Agent:
         variants: int = 1,
         **material: Unpack[Material],
     ) -> list[Prepared]:
-        """The runs that `race` would start."""
+        """Prepares the runs that `race` would start."""
         if not models and variants == 1 and isinstance(self.provider, Playback):
             models = self.provider.variants
         models = [models] if isinstance(models, str) else models
@@ -133,51 +141,54 @@ class Agent:
         budget: float | None = None,
         **material: Unpack[Material],
     ) -> RunsHandle:
-        """Asks each prompt of each model, `concurrency` at a time; `await` it for the `Runs`.
+        """Runs each prompt on each model, `concurrency` at a time; `await` it for the `Runs`.
 
-        Runs that are in the folder `save` and ended well are brought back, the others are asked and kept there.
-        `budget` is what the call may spend; the agent's limits hold for each run. `material` is what `start` takes.
+        Finished runs are saved in the folder `save`; a later call loads those and runs only the rest. `budget`
+        limits the cost of the whole call in US dollars, the agent's limits apply to each run. `material` is what
+        `prepare` takes, and images are read in the same way.
         """
         if self._target is not None:
             raise ConfigError(
-                "A cassette holds one prompt. Leave `recording` out, or use `save` to keep the runs."
+                "A cassette holds one prompt. Leave `recording` out, or use `save` to store the runs."
             )
         agent = self._copy() if budget is not None else self
-        agent._counted |= budget is not None
+        agent._in_budgeted_batch |= budget is not None
         jobs = plan_jobs(agent, prompts, models, material, saved=save is not None)
         store = Store(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget)
 
     def with_model(self, model: str | Provider) -> Self:
-        """This agent on another model."""
+        """A copy of this agent with another model."""
         other = self._copy()
         other.provider = _provider(model)
         return other
 
     def with_stack(self, stack: str) -> Self:
-        """This agent, building with `html`, `tailwind`, `react`, `vue` or `bootstrap`: one page that the preview runs.
+        """A copy of this agent that builds pages with `html`, `tailwind`, `react`, `vue` or `bootstrap`.
 
-        A run that goes on from another keeps that one's stack unless it is given its own.
+        Without a stack of its own, an agent uses the stack of the run it continues.
         """
         other = self._copy()
         other.stack = check_stack(stack)
         return other
 
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
-        """Runs to the end. Limits, refusals and failures are in `run.reason`, never raised."""
-        handle = self.start(prompt, **await with_images_read(material))
+        """Runs to the end. Limits, refusals and failures are reported in `run.reason`, never raised."""
+        material["images"] = await read_images(material.get("images"))
+        handle = self.start(prompt, **material)
         try:
             return await handle
         finally:
             handle.stop("interrupted")
 
     def run_sync(self, prompt: str, **material: Unpack[Material]) -> Run:
-        """`run` for scripts and old notebooks; works inside a running event loop too."""
+        """`run` for synchronous code; also works inside a running event loop."""
         return run_blocking(self.run(prompt, **material))
 
     async def stream(self, prompt: str, **material: Unpack[Material]) -> AsyncIterator[Event]:
-        """The events of a run as they happen; the last is always `RunFinished`."""
-        handle = self.start(prompt, **await with_images_read(material))
+        """Yields the events of a run as they happen; the last is always `RunFinished`."""
+        material["images"] = await read_images(material.get("images"))
+        handle = self.start(prompt, **material)
         try:
             async for batch in handle.batches():
                 for event in batch:
@@ -189,7 +200,7 @@ class Agent:
     async def sse(
         self, prompt: str, *, vocabulary: str = "agent_nb", **material: Unpack[Material]
     ) -> AsyncIterator[tuple[str, str]]:
-        """`(event name, JSON text)` pairs for a web back end, in our words or those of another system."""
+        """Yields `(event name, JSON text)` pairs for a web back end, in this or another event vocabulary."""
         translate = translator(vocabulary)
         async for event in self.stream(prompt, **material):
             for pair in translate(event):
@@ -198,26 +209,26 @@ class Agent:
     def recording(
         self, path: str | PathLike[str], *, force: bool = False, folder: Path | None = None
     ) -> Self:
-        """This agent, writing its runs to a cassette that `agent_nb.replay` plays.
+        """A copy of this agent that records its runs to a cassette, which `agent_nb.replay` plays.
 
-        A cassette of another prompt is only replaced with `force`; relative paths are in `folder`.
+        A cassette of another prompt is only replaced with `force`. A relative path is resolved against `folder`.
         """
         recording = self._copy()
         recording._target = Target(path=Path(path), folder=folder or Path(), force=force)
         return recording
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
-        """Calls `subscriber(event)` for every event of later runs. What it raises never breaks a run."""
+        """Calls `subscriber(event)` for every event of later runs. Exceptions it raises are logged."""
         self._subscribers.append(subscriber)
         return subscriber
 
     def before_tool(self, hook: Before) -> Before:
-        """Calls `hook(call)` before each tool; it may give back another call, or raise `ToolError` to refuse."""
+        """Calls `hook(call)` before each tool; it may return another call, or raise `ToolError` to refuse."""
         self._hooks.before.append(hook)
         return hook
 
     def after_tool(self, hook: After) -> After:
-        """Calls `hook(call, result)` after each tool; it may give back another result."""
+        """Calls `hook(call, result)` after each tool; it may return another result."""
         self._hooks.after.append(hook)
         return hook
 
@@ -241,11 +252,11 @@ class Agent:
         )
 
     def _copy(self) -> Self:
-        """An agent that starts with the same; what either is given later is its own."""
+        """A copy whose hooks and subscribers can change independently."""
         other = copy(self)
         other._hooks = Hooks(before=[*self._hooks.before], after=[*self._hooks.after])
         other._subscribers = [*self._subscribers]
-        other._studio = None  # each closes its own
+        other._studio = None  # each agent closes its own
         return other
 
     def _prepare(self, opening: Opening) -> Prepared:
@@ -302,9 +313,9 @@ class Agent:
             )
 
     def _image_studio(self) -> Studio:
-        """Who makes the pictures; kept while the model stays, because it may hold connections."""
+        """Makes the images. It may hold connections, so it is kept while the provider stays the same."""
         if self._studio is None or self._studio[0] is not self.provider:
-            budget = self._counted or self.limits.usd is not None
+            budget = self._in_budgeted_batch or self.limits.usd is not None
             self._studio = self.provider, studio_for(self.provider, budget=budget)
         return self._studio[1]
 

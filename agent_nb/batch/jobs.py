@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, Unpack
 
 from agent_nb._base.wire import Json
 from agent_nb.batch.store import key_of
-from agent_nb.engine.opening import Material, several
+from agent_nb.engine.opening import Material, as_sequence
 from agent_nb.engine.prepared import Prepared, check_recording
 from agent_nb.errors import AgentError, ConfigError, InstallError, MissingKeyError
 from agent_nb.images.convert import to_image
@@ -79,7 +79,7 @@ def plan_jobs(
 
     Where runs are `saved`, a model without a key is no error yet: it may not have to be asked.
     """
-    images = tuple(to_image(image) for image in several(material.get("images")))
+    images = tuple(to_image(image) for image in as_sequence(material.get("images")))
     material = {**material, "images": images}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []

@@ -1,4 +1,4 @@
-"""How a run begins: the conversation before the prompt, the files it starts from, the prompt and its pictures."""
+"""What a run begins with: the conversation so far, the files, the prompt and its images."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
@@ -28,48 +28,46 @@ class Material(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """Everything a run knows before its first turn."""
+    """The conversation and files that a run begins with."""
 
     prompt: str
     system: str | None
-    """The system text the given messages carried; None to use the default."""
+    """System text found in the given messages; None to use the default."""
     history: tuple[Message, ...]
     question: Message
     files: Files | None
-    """None: to be found in the history."""
+    """None if they are to be extracted from the history."""
     images: tuple[Image, ...] = ()
-    """Those that came with the prompt."""
+    """Images given with the prompt."""
     earlier_images: tuple[Image, ...] = ()
-    """Those that the person gave earlier in the conversation."""
+    """Images the user gave earlier in the conversation."""
     edited: frozenset[str] = frozenset()
-    """Files that the person has edited since the base run, and that the question does not show in full."""
+    """Files the user has edited since the base run, and that the question does not show in full."""
     base: str | None = None
     base_variants: tuple[Files, ...] = ()
     """The files of each variant of the base run."""
     stack: str | None = None
-    """The stack of the run it goes on from."""
+    """The stack of the base run."""
 
     @property
     def inputs(self) -> tuple[Image, ...]:
-        """Every picture the person has given: a number stays with its picture for the whole conversation."""
+        """All images of the user, so that an image keeps its number throughout the conversation."""
         return (*self.earlier_images, *self.images)
 
     def facts(self, files: Files, toolbox: Toolbox) -> Facts:
-        """What the messages say of these files and tools, as values."""
+        """What the messages say about these files and tools, as values."""
         own = (tool.name for tool in toolbox.own if tool.approval == "never")
         return Facts(files=files, edited=self.edited, own_tools=frozenset(own))
 
 
-async def with_images_read(material: Material) -> Material:
-    """What a run is given, with addresses, paths and bytes read off the loop: that may take seconds.
-
-    Figures, arrays and the like are left: they are the caller's, who may change them meanwhile.
-    """
-    images = [
-        await asyncio.to_thread(to_image, image) if isinstance(image, str | bytes | Path | Image) else image
-        for image in several(material.get("images"))
+async def read_images(images: Any) -> list[Image]:
+    """The images that `Agent.prepare` takes, read without blocking the event loop."""
+    # Figures, arrays and other objects are converted at once: the caller may change them later.
+    files = [
+        image if isinstance(image, str | bytes | Path | Image) else to_image(image)
+        for image in as_sequence(images)
     ]
-    return {**material, "images": images}
+    return [await asyncio.to_thread(to_image, file) for file in files]
 
 
 def open_run(
@@ -79,29 +77,29 @@ def open_run(
     base: Run | None,
     messages: Sequence[Message | Mapping[str, Any]] | None,
 ) -> Opening:
-    """Everything a run begins with; raises where the pieces contradict each other."""
+    """Builds the opening; raises `ConfigError` if the arguments are wrong or contradict each other."""
     _check_kinds(prompt, files, base)
     if base is not None and messages is not None:
-        raise ConfigError("Give either `base` or `messages`: both are a conversation to go on from.")
+        raise ConfigError("Give either `base` or `messages`, not both: each is a conversation to continue.")
     given = [to_message(message) for message in messages or ()]
     spoken = tuple(message for message in given if message.role != "system")
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
-    pictures = tuple(to_image(image) for image in several(images))
+    own_images = tuple(to_image(image) for image in as_sequence(images))
     earlier = images_in(history)
     notes, start = _starting_files(files, base, bool(spoken))
-    if pictures and system is None:
+    if own_images and system is None:
         notes.append(image_text(page=_has_page(start, spoken)))
-    if pictures and earlier:
-        notes.append(image_numbers(len(earlier), len(pictures)))
-    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *pictures)
+    if own_images and earlier:
+        notes.append(image_numbers(len(earlier), len(own_images)))
+    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *own_images)
     return Opening(
         prompt=prompt,
         system=system,
         history=history,
         question=Message(role="user", parts=parts),
         files=start,
-        images=pictures,
+        images=own_images,
         earlier_images=earlier,
         edited=_edited_files(base) - {safe_path(path) for path in files or ()},
         base=base.id if base is not None else None,
@@ -112,18 +110,20 @@ def open_run(
 
 def _check_kinds(prompt: object, files: object, base: object) -> None:
     if not isinstance(prompt, str | None):
-        raise ConfigError(f"The prompt is a {type(prompt).__name__}, not text. Say what you want made.")
+        raise ConfigError(
+            f"The prompt is a {type(prompt).__name__}, not text. Describe what you want to be made."
+        )
     if not prompt or not prompt.strip():
-        raise ConfigError("The prompt is empty. Say what you want made.")
+        raise ConfigError("The prompt is empty. Describe what you want to be made.")
     if not isinstance(files, Mapping | None):
         kind = type(files).__name__
         raise ConfigError(f"`files` is a dict such as {{'index.html': page}}, not a {kind}.")
     if not isinstance(base, Run | None):
-        raise ConfigError(f"`base` is the Run to go on from, not a {type(base).__name__}.")
+        raise ConfigError(f"`base` is the Run to continue, not a {type(base).__name__}.")
 
 
-def several(images: Any) -> Iterable[Any]:
-    """Pictures, also where only one was given: a path, an array or a figure is one."""
+def as_sequence(images: Any) -> Iterable[Any]:
+    """The given images; a single path, array or figure counts as one."""
     if images is None:
         return ()
     many = isinstance(images, Sequence | set | Iterator | ValuesView)
@@ -145,7 +145,7 @@ def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:
 def _starting_files(
     files: Mapping[str, str | bytes] | None, base: Run | None, spoken: bool
 ) -> tuple[list[str], Files | None]:
-    """What the model is told about the files, and the files; None when the conversation holds them."""
+    """Notes on the files for the model, and the files; None if they are to be extracted from the messages."""
     notes: list[str] = []
     start = base.files if base is not None else Files()
     if base is not None and len(base.variants) > 1:

@@ -1,6 +1,7 @@
 """Every way a run may begin: from a prompt, files, an earlier run, a conversation."""
 
 import asyncio
+import io
 import itertools
 import json
 import os
@@ -10,12 +11,10 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from agent_nb import Agent, Limits, tool
+from agent_nb import Agent, Limits, read_images, tool
 from agent_nb.engine.conversation import images_in
 from agent_nb.errors import ConfigError
-from agent_nb.events import (
-    FileChanged,
-)
+from agent_nb.events import FileChanged
 from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Toolbox
@@ -34,7 +33,7 @@ async def test_an_empty_prompt_is_refused(prompt):
     [
         ({"prompt": ["A page"]}, "The prompt is a list, not text."),
         ({"files": "<h1>"}, "`files` is a dict such as {'index.html': page}, not a str."),
-        ({"base": "hero"}, "`base` is the Run to go on from, not a str."),
+        ({"base": "hero"}, "`base` is the Run to continue, not a str."),
         ({"images": 3}, "A int is not a picture."),
     ],
 )
@@ -182,8 +181,8 @@ async def test_the_page_in_a_conversation_seeds_the_file():
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-@pytest.mark.parametrize("way", ["run", "stream"])
-async def test_pictures_are_read_off_the_loop(way, tmp_path):
+@pytest.mark.parametrize("way", ["run", "stream", "start"])
+async def test_images_are_read_off_the_loop(way, tmp_path):
     pipe = tmp_path / "shot.png"
     os.mkfifo(pipe)
     turned = threading.Event()
@@ -199,10 +198,22 @@ async def test_pictures_are_read_off_the_loop(way, tmp_path):
         threading.Thread(target=write_it).start()
         if way == "run":
             await agent.run("Build this", images=[pipe])
-        else:
+        elif way == "stream":
             assert [event async for event in agent.stream("Build this", images=[str(pipe)])]
+        else:
+            await agent.start("Build this", images=await read_images(pipe))
     assert free == [True]
     assert provider.requests[0].messages[-1].parts[-1].data == png()
+
+
+async def test_an_array_is_read_before_the_caller_can_change_it(tmp_path):
+    (tmp_path / "shot.png").write_bytes(png())
+    array = np.zeros((4, 4, 3), np.uint8)
+    reading = asyncio.create_task(read_images([tmp_path / "shot.png", array]))
+    await asyncio.sleep(0)
+    array[:] = 255
+    image = (await reading)[1]
+    assert PIL.Image.open(io.BytesIO(image.data)).getpixel((0, 0)) == (0, 0, 0)
 
 
 async def test_our_system_text_is_inserted_once():
