@@ -206,11 +206,11 @@ class ReplayedTools(ToolRunner):
             await self.clock.play(mark.after / 1000)
             call = named[mark.call]
             if mark.what == "finished":
-                self.ended[mark.call] = await self._end(mark, call)
+                self.results[mark.call] = await self._end(mark, call)
             else:
                 await self._play(mark, call)
         await self.clock.end_if_cut()
-        return tuple(self.ended[event_id] for event_id, _ in calls)
+        return tuple(self.results[event_id] for event_id, _ in calls)
 
     async def _play(self, mark: Mark, call: ToolCall) -> None:
         tool, args = self._prepared(call)

@@ -57,7 +57,7 @@ class Recordable(Protocol):
     @property
     def files(self) -> Files: ...
 
-    paid: dict[str, float | None]
+    call_costs: dict[str, float | None]
     """What calls cost, by their ids in events."""
 
 
@@ -138,7 +138,7 @@ class Recorder:
             case ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
                 pass  # the engine closes open calls at the end of a replay, too
             case ToolFinished():
-                cost = {"cost": run.paid[event.call_id]} if event.call_id in run.paid else {}
+                cost = {"cost": run.call_costs[event.call_id]} if event.call_id in run.call_costs else {}
                 self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
             case _:
                 assert_never(event)

@@ -1,1 +1,1 @@
-"""The loop: one run from its first event to its last, and several that race."""
+"""Prepares runs and carries them out: the agent loop, its tools, its events and its costs."""

@@ -1,4 +1,4 @@
-"""What a conversation holds: messages from plain `{"role", "content"}` dicts, the files and pages in its texts."""
+"""Reads conversations: messages from `{"role", "content"}` dicts, and the files and pages in their texts."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)
 
 
 def page_in(text: str) -> str | None:
-    """The HTML page that a text contains, fenced or bare."""
+    """The HTML page in a text, fenced or bare."""
     found = _FENCED_PAGE.search(text)
     if found and "<" in found[1]:
         return found[1].strip()
@@ -27,13 +27,13 @@ def page_in(text: str) -> str | None:
 
 
 def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
-    """The pictures that the person has given, in order; not those that tools made."""
-    spoken = [part for message in messages if message.role == "user" for part in message.parts]
-    return tuple(part for part in spoken if isinstance(part, Image))
+    """The images that the user has given, in order; not those made by tools."""
+    parts = [part for message in messages if message.role == "user" for part in message.parts]
+    return tuple(part for part in parts if isinstance(part, Image))
 
 
 def to_message(given: Message | Mapping[str, Any]) -> Message:
-    """Our message from ours, or from the `{"role", "content"}` dicts that chat APIs use."""
+    """A `Message` from itself, or from a `{"role", "content"}` dict as chat APIs use it."""
     if isinstance(given, Message):
         return given
     role = given.get("role") if isinstance(given, Mapping) else None
@@ -75,10 +75,10 @@ def _as_text(content: Any) -> str:
 
 
 async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
-    """The files a conversation has made: its repeatable tool calls played again, else the page in its text."""
+    """The files made in a conversation: by running its repeatable calls again, else the last page in its text."""
     space = Workspace(Files())
     context = ToolContext(files=space, progress=lambda text: None)
-    for call in _calls_that_held(messages):
+    for call in _successful_calls(messages):
         try:
             tool, args = toolbox.prepare(call)
             if tool.repeatable and tool.writes(args):
@@ -94,21 +94,30 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
     return space.files
 
 
-def _calls_that_held(messages: Sequence[Message]) -> Iterator[ToolCall]:
-    """The calls that did not fail. A result is of the turn before it: vendors use an id again in a later turn."""
-    held: list[ToolCall] = []
+def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
+    """The calls that did not fail. Results are matched turn by turn, because vendors reuse call ids."""
+    calls: list[ToolCall] = []
     failed: set[str] = set()
     for message in reversed(messages):
         failed.update(p.call_id for p in message.parts if isinstance(p, ToolResult) and not p.ok)
         if message.tool_calls:
-            held += [call for call in reversed(message.tool_calls) if call.id not in failed]
+            calls += [call for call in reversed(message.tool_calls) if call.id not in failed]
             failed.clear()
-    return reversed(held)
+    return reversed(calls)
+
+
+def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
+    """Unfinished files that replace no finished one; else the page in the answer, if no tool could write it."""
+    found = {path: text for path, text in drafts(events).items() if path not in files}
+    could_write = any(tool.stream for tool in toolbox)
+    if not found and not (files and could_write) and (page := page_in(answer)):
+        return {ENTRY: page}
+    return found
 
 
 def drafts(events: Sequence[Event]) -> dict[str, str]:
-    """The files that the last turn was writing and did not finish, as far as it came."""
-    # From the end, because a run that ended by itself has a short last turn and a long one before.
+    """Unfinished files of the last turn, with the text written so far."""
+    # Searched from the end: a run that ended normally has a short last turn after a long one.
     last_turn = itertools.takewhile(lambda event: not _ends_drafts(event), reversed(events))
     pieces: dict[str, list[str]] = {}
     for event in reversed([event for event in last_turn if isinstance(event, FileDelta)]):
@@ -125,14 +134,14 @@ def _ends_drafts(event: Event) -> bool:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A Markdown code block whose fence is longer than any inside it."""
+    """A Markdown code block whose fence is longer than any fence in the text."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def describe_files(files: Files) -> str:
-    """Seeded files as the model reads them."""
+    """The given files, as the model reads them."""
     blocks = []
     for path, content in files.items():
         language = path.rsplit(".", 1)[-1]
@@ -142,18 +151,18 @@ def describe_files(files: Files) -> str:
 
 
 def describe_edits(before: Files, after: Files) -> str:
-    """What the person changed by hand since the last run, told to the model; empty when nothing."""
-    told = []
+    """The user's own edits since the last run, as the model reads them; empty if there are none."""
+    notes = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
         if old == new:
             continue
         if new is None:
-            told.append(f"I deleted `{path}`.")
+            notes.append(f"I deleted `{path}`.")
         elif isinstance(new, bytes) or isinstance(old, bytes):
-            told.append(f"I replaced `{path}` ({len(new):,} bytes).")
+            notes.append(f"I replaced `{path}` ({len(new):,} bytes).")
         elif old is None:
-            told.append(f"I added `{path}`:\n{fenced(new, path.rsplit('.', 1)[-1])}")
+            notes.append(f"I added `{path}`:\n{fenced(new, path.rsplit('.', 1)[-1])}")
         else:
-            told.append(f"I changed `{path}`:\n{fenced(unified_diff(old, new, path), 'diff')}")
-    return "\n\n".join(told)
+            notes.append(f"I changed `{path}`:\n{fenced(unified_diff(old, new, path), 'diff')}")
+    return "\n\n".join(notes)

@@ -1,4 +1,4 @@
-"""What a run has cost: tokens as the vendor counts them, an estimate while it has not, and what its tools cost."""
+"""The cost of a run: tokens as counted by the vendor, estimates until then, and the cost of its tools."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,11 +8,11 @@ from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResu
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
 UPDATE_EVERY = 2_000
-"""Characters between two estimates: often enough to hold a budget, seldom enough to cost nothing."""
+"""Characters between two estimates: often enough to enforce a budget, rarely enough to be cheap."""
 
 
 def estimate_tokens(messages: Sequence[Message], system: str = "") -> int:
-    """Roughly how many tokens a conversation is."""
+    """Roughly how many tokens a conversation has."""
     chars, images = len(system), 0
     for message in messages:
         for part in message.parts:
@@ -32,76 +32,76 @@ def estimate_tokens(messages: Sequence[Message], system: str = "") -> int:
 
 
 class CostMeter:
-    """Running totals of one run. `price` turns tokens into dollars, or None where it is not known."""
+    """Running totals of one run, in US dollars. `price` returns None if the price is unknown."""
 
     def __init__(self, price: Callable[[Usage], float | None]) -> None:
         self._price = price
         self.total = Usage()
-        """The model's tokens; pictures are counted in dollars alone."""
+        """The model's tokens. Images made by tools are not counted here, only in `cost`."""
         self._turns_cost = price(self.total)
-        self._turns_known = 0.0
-        """The dollars of turns whose price is known: a budget holds even when one is not."""
+        self._known_turns_cost = 0.0
+        """Without turns of unknown price, so that a budget can be enforced all the same."""
         self._tools_cost: float | None = 0.0
-        self._open: list[Charge] = []
-        """Of calls under way."""
-        self._ended = self._highest = 0.0
+        self._open_charges: list[Charge] = []
+        """Charges of calls in progress."""
+        self._settled_cost = self._highest_item = 0.0
         self._turn = Usage()
         self._input_estimate = 0
         self.chars = 0
-        """Characters that have come in this turn."""
+        """Characters received in this turn."""
 
     @property
     def cost(self) -> float | None:
-        """Dollars of the turns and the tools so far; None when a price is not known."""
+        """Cost of turns and tools so far; None if a price is unknown."""
         return _sum(self._turns_cost, self._tools_cost)
 
     def open_charge(self, left: Callable[[], float | None]) -> Charge:
-        """For a call that begins: what it expects to cost counts against the budget from then on."""
-        charge = Charge(left=left, highest=self._highest)
-        self._open.append(charge)
+        """Opens the charge of a call. The cost it expects counts against the budget from then on."""
+        charge = Charge(left=left, highest=self._highest_item)
+        self._open_charges.append(charge)
         return charge
 
     def settle(self, charge: Charge) -> None:
-        """The call has ended and cost this."""
-        if charge not in self._open:
+        """Adds the charge of a call that has ended."""
+        if charge not in self._open_charges:
             return
-        self._open.remove(charge)
+        self._open_charges.remove(charge)
         charge.end()
         self._tools_cost = _sum(self._tools_cost, charge.total)
-        self._ended += charge.expected
-        self._highest = max(self._highest, charge.highest)
+        self._settled_cost += charge.expected
+        self._highest_item = max(self._highest_item, charge.highest)
 
     @property
     def expected(self) -> float:
-        """Dollars to hold against a budget: what is under way counts as far as it can be foreseen."""
-        turns = self._turns_known + (self._price(self._expected()) or 0.0)
-        return turns + self._ended + sum(charge.expected for charge in self._open)
+        """Cost to compare with a budget: turns and calls in progress count as estimated."""
+        turns = self._known_turns_cost + (self._price(self._estimated_turn()) or 0.0)
+        return turns + self._settled_cost + sum(charge.expected for charge in self._open_charges)
 
     def begin_turn(self, input_estimate: int) -> None:
-        """A new request: until the vendor counts, its input is this many tokens."""
-        self._keep_cut_turn()
+        """Starts a request. Its input counts as this many tokens until the vendor reports a number."""
+        self._add_cut_turn()
         self._input_estimate = input_estimate
 
     def counted(self, usage: Usage) -> None:
-        """The vendor's own count of this turn so far."""
+        """Takes the vendor's own count for this turn so far."""
         self._turn = usage
 
     def end_turn(self, usage: Usage) -> None:
         self._turn, self.chars, self._input_estimate = usage, 0, 0
-        self._keep_turn()
+        self._add_turn()
 
     def cut_off(self) -> None:
-        """The run ends here: a turn or a call in the middle counts as far as it came."""
-        for charge in list(self._open):
+        """Ends the run. An unfinished turn or call counts as estimated."""
+        for charge in list(self._open_charges):
             self.settle(charge)
-        self._keep_cut_turn()
+        self._add_cut_turn()
 
     def estimate(self) -> tuple[Usage, float | None]:
-        """Totals with the running turn included as estimated."""
-        turn = self._expected()
+        """Totals that include the unfinished turn as estimated."""
+        turn = self._estimated_turn()
         return self.total + turn, _sum(self.cost, self._price(turn))
 
-    def _expected(self) -> Usage:
+    def _estimated_turn(self) -> Usage:
         return Usage(
             input=self._turn.input or self._input_estimate,
             cached_read=self._turn.cached_read,
@@ -110,25 +110,25 @@ class CostMeter:
             reasoning=self._turn.reasoning,
         )
 
-    def _keep_cut_turn(self) -> None:
-        """A turn that was stopped or withdrawn counts as far as it came: it was billed."""
+    def _add_cut_turn(self) -> None:
+        """Adds a turn that was stopped or withdrawn as estimated, because the vendor charges for it."""
         if self.chars:
-            self._turn, self.chars = self._expected(), 0
-        self._keep_turn()
+            self._turn, self.chars = self._estimated_turn(), 0
+        self._add_turn()
 
-    def _keep_turn(self) -> None:
+    def _add_turn(self) -> None:
         """Adds the turn to the totals."""
         if self._turn == Usage():
             return
         price = self._price(self._turn)
         self._turns_cost = _sum(self._turns_cost, price)
-        self._turns_known += price or 0.0
+        self._known_turns_cost += price or 0.0
         self.total += self._turn
         self._turn = Usage()
 
 
 class SharedCosts:
-    """What runs that were started together have cost: one budget holds for all of them."""
+    """The cost of runs that were started together and share one budget."""
 
     def __init__(self) -> None:
         self._meters: list[CostMeter] = []
@@ -139,7 +139,7 @@ class SharedCosts:
 
     @property
     def total(self) -> float:
-        """Dollars so far, with the turns and calls under way included as estimated."""
+        """Cost so far; turns and calls in progress count as estimated."""
         return sum(meter.expected for meter in self._meters)
 
 

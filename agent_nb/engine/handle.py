@@ -1,11 +1,11 @@
-"""What can be followed while it goes on: one run, or several as one."""
+"""Work in progress that can be awaited, followed and stopped: one run, or several as one."""
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any, Protocol
 
-from agent_nb.engine.journal import Book
+from agent_nb.engine.journal import EventLog
 from agent_nb.engine.tool_runner import Ask
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
@@ -13,48 +13,48 @@ from agent_nb.run import Run
 
 
 class Recorded(Protocol):
-    """Who records a run, as far as the run knows."""
+    """The recording of a run, as far as the run knows about it."""
 
     outcome: str
-    """Where the cassette is, or why there is none."""
+    """Where the cassette was written, or why it was not."""
 
     async def settled(self) -> None:
         """Waits until the cassette is written."""
 
 
 class Handle(ABC):
-    """Work under way: `await` it for the `Run`, iterate it for its events."""
+    """Work in progress: `await` it for the `Run`, iterate over it for its events."""
 
-    def __init__(self, run_id: str, book: Book) -> None:
+    def __init__(self, run_id: str, event_log: EventLog) -> None:
         self.id = run_id
         self.name = self.key = "run"
         self.result: Run | None = None
         self.chosen: int | None = None
-        """The variant, from 1, that was picked before all had ended."""
+        """Number, from 1, of the variant that was picked before all had ended."""
         self.follower: asyncio.Task[None] | None = None
-        """Cache by whoever waits for the end in the background."""
-        self._book = book
+        """The task that waits for the end of a background run; held here so that it is not garbage collected."""
+        self._event_log = event_log
 
     def label(self, name: str, key: str) -> None:
-        """What the run is called, and the mark its output carries."""
+        """Sets the name of the run and the key of its output."""
         self.name, self.key = name, key
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
-        self._book.subscribe(subscriber)
+        """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""
+        self._event_log.subscribe(subscriber)
 
     @property
     def events(self) -> list[Event]:
-        """Everything that has happened so far."""
-        return self._book.events
+        """All events so far."""
+        return self._event_log.events
 
     @property
     def done(self) -> bool:
         return self.result is not None
 
     def batches(self) -> AsyncIterator[list[Event]]:
-        """The events as they happen, those of one moment together."""
-        return self._book.batches()
+        """Yields the events as they happen, in batches."""
+        return self._event_log.batches()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         async for batch in self.batches():
@@ -69,15 +69,15 @@ class Handle(ABC):
 
     @abstractmethod
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Ends it at once, or the variant of that number, from 1; what there is stays."""
+        """Stops the run, or only the variant with this number, from 1, and keeps what it has made."""
 
     @abstractmethod
-    def reach(self, ask: Ask) -> None:
-        """How to reach the person for approvals; whoever shows the run sets it."""
+    def approve_with(self, ask: Ask) -> None:
+        """Sets how the user is asked for approvals."""
 
     @abstractmethod
     def files_of(self, variant: int) -> Files:
-        """The files of a variant as they stand."""
+        """The current files of a variant."""
 
     @property
     @abstractmethod
@@ -86,4 +86,4 @@ class Handle(ABC):
     @property
     @abstractmethod
     def recorded(self) -> str:
-        """Where its cassette is, or why there is none; empty when none was asked for."""
+        """Where the cassette was written, or why it was not; empty if the run is not recorded."""

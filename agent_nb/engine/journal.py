@@ -1,4 +1,4 @@
-"""The record of a run: its events in order, told to whoever follows. A `Journal` also stamps them."""
+"""The events of a run, in order, for its subscribers. A `Journal` also stamps them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -8,12 +8,12 @@ from agent_nb._base.log import log
 from agent_nb.events import BaseEvent, Event, FileDelta
 from agent_nb.providers.base import Clock
 
-MOMENT = 0.002
-"""Seconds for which events wait for each other: whoever iterates is woken once, not for every token."""
+BATCH_SECONDS = 0.002
+"""Seconds over which events are batched, so that an iterator does not wake up for every token."""
 
 
-class Book:
-    """Events in the order they were published, and subscribers that cannot break anything."""
+class EventLog:
+    """Events in the order they were published. Subscribers that raise do not affect the run."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -24,13 +24,13 @@ class Book:
         self._closed = False
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Calls `subscriber` with every event, those so far first. What it raises is logged, no more."""
+        """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""
         for event in self.events:
-            self._tell(subscriber, event)
+            self._notify(subscriber, event)
         self._subscribers.append(subscriber)
 
     async def batches(self) -> AsyncIterator[list[Event]]:
-        """The events as they happen, those of one moment together, until the book is closed."""
+        """Yields the events as they happen, in batches, until the log is closed."""
         position = 0
         while True:
             batch = self.events[position:]
@@ -44,7 +44,7 @@ class Book:
                 await self._news.wait()
 
     def close(self) -> None:
-        """The last event has happened."""
+        """Marks the last event as published."""
         self._closed = True
         if self._wake is not None:
             self._wake.cancel()
@@ -53,37 +53,37 @@ class Book:
     def publish(self, event: Any) -> Any:
         self.events.append(event)
         for subscriber in self._subscribers:
-            self._tell(subscriber, event)
+            self._notify(subscriber, event)
         if self._wake is None:
-            self._wake = self._loop.call_later(MOMENT, self._announce)
+            self._wake = self._loop.call_later(BATCH_SECONDS, self._wake_iterators)
         return event
 
-    def _announce(self) -> None:
+    def _wake_iterators(self) -> None:
         self._wake = None
         self._news.set()
 
-    def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
+    def _notify(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
             subscriber(event)
-        except Exception:  # it is the caller's code: reported, and the run goes on
-            log.exception("a subscriber failed on %s; the run goes on", event.type)
+        except Exception:  # the caller's code must not break the run
+            log.exception("a subscriber failed on %s; the run continues", event.type)
 
 
-class Journal(Book):
-    """The book of one run: gapless `seq`, the run's own time."""
+class Journal(EventLog):
+    """The events of one run, stamped with a gapless `seq` and the time since its start."""
 
     def __init__(self, run_id: str, variant: int, clock: Clock) -> None:
         super().__init__()
         self.run_id, self.variant = run_id, variant
         self.at = 0.0
-        """When the run was last woken. Its own work takes no time, so a replay has the same times."""
+        """Time of the last `tick`. Work between ticks counts as instant, so that a replay has the same times."""
         self._clock, self._started = clock, clock.now()
 
     def elapsed(self) -> float:
         return self._clock.now() - self._started
 
     def tick(self) -> None:
-        """Events from now on happen now."""
+        """Stamps later events with the current time."""
         self.at = int((self._clock.now() - self._started) * 1000 + 0.5) / 1000
 
     def emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
@@ -95,7 +95,7 @@ class Journal(Book):
         return self.emit(kind, **fields)
 
     def emit_file(self, call_id: str, path: str, offset: int, text: str) -> None:
-        """`emit(FileDelta, ...)` without a dict in between: there is one for nearly every token."""
+        """`emit(FileDelta, ...)` without the cost of keyword arguments: most tokens become a `FileDelta`."""
         self.publish(
             FileDelta(
                 run_id=self.run_id,

@@ -1,4 +1,4 @@
-"""Where a run ends by itself."""
+"""Limits at which a run ends by itself."""
 
 from dataclasses import asdict, dataclass
 
@@ -7,10 +7,10 @@ from agent_nb.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """When a run ends by itself. That is an ordinary result, not an error."""
+    """Limits at which a run ends by itself. Reaching one is an ordinary result, not an error."""
 
     steps: int = 20
-    """Turns of the model."""
+    """Turns of the model, the first request included."""
     seconds: float | None = None
     usd: float | None = None
 

@@ -1,7 +1,7 @@
-"""The agent loop: stream a turn, run its tool calls, go on until the model is done.
+"""The agent loop: stream a turn, run its tool calls, and repeat until the model is done.
 
-A `RunHandle` is one run under way. It finishes exactly once however it ends, and leaves a consistent `Run`.
-The engine knows no vendor and no tool by name, and nothing of notebooks.
+A `RunHandle` is one run in progress. However it ends, it finishes exactly once and leaves a consistent `Run`.
+The engine knows no vendor and no tool by name, and nothing about notebooks.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.engine.config import RunConfig, VariantGroup
-from agent_nb.engine.conversation import ENTRY, drafts, files_in, page_in
+from agent_nb.engine.conversation import files_in, unsaved_files
 from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.handle import Handle, Recorded
@@ -65,7 +65,7 @@ CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 
 
 class RunHandle(Handle):
-    """One run under way: `await` it for the `Run`, iterate it for its events, `stop()` it."""
+    """One run in progress: `await` it for the `Run`, iterate over it for its events, `stop()` it."""
 
     def __init__(self, config: RunConfig, opening: Opening, group: VariantGroup, variant: int) -> None:
         self._clock = config.provider.new_clock()
@@ -74,7 +74,7 @@ class RunHandle(Handle):
         self.variant = variant
         self._ask: Ask | None = None
         self.on_done: Callable[[], None] | None = None
-        """Called once the result is there."""
+        """Called once, when `result` is set."""
         self.recording: Recorded | None = None
         self._config, self._opening = config, opening
         self._on_loop = from_any_thread()
@@ -83,37 +83,37 @@ class RunHandle(Handle):
         self._emit = self._journal.emit
         self._shared_costs = group.costs
         self._meter = self._shared_costs.share(CostMeter(config.price))
-        self.paid: dict[str, float | None] = {}
-        """What calls cost in dollars, by their ids in events; None where a price is not known."""
+        self.call_costs: dict[str, float | None] = {}
+        """The cost of tool calls in US dollars, by call id; None where the price is unknown."""
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
-        """Calls that have begun and have no result yet, by the id they have in events."""
+        """Calls without a result, by the call id used in events."""
         self._stop_reason: Reason | None = None
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
-        # A task cancelled before its first step never enters _main, so it is finished from here.
+        # A task that is cancelled before it first runs never enters _main.
         self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
 
     async def _converse(self) -> Reason:
-        """The loop. Gives the reason why it ended."""
-        last_step = self._config.limits.steps
-        for step in range(1, last_step + 1):
-            if summing_up := step == last_step > 1:
+        """Runs turns until the model is done; returns the reason for the end."""
+        last = self._config.limits.steps
+        for number in range(1, last + 1):
+            if summing_up := number == last > 1:
                 self._add(user(prompt_text("sum_up")))
-            turn = await self._turn(step, self._request(summing_up))
+            turn = await self._turn(number, self._request(summing_up))
             self._add(turn.message)
             if turn.stop == "refusal":
                 raise EndRun("refusal", turn.detail or "The model declined to answer.")
-            if turn.message.tool_calls and step < last_step:
+            if turn.message.tool_calls and number < last:
                 self._add(await self._results(turn.message.tool_calls))
             elif turn.stop in ("end_turn", "max_tokens"):
-                return "max_steps" if step == last_step > 1 else turn.stop
+                return "max_steps" if summing_up else turn.stop
         return "max_steps"
 
-    async def _turn(self, step: int, request: Request) -> Turn:
-        """One turn of the model, tried again when the vendor or the network fails."""
+    async def _turn(self, number: int, request: Request) -> Turn:
+        """One turn of the model, retried when the vendor or the network fails."""
         known = dict(self._call_counts)
-        self._emit(TurnStarted, step=step)
+        self._emit(TurnStarted, step=number)
         for attempt in itertools.count(1):
             self._check_limits()
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
@@ -130,11 +130,11 @@ class RunHandle(Handle):
         self._meter.end_turn(turn.usage)
         self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
         self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
-        log.info("%s step %d: %s, cost so far %s", turn.model, step, turn.usage, self._meter.cost)
+        log.info("%s turn %d: %s, cost so far %s", turn.model, number, turn.usage, self._meter.cost)
         return turn
 
     async def _stream(self, request: Request) -> Turn:
-        """Shows the pieces of a turn as they arrive; gives the finished turn."""
+        """Emits the pieces of a turn as they arrive; returns the finished turn."""
         readers: dict[str, tuple[str, Any]] = {}
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
@@ -142,14 +142,14 @@ class RunHandle(Handle):
         async with contextlib.aclosing(self._config.provider.stream(request)) as pieces:
             async for piece in pieces:
                 self._journal.tick()
-                # This runs for every token: a type test costs a ninth of a class pattern.
+                # This runs for every token; a type test takes a ninth of the time of a class pattern.
                 if type(piece) is CallPiece:
                     event_id, reader = readers[piece.id]
-                    # A fragment is told once: as file text where the tool's reader finds some, else as it is.
-                    shown = reader.feed(piece.text) if reader else ()
-                    for path, offset, text in shown:
+                    # Each fragment is emitted once: as file text if the tool's reader finds any, else as it is.
+                    file_text = reader.feed(piece.text) if reader else ()
+                    for path, offset, text in file_text:
                         self._journal.emit_file(event_id, path, offset, text)
-                    if not shown:
+                    if not file_text:
                         self._emit(ToolArgsDelta, call_id=event_id, text=piece.text)
                     chars += len(piece.text)
                 elif type(piece) is TextPiece:
@@ -168,18 +168,18 @@ class RunHandle(Handle):
                 if chars >= estimate_at or self._journal.at >= deadline:
                     estimate_at = self._estimate(estimate_at)
         if turn is None:
-            raise ProviderError("The answer broke off before it was finished.", retryable=True)
+            raise ProviderError("The response ended before it was complete.", retryable=True)
         return turn
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Message:
-        """Runs the calls of a turn; their results as one message, in call order."""
+        """Runs the calls of a turn; returns their results as one message, in call order."""
         named = list(zip(self._open_calls, calls, strict=True))
         self._open_calls = dict(named)
         results = await self._runner.run(named)
         self._open_calls.clear()
         return Message(role="tool", parts=results)
 
-    # beginning and end
+    # Start and end
 
     async def _main(self) -> None:
         config, opening = self._config, self._opening
@@ -210,34 +210,40 @@ class RunHandle(Handle):
 
     async def _begin(self) -> None:
         opening, settings = self._opening, self._config.settings
-        told = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
+        fields = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
         try:
             images = await asyncio.to_thread(thumbnails, opening.images) if opening.images else ()
         except asyncio.CancelledError:
-            self._emit(RunStarted, **told)
+            self._emit(RunStarted, **fields)
             raise
-        self._emit(RunStarted, images=images, **told)
+        self._emit(RunStarted, images=images, **fields)
 
     def _finish(self, reason: Reason, error: str | None = None) -> None:
-        """Puts everything in order, once: no call without a result, no text lost, `RunFinished` last."""
+        """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""
         if self.result is not None:
             return
         if reason in CUT_SHORT:
             self._journal.tick()
         self._meter.cut_off()
-        self._keep_files()
+        self._save_unfinished()
         self._close_calls()
+        self.result = self._result(reason, error and mask(error))
+        SESSION.add(self.result)
+        self._journal.close()
+        if self.on_done:
+            self.on_done()
+
+    def _result(self, reason: Reason, error: str | None) -> Run:
         usage, cost, seconds = self._meter.total, self._meter.cost, self._journal.at
-        words = error and mask(error)
-        self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=words)
-        self.result = Run(
+        self._emit(RunFinished, reason=reason, usage=usage, cost=cost, seconds=seconds, error=error)
+        return Run(
             id=self.id,
             name=self.name,
             key=self.key,
             prompt=self._opening.prompt,
-            model=self._config.provider.name,
+            model=self.model,
             reason=reason,
-            error=words,
+            error=error,
             files=self._workspace.files,
             messages=tuple(self._messages),
             history=len(self._opening.history),
@@ -249,13 +255,9 @@ class RunHandle(Handle):
             system=self._config.system,
             tools=self._config.toolbox.specs,
         )
-        SESSION.add(self.result)
-        self._journal.close()
-        if self.on_done:
-            self.on_done()
 
     def _close_calls(self) -> None:
-        """No call stays without a result; one that had ended before its turn did keeps its own."""
+        """Gives every open call a result; a call that had already ended keeps its own."""
         ended = {event.call_id: event for event in self.events if isinstance(event, ToolFinished)}
         for event_id in self._open_calls:
             if event_id not in ended:
@@ -266,26 +268,19 @@ class RunHandle(Handle):
             parts = tuple(self._runner.result(call, ended[event_id]) for event_id, call in named)
             self._add(Message(role="tool", parts=parts))
 
-    def _keep_files(self) -> None:
-        """What was being written stays, unless it would replace a finished file; else the page in the answer."""
-        found = {
-            path: text for path, text in drafts(self.events).items() if path not in self._workspace.files
-        }
-        could_write = any(tool.stream for tool in self._config.toolbox)
-        if not found and not (self._workspace.files and could_write):
-            page = page_in(self._messages[-1].text)
-            found = {ENTRY: page} if page else {}
-        for path, text in found.items():
+    def _save_unfinished(self) -> None:
+        files, answer = self._workspace.files, self._messages[-1].text
+        for path, text in unsaved_files(self.events, files, answer, self._config.toolbox).items():
             with contextlib.suppress(FileError):
                 self._workspace.write(path, text)
 
-    # from outside
+    # The public side
 
-    def reach(self, ask: Ask) -> None:
+    def approve_with(self, ask: Ask) -> None:
         self._ask = ask
 
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
-        """Ends the run at once; what there is stays. Not from another thread: use `call_soon_threadsafe`."""
+        """Stops the run at once and keeps what it has made. From another thread, use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason
             self._task.cancel()
@@ -300,7 +295,7 @@ class RunHandle(Handle):
 
     @property
     def files(self) -> Files:
-        """The files as they stand."""
+        """The current files."""
         return self._workspace.files
 
     def files_of(self, variant: int) -> Files:
@@ -316,9 +311,9 @@ class RunHandle(Handle):
 
     def __repr__(self) -> str:
         state = self.result.reason if self.result else "running"
-        return f"<RunHandle {self.name} {self._config.provider.name} {state}: {len(self.events)} events>"
+        return f"<RunHandle {self.name} {self.model} {state}: {len(self.events)} events>"
 
-    # small steps
+    # Helpers
 
     def _request(self, summing_up: bool) -> Request:
         return Request(
@@ -349,7 +344,7 @@ class RunHandle(Handle):
             policy=self._config.policy,
             hooks=self._config.hooks,
             ask=self._ask,
-            open_charge=lambda: self._meter.open_charge(self._left),
+            open_charge=lambda: self._meter.open_charge(self._budget_left),
             settle=self._settle,
         )
 
@@ -365,7 +360,7 @@ class RunHandle(Handle):
         return event_id, tool.stream() if tool and tool.stream else None
 
     def _estimate(self, due: int) -> int:
-        """Holds the limits; tells what the turn has cost if so many characters have come; gives when to tell again."""
+        """Checks the limits, and emits an estimate of the cost if one is due; returns when the next one is."""
         if self._meter.chars >= due:
             due = self._meter.chars + UPDATE_EVERY
             usage, cost = self._meter.estimate()
@@ -374,13 +369,13 @@ class RunHandle(Handle):
         return due
 
     def _settle(self, call_id: str, charge: Charge) -> None:
-        """A call has ended; what it cost is told if it cost anything."""
+        """Adds the cost of a call that has ended."""
         self._meter.settle(charge)
         if charge.items:
-            self.paid[call_id] = charge.total
+            self.call_costs[call_id] = charge.total
             self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
 
-    def _left(self) -> float | None:
+    def _budget_left(self) -> float | None:
         limit = self._config.limits.usd
         return None if limit is None else limit - self._shared_costs.total
 

@@ -1,9 +1,9 @@
-"""Several runs of one prompt at once, each with its own files, limits and events; together they look like one run."""
+"""Several runs of one prompt at once. Each has its own files and events; together they look like one run."""
 
 from collections.abc import Sequence
 
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.journal import Book
+from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.tool_runner import Ask
 from agent_nb.errors import ConfigError
@@ -15,7 +15,7 @@ MOST_VARIANTS = 8
 
 
 def count_variants(models: int, variants: int) -> int:
-    """How many there are, `variants` on each model; raises where that is none or too many."""
+    """How many variants there are in all; raises `ConfigError` if there are none or too many."""
     if not isinstance(variants, int):
         raise ConfigError(f"`variants` is a whole number, not {variants!r}.")
     total = max(1, models) * variants
@@ -25,13 +25,13 @@ def count_variants(models: int, variants: int) -> int:
 
 
 class Race(Handle):
-    """Variants under way: `await` it for the `Run` of all, iterate it for their events, `stop()` one or all."""
+    """Variants in progress: `await` it for their `Run`, iterate over it for events, `stop()` one or all."""
 
     def __init__(self, handles: Sequence[RunHandle]) -> None:
-        super().__init__(handles[0].id, Book())
+        super().__init__(handles[0].id, EventLog())
         self.handles = tuple(handles)
         for handle in handles:
-            handle.subscribe(self._book.publish)
+            handle.subscribe(self._event_log.publish)
             handle.on_done = self._settle
 
     def label(self, name: str, key: str) -> None:
@@ -45,19 +45,19 @@ class Race(Handle):
                 handle.stop(reason)
 
     def pick(self, number: int) -> None:
-        """Settles on a variant that has ended, from 1: the others are stopped, and `result` will be that one."""
+        """Makes a finished variant, counted from 1, the result, and stops the others."""
         if not 1 <= number <= len(self.handles):
-            raise ConfigError(f"There is no option {number}; there are 1 to {len(self.handles)}.")
+            raise ConfigError(f"There is no variant {number}; there are 1 to {len(self.handles)}.")
         if not self.handles[number - 1].done:
-            raise ConfigError(f"Option {number} is still at work. Wait for it or stop it, then pick.")
+            raise ConfigError(f"Variant {number} is still running. Wait for it or stop it, then pick.")
         self.chosen = number
         if self.result is not None:
             self.result = self.result.pick(number)
         self.stop()
 
-    def reach(self, ask: Ask) -> None:
+    def approve_with(self, ask: Ask) -> None:
         for handle in self.handles:
-            handle.reach(ask)
+            handle.approve_with(ask)
 
     @property
     def model(self) -> str:
@@ -65,7 +65,7 @@ class Race(Handle):
 
     @property
     def files(self) -> Files:
-        """The files of the first variant as they stand."""
+        """The current files of the first variant."""
         return self.files_of(0)
 
     def files_of(self, variant: int) -> Files:
@@ -90,4 +90,4 @@ class Race(Handle):
         if len(results) == len(self.handles):
             run = together(results)
             self.result = run if self.chosen is None else run.pick(self.chosen)
-            self._book.close()
+            self._event_log.close()

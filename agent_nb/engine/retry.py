@@ -1,4 +1,4 @@
-"""When a failed turn is tried again, and after how long."""
+"""When a failed turn is retried, and after how long."""
 
 import random
 
@@ -6,11 +6,11 @@ from agent_nb.errors import ProviderError
 
 RETRIES = 4
 LONGEST_WAIT = 60.0
-"""Seconds we are ready to wait when a vendor asks for it."""
+"""The longest wait, in seconds, that a vendor's `retry-after` is granted."""
 
 
 def wait_before(attempt: int, error: ProviderError) -> float:
-    """Seconds to wait before trying again after failed attempt `attempt`; raises the error when it is final."""
+    """Seconds to wait after failed attempt number `attempt`; raises the error if there is to be no retry."""
     if not error.retryable or attempt > RETRIES:
         raise error
     if error.retry_after is not None:

@@ -1,6 +1,6 @@
-"""What the runs of this process cost, by model: sums alone, so they stay when the runs are gone.
+"""The cost of all runs of this process, summed by model.
 
-A run is added when it ends, whoever started it. What is loaded from disk was paid for elsewhere.
+A run is added when it ends, whoever started it. Runs loaded from disk are not counted.
 """
 
 import threading
@@ -12,18 +12,18 @@ from agent_nb.run import Run
 
 @dataclass(slots=True)
 class ModelCosts:
-    """One model's runs, added up. It changes as runs end."""
+    """The summed cost of one model's runs."""
 
     runs: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0
-    """US dollars, as far as prices are known."""
+    """US dollars, without runs of unknown price."""
     unpriced: int = 0
-    """Runs whose price is not known."""
+    """Runs of unknown price."""
     replays: int = 0
-    """Runs that played a cassette: not among `runs`, and free."""
+    """Runs that played a cassette, which is free. They are not counted in `runs`."""
     recorded_cost: float = 0.0
-    """What the replayed ones cost when they were recorded."""
+    """What the replayed runs cost when they were recorded."""
 
     def add(self, run: Run) -> None:
         if run.settings.get("replayed"):
@@ -37,24 +37,24 @@ class ModelCosts:
 
 
 class SessionCosts:
-    """The accounts, by model. Runs may end in several threads."""
+    """Costs by model. Runs may be added from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._accounts: dict[str, ModelCosts] = {}
+        self._by_model: dict[str, ModelCosts] = {}
 
     def add(self, run: Run) -> None:
         with self._lock:
-            self._accounts.setdefault(run.model, ModelCosts()).add(run)
+            self._by_model.setdefault(run.model, ModelCosts()).add(run)
 
-    def accounts(self) -> dict[str, ModelCosts]:
+    def by_model(self) -> dict[str, ModelCosts]:
         with self._lock:
-            return dict(self._accounts)
+            return dict(self._by_model)
 
     def clear(self) -> None:
         with self._lock:
-            self._accounts.clear()
+            self._by_model.clear()
 
 
 SESSION = SessionCosts()
-"""Of this process: in a notebook, of this kernel."""
+"""The costs of this process, which in a notebook is the kernel."""

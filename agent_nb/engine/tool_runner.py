@@ -1,6 +1,6 @@
-"""Runs the tool calls of one turn: together where they can, in order where they write the same file.
+"""Runs the tool calls of a turn: concurrently, except that calls that write the same file keep their order.
 
-Every failure becomes a result for the model; only a stop ends the work.
+Every failure becomes a result for the model; only stopping the run ends the work.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ SUMMARY_LIMIT = 160
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the person said to an approval card."""
+    """The user's answer to an approval request."""
 
     approved: bool
     note: str = ""
@@ -46,7 +46,7 @@ Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
 
 @dataclass(slots=True, kw_only=True)
 class Hooks:
-    """The caller's own code around each call; each may change what passes through it."""
+    """Functions called before and after each tool call; they may change the call or its result."""
 
     before: list[BeforeTool] = field(default_factory=list)
     after: list[AfterTool] = field(default_factory=list)
@@ -54,65 +54,65 @@ class Hooks:
 
 @dataclass(slots=True, kw_only=True)
 class ToolRunner:
-    """Runs calls for one run."""
+    """Runs the tool calls of one run."""
 
     toolbox: Toolbox
     context: ToolContext
     emit: Emit
     on_loop: Callable[[Callable[..., Any]], Callable[..., None]]
-    """Makes a function that tools may call from their own threads."""
+    """Wraps a function so that tools may call it from any thread."""
     clock: Clock
     policy: Policy
     hooks: Hooks
     ask: Ask | None = None
-    """How to reach the person; None when nobody is there, and then the answer is no."""
-    ended: dict[str, ToolResult] = field(default_factory=dict)
-    """The result of each call that has ended, by its id in events: a stop loses none of them."""
+    """Asks the user for approval; None if there is nobody to ask, which counts as no."""
+    results: dict[str, ToolResult] = field(default_factory=dict)
+    """Results of finished calls by call id, so that stopping the run loses none of them."""
     open_charge: Callable[[], Charge] = Charge
     settle: Callable[[str, Charge], None] = lambda call_id, charge: None
-    """Called once with the charge of each call that has ended."""
+    """Called with the charge of each call when it has ended."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
     _hosts: set[str] = field(default_factory=set)
-    """Those that the person has allowed; they stay so for the run."""
+    """Hosts that the user has allowed for the rest of the run."""
     _asking_hosts: asyncio.Lock = field(default_factory=asyncio.Lock)
     _charges: dict[str, Charge] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
-        """The results in call order; each call comes with the id it has in events."""
+        """Runs the calls, given with the ids they have in events; returns their results in the same order."""
         last_writer: dict[str, asyncio.Task[ToolResult]] = {}
         tasks: list[asyncio.Task[ToolResult]] = []
         async with asyncio.TaskGroup() as group:
             for event_id, call in calls:
                 paths = self._paths(call)
                 earlier = [last_writer[path] for path in paths if path in last_writer]
-                task = group.create_task(self._one(event_id, call, earlier))
+                task = group.create_task(self._run_call(event_id, call, earlier))
                 tasks.append(task)
                 last_writer.update(dict.fromkeys(paths, task))
         return tuple(task.result() for task in tasks)
 
     def result(self, call: ToolCall, end: ToolFinished) -> ToolResult:
-        """What the model is told of a call, when its turn was cut off: the whole result if it had ended."""
-        cut_off = ToolResult(call_id=call.id, name=call.name, text=end.summary, code=end.code)
-        return self.ended.get(end.call_id, cut_off)
+        """The result of a call of a turn that was cut off: its own if it had finished."""
+        unfinished = ToolResult(call_id=call.id, name=call.name, text=end.summary, code=end.code)
+        return self.results.get(end.call_id, unfinished)
 
     def _paths(self, call: ToolCall) -> tuple[str, ...]:
         try:
             tool, args = self.toolbox.prepare(call)
             return tool.writes(args)
-        except Exception:  # a call that cannot be understood fails where it runs, and is told there
+        except Exception:  # an invalid call is reported when it is run
             return ()
 
-    async def _one(
-        self, event_id: str, asked: ToolCall, earlier: list[asyncio.Task[ToolResult]]
+    async def _run_call(
+        self, event_id: str, original: ToolCall, earlier: list[asyncio.Task[ToolResult]]
     ) -> ToolResult:
         if earlier:
             await asyncio.wait(earlier)
         started = self.clock.now()
-        call, output, error = asked, ToolOutput(text=""), None
+        call, output, error = original, ToolOutput(text=""), None
         charge = self._charges[event_id] = self.open_charge()
         try:
-            call = await self._before(asked)
-            output = await self._run(event_id, call)
+            call = await self._before(original)
+            output = await self._run_approved(event_id, call)
         except ToolError as failure:
             error = failure
         except asyncio.CancelledError:
@@ -120,22 +120,22 @@ class ToolRunner:
             self.settle(event_id, charge)
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise
-        told = result_of(asked, output, error)
-        result, failed = await self._after(call, told)
-        if result.code != told.code:  # a hook made a failure of it, or a success: the card says the same
+        before_hooks = result_of(original, output, error)
+        result, failed = await self._after(call, before_hooks)
+        if result.code != before_hooks.code:  # a hook changed the outcome: show it on the card
             error = failed or ToolError(result.text, code=result.code) if result.code else None
             output = replace(output, text=result.text, summary="")
         self.settle(event_id, charge)
         self._finished(event_id, self.clock.now() - started, output, error)
-        self.ended[event_id] = result
+        self.results[event_id] = result
         return result
 
-    async def _run(self, event_id: str, call: ToolCall) -> ToolOutput:
+    async def _run_approved(self, event_id: str, call: ToolCall) -> ToolOutput:
         tool, args = self.toolbox.prepare(call)
         title = title_of(tool, args)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
-        word = await self._gate(tool, replace(call, id=event_id), args)
-        return _with_word(await self._output(event_id, tool, args, title), word)
+        note = await self._check_approval(tool, replace(call, id=event_id), args)
+        return _with_note(await self._output(event_id, tool, args, title), note)
 
     async def _output(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
         key = (
@@ -153,24 +153,24 @@ class ToolRunner:
             self._cache[key] = output
         return output
 
-    async def _gate(self, tool: Tool, call: ToolCall, args: Json) -> str:
-        """Passes, with the person's word to the model, or raises what the model is told."""
-        word = ""
+    async def _check_approval(self, tool: Tool, call: ToolCall, args: Json) -> str:
+        """The user's note to the model, if any; raises `ToolError` if the call is denied."""
+        note = ""
         if tool.approval == "ask":
-            word = await self._permitted(call, args, tool.name, title_of(tool, args))
-        hosts = await _guarded("Reading the addresses", tool.fetches, args, self.context)
-        return "\n".join(filter(None, (word, await self._let_fetch(call, args, hosts) if hosts else "")))
+            note = await self._approve(call, args, tool.name, title_of(tool, args))
+        hosts = await _call_own_code("Reading the addresses", tool.fetches, args, self.context)
+        return "\n".join(filter(None, (note, await self._approve_hosts(call, args, hosts) if hosts else "")))
 
-    async def _let_fetch(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> str:
-        """Asks about the hosts that nobody has allowed yet."""
-        async with self._asking_hosts:  # calls of one turn that want the same host ask once
+    async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> str:
+        """Asks about the hosts that have not been allowed yet."""
+        async with self._asking_hosts:  # so that calls of one turn ask only once about the same host
             new = {host: count for host, count in hosts.items() if host not in self._hosts}
             if not new:
                 return ""
             names = ", ".join(new)
             try:
-                # "Always allow" goes by the name: it is for these hosts, not for every call of the tool.
-                word = await self._permitted(call, args, f"{call.name} from {names}", _fetch_title(new))
+                # "Always allow" goes by the name, so that it covers these hosts and not every call of the tool.
+                note = await self._approve(call, args, f"{call.name} from {names}", _fetch_title(new))
             except ToolError as denied:
                 reason = f"Nothing was fetched from {names}: {denied.message}"
                 hint = (
@@ -178,10 +178,10 @@ class ToolRunner:
                 )
                 raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
             self._hosts.update(new)
-            return word
+            return note
 
-    async def _permitted(self, call: ToolCall, args: Json, name: str, title: str) -> str:
-        """The person's word to the model; raises what the model is told where the answer is no."""
+    async def _approve(self, call: ToolCall, args: Json, name: str, title: str) -> str:
+        """Applies the approval policy: the user's note to the model, or a `ToolError` if the answer is no."""
         if self.policy == "auto":
             return ""
         if self.policy == "deny":
@@ -189,15 +189,15 @@ class ToolRunner:
                 "This tool is switched off for this run.", code="DENIED", hint="Go on without it."
             )
         if callable(self.policy):
-            if not await _guarded("The approval function", self.policy, call, args):
+            if not await _call_own_code("The approval function", self.policy, call, args):
                 raise ToolError("It was not approved.", code="DENIED", hint="Go on without it.")
             return ""
         if self.ask is None:
             raise nobody_to_ask()
         request = self.emit(ApprovalRequested, call_id=call.id, name=name, title=title, args=args)
-        answer: Answer = Answer(False)  # when the run ends, or the question fails, before there is one
+        answer: Answer = Answer(False)  # in case the run ends, or asking fails, before there is one
         try:
-            answer = await _guarded("Asking the person", self.ask, request)
+            answer = await _call_own_code("Asking the person", self.ask, request)
         finally:
             self.emit(ApprovalResolved, call_id=call.id, approved=answer.approved, note=answer.note)
         if not answer.approved:
@@ -206,22 +206,22 @@ class ToolRunner:
 
     async def _before(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:
-            changed = await _guarded("A hook", hook, call)
+            changed = await _call_own_code("A hook", hook, call)
             call = changed if isinstance(changed, ToolCall) else call
         return call
 
     async def _after(self, call: ToolCall, result: ToolResult) -> tuple[ToolResult, ToolError | None]:
-        """The result as the hooks leave it, and the failure of the last one that failed."""
+        """The result after all hooks, and the error of the last hook that failed."""
         failed = None
         for hook in self.hooks.after:
             try:
-                changed = await _guarded("A hook", hook, call, result)
+                changed = await _call_own_code("A hook", hook, call, result)
                 if isinstance(changed, ToolResult) and not isinstance(changed.text, str):
                     raise ToolError(f"A hook gave a {type(changed.text).__name__} as the text of a result.")
             except ToolError as failure:
                 failed = failure
-                changed = replace(result, text=_for_the_model(failure), code=failure.code)
-            if isinstance(changed, ToolResult):  # vendors find the call by its id and name
+                changed = replace(result, text=_error_json(failure), code=failure.code)
+            if isinstance(changed, ToolResult):  # vendors match results to calls by id and name
                 result = replace(changed, call_id=result.call_id, name=result.name)
         return result, failed
 
@@ -240,10 +240,10 @@ class ToolRunner:
 
 
 def title_of(tool: Tool, args: Json) -> str:
-    """The tool's words for its card; its name where they cannot be had."""
+    """The title of a call's card; the tool's name if it gives none."""
     try:
         return tool.title(args) or tool.name
-    except Exception:  # a title is the tool author's code, and never worth a run
+    except Exception:  # the tool author's code; a title must not fail the call
         return tool.name
 
 
@@ -257,18 +257,18 @@ def _fetch_title(hosts: Mapping[str, int]) -> str:
 
 
 def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:
-    """What the model is told."""
+    """The result that the model gets."""
     return ToolResult(
         call_id=call.id,
         name=call.name,
-        text=_for_the_model(error) if error else output.text,
+        text=_error_json(error) if error else output.text,
         images=output.images,
         code=error.code if error else None,
     )
 
 
-async def _guarded(title: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Calls the caller's code, sync or async; what it raises is told to the model like a tool's failure."""
+async def _call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Calls a hook, a policy or a tool's own function, sync or async. Its exceptions become tool errors."""
     try:
         result = function(*args)
         return await result if inspect.isawaitable(result) else result
@@ -279,7 +279,7 @@ async def _guarded(title: str, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def nobody_to_ask() -> ToolError:
-    """For a question that no person sees; its card tells the developer what would allow it."""
+    """The error of a call that needs approval when there is nobody to ask. It names the remedy."""
     return ToolError(
         "It needs the person's approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.',
@@ -288,19 +288,19 @@ def nobody_to_ask() -> ToolError:
     )
 
 
-def _with_word(output: ToolOutput, word: str) -> ToolOutput:
-    """With what the person said to the model when approving; the card shows it by itself."""
-    if not word:
+def _with_note(output: ToolOutput, note: str) -> ToolOutput:
+    """Adds the user's note to what the model gets; the card already shows it."""
+    if not note:
         return output
-    told = "\n\n".join(filter(None, (output.text, f"The person approved this and says: {word}")))
-    return replace(output, text=told, summary=output.summary or output.text)
+    text = "\n\n".join(filter(None, (output.text, f"The person approved this and says: {note}")))
+    return replace(output, text=text, summary=output.summary or output.text)
 
 
-def _for_the_model(error: ToolError) -> str:
-    told: Json = {"error": error.message, "code": error.code}
+def _error_json(error: ToolError) -> str:
+    fields: Json = {"error": error.message, "code": error.code}
     if error.hint:
-        told["hint"] = error.hint
-    return json.dumps(told, ensure_ascii=False)
+        fields["hint"] = error.hint
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def one_line(text: str) -> str:

@@ -117,7 +117,7 @@ def test_stop_ends_one_variant_or_all(page, server):
     cell = page.start(f"%%agent held -m {MODEL} -n 3\nA form")
     page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
     page.command("hello", page.key)
-    assert page.command("pick", page.key, variant=0)["error"].startswith("Option 1 is still at work.")
+    assert page.command("pick", page.key, variant=0)["error"].startswith("Variant 1 is still running.")
     assert page.command("stop", page.key, variant=1)["ok"]
     page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
     ended = [event for event in page.events() if event["type"] == "run_finished"]

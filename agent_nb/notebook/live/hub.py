@@ -91,7 +91,7 @@ class Channel:
 
     def follow(self, handle: Handle) -> None:
         self.handle, self.model = handle, handle.model
-        handle.reach(self.ask)
+        handle.approve_with(self.ask)
         handle.subscribe(self._pace.tell)
 
     def flush(self) -> None:

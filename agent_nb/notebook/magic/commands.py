@@ -184,7 +184,7 @@ def _cost(session: Session, rest: str) -> None:
     """What this session has cost, by model."""
     from agent_nb.engine.session_costs import SESSION
 
-    accounts = SESSION.accounts()
+    accounts = SESSION.by_model()
     rows = [
         (
             model,

@@ -142,7 +142,7 @@ async def test_approvals_are_answered_as_they_were(tape, answer):
 
     provider = ScriptedProvider([[call("count_guests", {"day": "Monday"})], [text("ok")]])
     handle = Agent(provider, tools=[own]).recording(tape).start(PROMPT)
-    handle.reach(ask)
+    handle.approve_with(ask)
     run = await handle
     again = await play(tape, tools=[own])
     assert facts(again) == facts(run)

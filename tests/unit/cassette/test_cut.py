@@ -116,7 +116,7 @@ async def test_a_stop_while_tools_run_is_kept(tape, asks):
     tools = [*Toolbox.default(), bake]
     calls = [call("bake", {"loaves": 2}), write("a.html"), call("nope")]
     handle = begin(tape, calls, [text("never said")], tools=tools, clock=RealClock())
-    handle.reach(ask)
+    handle.approve_with(ask)
     await begun.wait()
     await asyncio.sleep(0.02)
     handle.stop()

@@ -38,7 +38,7 @@ async def record_every_event(path) -> Run:
         [text("x" * UPDATE_EVERY, fragment=100), usage(input=20, output=9)],
     ]
     handle = Agent(ScriptedProvider(turns), tools=TOOLS).recording(path).start(PROMPT)
-    handle.reach(approve)
+    handle.approve_with(approve)
     return await handle
 
 

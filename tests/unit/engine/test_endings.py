@@ -198,7 +198,7 @@ async def test_stop_denies_a_pending_approval():
         await asyncio.Event().wait()
 
     handle = Agent(ScriptedProvider([[call("shell", {"command": "ls"})]]), tools=[shell]).start("go")
-    handle.reach(never_answers)
+    handle.approve_with(never_answers)
     await asked.wait()
     handle.stop()
     run = await handle

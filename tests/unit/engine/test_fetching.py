@@ -36,7 +36,7 @@ async def run_saving(*turns, answer=YES, approve="ask", tape=None) -> Run:
         agent = Agent(provider, approve=approve)
         handle = (agent.recording(tape) if tape else agent).start("go", images=[Image(png())])
         if answer is not None:
-            handle.reach(ask)
+            handle.approve_with(ask)
         return await handle
 
 

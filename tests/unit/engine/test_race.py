@@ -165,9 +165,9 @@ async def test_picking_one_that_ended_stops_the_rest():
 
 async def test_one_still_at_work_cannot_be_picked():
     race = await half_done()
-    with pytest.raises(ConfigError, match=r"Option 2 is still at work. Wait for it or stop it, then pick."):
+    with pytest.raises(ConfigError, match=r"Variant 2 is still running. Wait for it or stop it, then pick."):
         race.pick(2)
-    with pytest.raises(ConfigError, match="There is no option 3; there are 1 to 2"):
+    with pytest.raises(ConfigError, match="There is no variant 3; there are 1 to 2"):
         race.pick(3)
     assert not race.done
     race.stop(number=2)

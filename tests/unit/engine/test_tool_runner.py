@@ -48,7 +48,7 @@ async def run_asking(answer) -> Run:
     """A run whose one call asks first."""
     with ScriptedProvider([[LIST], [text("ok")]]) as provider:
         handle = Agent(provider, tools=[shell]).start("go")
-        handle.reach(answer)
+        handle.approve_with(answer)
         return await handle
 
 

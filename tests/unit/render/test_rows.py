@@ -115,7 +115,7 @@ async def test_a_denied_call_is_no_failed_call(note, told):
 
     with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
         handle = Agent(provider, tools=[shell]).start("List")
-        handle.reach(no)
+        handle.approve_with(no)
         run = await handle
     html = bundle(run)["text/html"]
     assert told in Elements(html).text
