@@ -58,7 +58,7 @@ def _edited_path(row: Row) -> str:
 def row_html(row: Row) -> str:
     match row:
         case TextRow(text=text):
-            return f'<div class="anb-said">{to_html(text)}</div>'
+            return f'<div class="anb-text">{to_html(text)}</div>'
         case ThinkingRow(text=text, seconds=seconds):
             label = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
             return _fold(
@@ -66,7 +66,7 @@ def row_html(row: Row) -> str:
             )
         case SourcesRow(sources=sources):
             items = "".join(f"<li>{link(source.url, source.title or source.url)}</li>" for source in sources)
-            return f'<ul class="anb-said">{items}</ul>'
+            return f'<ul class="anb-text">{items}</ul>'
         case ImagesRow(images=images):
             drawn = map(_thumbnail, image_labels(images), (image.data for image in images))
             return f'<p class="anb-given">{" ".join(drawn)}</p>'
@@ -143,7 +143,7 @@ def _output(bundle: MimeBundle) -> str:
     if "text/html" in texts and len(texts["text/html"]) <= MAX_OUTPUT:
         return _framed(texts["text/html"], plain)
     if "text/markdown" in texts:
-        return f'<div class="anb-said">{to_html(_cut(texts["text/markdown"]))}</div>'
+        return f'<div class="anb-text">{to_html(_cut(texts["text/markdown"]))}</div>'
     return _block(plain) if plain else ""
 
 
