@@ -1,1 +1,1 @@
-"""The notebook: with `hosts` the only room that knows IPython and anywidget."""
+"""The notebook: with `hosts` the only package that imports IPython and anywidget."""

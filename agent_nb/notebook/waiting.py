@@ -1,4 +1,4 @@
-"""How a cell waits for a run: whether anybody is watching, and how an interrupt reaches it."""
+"""How a cell waits for a run: whether a person is watching, and how an interrupt reaches the run."""
 
 import asyncio
 import contextlib
@@ -8,21 +8,21 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 TICK = 0.05
-"""Seconds. ipykernel's interrupt does not wake an idle loop; a light tick lets it be seen at once."""
+"""Seconds. An interrupt of ipykernel does not wake an idle loop, so the loop wakes itself."""
 
 
 def is_attended(shell: Any) -> bool:
-    """Whether somebody watches: nbclient, nbval and papermill allow no input; JupyterLab and a terminal do."""
+    """Whether a person is watching. nbclient, nbval and papermill allow no input; JupyterLab and a terminal do."""
     kernel = getattr(shell, "kernel", None)
     return True if kernel is None else bool(getattr(kernel, "_allow_stdin", False))
 
 
 @contextlib.asynccontextmanager
 async def ticking() -> AsyncIterator[None]:
-    """Keeps the loop awake while a cell waits."""
+    """Wakes the loop every `TICK` seconds, so that an interrupt is noticed."""
 
     async def tick() -> None:
-        while True:  # noqa: ASYNC110 - the waking up is the point
+        while True:  # noqa: ASYNC110 - waking the loop is the purpose
             await asyncio.sleep(TICK)
 
     task = asyncio.get_running_loop().create_task(tick())
@@ -34,15 +34,15 @@ async def ticking() -> AsyncIterator[None]:
 
 @contextlib.contextmanager
 def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """In a terminal: the interrupt key calls `stop`, instead of tearing down the loop under our feet.
+    """Makes Ctrl-C call `stop` in a terminal, where it would otherwise end the event loop.
 
-    A kernel has its own way, which cancels the cell; it is left alone.
+    Not for kernels: ipykernel cancels the cell instead.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    previous = signal.signal(signal.SIGINT, lambda *_: stop())
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)

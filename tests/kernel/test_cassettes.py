@@ -122,7 +122,7 @@ def test_the_demo_by_name_is_no_mismatch(keyless):
         ("hero --force", "A page", "--force goes with --record"),
         ("hero --record -m demo:", "A form", "Give another name, or record over it with `--force`."),
         ("hero -m replay:cassettes/hero.jsonl --record", "A page", "leave out --record"),
-        ("hero --pace -1", "A page for a bakery", "--pace takes a number from 0 on"),
+        ("hero --pace -1", "A page for a bakery", "--pace takes a number of at least 0"),
     ],
 )  # fmt: skip
 def test_what_cannot_play_is_one_line(recorded, keyless, line, prompt, says):
@@ -181,8 +181,8 @@ def test_a_failure_is_recorded_when_forced(keyless, recorded):
     with WireServer.in_thread() as server:
         server.plan(problem(401, "No."), problem(401, "No."))
         keyless.run(f"import os; os.environ.update({keyed(server)!r})")
-        told = keyless.run(cell.replace("gone", "gone --record")).stdout
-        assert "Not recorded: the run failed. `--record --force` records such a run too." in told
+        printed = keyless.run(cell.replace("gone", "gone --record")).stdout
+        assert "Not recorded: the run failed. `--record --force` records such a run too." in printed
         assert not (recorded[0] / "cassettes/gone.jsonl").exists()
         failed = keyless.run(cell.replace("gone", "gone --record --force"))
         assert "Recorded in cassettes/gone.jsonl." in failed.stdout

@@ -63,8 +63,8 @@ def test_going_on_starts_from_the_same_run_each_time(kernel):
     ("line", "says"),
     [
         ("--modle demo:", "There is no option --modle. Did you mean --model?"),
-        ("1x", "cannot be a variable's name"),
-        ("class", "cannot be a variable's name"),
+        ("1x", "is not a valid name"),
+        ("class", "is not a valid name"),
         ("print", "would hide Python's own"),
         ("json", "is an imported module"),
         ("x -m opnai:gpt-6", "Did you mean `openai:`?"),
@@ -75,8 +75,8 @@ def test_going_on_starts_from_the_same_run_each_time(kernel):
         ("x -w nothing", "`nothing` is not defined"),
         ("x -t DEMO", "not a tool"),
         ("x -i no.png", "no.png"),
-        ("x --steps 0", "a whole number from 1 on"),
-        ("x --steps many", "a whole number from 1 on"),
+        ("x --steps 0", "a whole number of at least 1"),
+        ("x --steps many", "a whole number of at least 1"),
         ("x --effort huge", "--effort takes one of none"),
         ("x --budget 1 -m ollama:qwen3", "known price"),
         ("x --check ", "needs an expression"),
@@ -101,14 +101,14 @@ def test_variables_are_put_into_the_prompt(kernel):
     kernel.run("import pandas as pd; df = pd.DataFrame({'sales': [1, 2]})")
     kernel.run("town = {'name': 'Lyon', 'api_key': 'abc12345'}")
     kernel.run(
-        "%%agent told --cells 1 -w df\nA page about {{town['name']}} and {{df.shape}}, not \\{{town}} {css: {a}}"
+        "%%agent asked --cells 1 -w df\nA page about {{town['name']}} and {{df.shape}}, not \\{{town}} {css: {a}}"
     )
-    prompt = kernel.value("told.prompt")
+    prompt = kernel.value("asked.prompt")
     assert "A page about Lyon and (2, 1), not {{town}} {css: {a}}" in prompt
     assert "DataFrame with 2 rows and 1 columns" in prompt
     assert "town = {" in prompt
-    kernel.run("%%agent told\nA page about {{town}}")
-    assert "abc12345" not in kernel.value("told.prompt")
+    kernel.run("%%agent asked\nA page about {{town}}")
+    assert "abc12345" not in kernel.value("asked.prompt")
 
 
 def test_figures_and_arrays_are_sent_as_pictures(kernel):
@@ -185,7 +185,7 @@ def test_tools_tell_who_serves_them(kernel):
         assert row("edit_image").startswith("edit_image always openai:gpt-image-2.6-sunburst never")
         assert row("remove_background").startswith("remove_background always openai:gpt-image")
         kernel.run("os.environ['AGENT_NB_IMAGES'] = 'dall-e'")
-        assert "UsageError: 'dall-e' makes no pictures." in kernel.run("%agent tools").errors
+        assert "UsageError: 'dall-e' makes no images." in kernel.run("%agent tools").errors
     finally:
         kernel.run("del os.environ['OPENAI_API_KEY']; os.environ.pop('AGENT_NB_IMAGES', '')")
 

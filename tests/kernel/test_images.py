@@ -57,20 +57,20 @@ def test_a_configured_stack_is_a_default(kernel):
 
 
 @pytest.mark.parametrize(
-    ("named", "text"),
+    ("source", "text"),
     [("brand", "Only one colour: teal."), ("house", "Only serif type."), ("'Be brief.'", "Be brief.")],
 )
-def test_a_design_system_by_name(kernel, named, text):
-    kernel.run(f"%%agent styled -m demo: --system {named}\nA form")
+def test_a_design_system_by_name(kernel, source, text):
+    kernel.run(f"%%agent styled -m demo: --system {source}\nA form")
     assert kernel.value(f"styled.system.endswith({text!r})") == "True"
 
 
 def test_a_dry_run_shows_all_of_it(kernel):
-    said = kernel.run("%%agent x -m demo: --dry-run --stack vue --system brand -i red.png\nA form").stdout
-    assert "Stack: vue" in said
-    assert "Only one colour: teal." in said
-    assert "About the pictures" in said
-    assert "(picture red.png, " in said
+    printed = kernel.run("%%agent x -m demo: --dry-run --stack vue --system brand -i red.png\nA form").stdout
+    assert "Stack: vue" in printed
+    assert "Only one colour: teal." in printed
+    assert "About the pictures" in printed
+    assert "(picture red.png, " in printed
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_dry_run_shows_all_of_it(kernel):
         ("--stack svelte", "--stack takes one of html, tailwind"),
         ("--system brnd", "Did you mean `--system brand`?"),
         ("--system other.md", "There is no file 'other.md'"),
-        ("--system red", "`red` is a Image, not text"),
+        ("--system red", "`red` is of type Image, not text"),
         ("-i film.mp4", "a video, not a picture"),
         ("-i https://example.org/clip.webm", "a video, not a picture"),
         ("-i drawing.svg", "an SVG drawing, which models cannot see"),
@@ -87,10 +87,10 @@ def test_a_dry_run_shows_all_of_it(kernel):
         ("-i huge", "too many pixels (10000 x 10000)"),
         ("-i https://10.0.0.1/a.png", "private address"),
         ("-i house", "No picture at"),
-        ("-i castle", "There is no variable and no file 'castle'."),
+        ("-i castle", "There is no variable or file 'castle'."),
         ("-i house.png", "No picture at 'house.png'."),
         ("-i .", "'.' is a folder, not a picture."),
-        ('-i ""', "-i needs a value. A picture to send"),
+        ('-i ""', "-i needs a value. Image to send"),
     ],
 )
 def test_what_is_wrong_is_one_line(kernel, options, says):

@@ -106,8 +106,8 @@ def test_the_lab_s_solutions_pass_its_checks(tmp_path, monkeypatch):
     for place in exercises:
         book.cells[place].source = SOLUTION.search(book.cells[place + 1].source)[1]
     NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    said = [check.outputs[0].text for check in checks]
-    assert [bool(re.match(rf"Exercise {i}: right", words)) for i, words in enumerate(said, 1)] == [True] * 5
+    texts = [check.outputs[0].text for check in checks]
+    assert [bool(re.match(rf"Exercise {i}: right", text)) for i, text in enumerate(texts, 1)] == [True] * 5
 
 
 def test_links_between_lessons_lead_somewhere(lesson):

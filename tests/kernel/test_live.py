@@ -220,10 +220,10 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
 
 
 def test_the_request_of_a_turn_is_told(page):
-    told = page.command("request", page.key, step=2)
-    assert [message["role"] for message in told["messages"]] == ["user", "assistant", "tool"]
-    assert "draw" in [tool["name"] for tool in told["tools"]]
-    assert told["model"] == "anthropic:claude-opus-5-5"
+    request = page.command("request", page.key, step=2)
+    assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
+    assert "draw" in [tool["name"] for tool in request["tools"]]
+    assert request["model"] == "anthropic:claude-opus-5-5"
     assert "no turn 3" in page.command("request", page.key, step=3)["error"]
     assert "no variant 4" in page.command("request", page.key, step=1, variant=4)["error"]
 
@@ -231,9 +231,9 @@ def test_the_request_of_a_turn_is_told(page):
 def test_what_the_page_reports_can_be_read(page):
     entries = [{"level": "error", "text": "boom is not defined", "line": 12}, "nonsense"]
     assert page.command("preview_report", page.key, entries=entries)["ok"]
-    told = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
-    assert "boom is not defined" in told
-    assert "12" in told
+    printed = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
+    assert "boom is not defined" in printed
+    assert "12" in printed
     assert "No page of `nobody` was previewed" in page.kernel.run("%agent console nobody").errors
 
 

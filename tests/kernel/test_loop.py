@@ -49,7 +49,7 @@ def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps):
     ended = kernel.finish(cell)
     assert ended.status == "error"
     assert ended.error["ename"] == "CellInterrupted"
-    assert ended.error["traceback"] == ["KeyboardInterrupt: `hero` has what was done so far."]
+    assert ended.error["traceback"] == ["KeyboardInterrupt: `hero` holds what was done so far."]
     assert kernel.value("(hero.reason, hero.events[-1].type)") == "('interrupted', 'run_finished')"
     wait_for(lambda: server.requests[-1].closed)
 

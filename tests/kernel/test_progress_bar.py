@@ -30,7 +30,7 @@ def kernel(tmp_path_factory, server):
         yield kernel
 
 
-def words(bundle) -> str:
+def text_of(bundle) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", bundle["text/html"]).split())
 
 
@@ -46,7 +46,7 @@ def test_with_nobody_watching_only_the_table_shows(kernel):
     assert cell.status == "ok", cell.errors
     assert (len(cell.displays), cell.updates, cell.stdout, cell.result) == (1, [], "", None)
     assert set(cell.displays[0]) == {"text/html", "text/plain"}
-    assert "runs[1] form demo: done 3" in words(cell.displays[0])
+    assert "runs[1] form demo: done 3" in text_of(cell.displays[0])
     assert kernel.run("runs = await agent.map(prompts)").displays == cell.displays
 
 
@@ -64,33 +64,33 @@ def test_two_tables_in_a_cell_are_two(kernel):
     assert len(cell.displays) == 2
     assert cell.result is None
     other = kernel.run("await agent.map(['A game'])\nruns")
-    assert ["runs[1]" in words(bundle) for bundle in other.displays] == [False, True]
+    assert ["runs[1]" in text_of(bundle) for bundle in other.displays] == [False, True]
 
 
 def test_somebody_watching_sees_a_bar_become_the_table(kernel, server):
     server.plan(reply(Say("One.")), reply(Pause(1.5), Say("Two.")))  # time to draw
     cell = kernel.run("runs = await real.map(prompts, concurrency=1)", stdin=True)
     assert cell.status == "ok", cell.errors
-    assert [words(bundle) for bundle in cell.displays] == ["0 of 2 done"]
-    assert any(words(bundle).startswith("1 of 2 done, 1 running") for bundle in cell.updates)
+    assert [text_of(bundle) for bundle in cell.displays] == ["0 of 2 done"]
+    assert any(text_of(bundle).startswith("1 of 2 done, 1 running") for bundle in cell.updates)
     assert "background:" in cell.updates[0]["text/html"]
-    assert "runs[1] form anthropic:claude-opus-5-5 done" in words(cell.updates[-1])
+    assert "runs[1] form anthropic:claude-opus-5-5 done" in text_of(cell.updates[-1])
     assert "background:" not in cell.updates[-1]["text/html"]
 
 
 def test_drawing_is_rare(kernel):
     cell = kernel.run("many = await agent.map([f'A page {n}' for n in range(30)])", stdin=True)
     assert cell.status == "ok", cell.errors
-    told = int(kernel.value("sum(len(run.events) for run in many)"))
-    assert len(cell.updates) < told / 20
-    assert "30 runs" in words(cell.updates[-1])
+    events = int(kernel.value("sum(len(run.events) for run in many)"))
+    assert len(cell.updates) < events / 20
+    assert "30 runs" in text_of(cell.updates[-1])
 
 
 def test_what_was_brought_back_is_told(kernel):
-    first = kernel.run("await agent.map(prompts, save='kept')", stdin=True)
-    again = kernel.run("await agent.map(prompts, save='kept')", stdin=True)
-    assert words(again.updates[-1]) == f"{words(first.updates[-1])} 2 of 2 brought back, not asked again."
-    unwatched = kernel.run("await agent.map(prompts, save='kept')")
+    first = kernel.run("await agent.map(prompts, save='saved')", stdin=True)
+    again = kernel.run("await agent.map(prompts, save='saved')", stdin=True)
+    assert text_of(again.updates[-1]) == f"{text_of(first.updates[-1])} 2 of 2 loaded from earlier runs."
+    unwatched = kernel.run("await agent.map(prompts, save='saved')")
     assert unwatched.displays[0]["text/html"] == first.updates[-1]["text/html"]
 
 
@@ -104,7 +104,7 @@ def test_an_interrupt_shows_what_is_done(kernel, server, watched):
     kernel.interrupt()
     cell = kernel.finish(message)
     assert cell.status == "error"
-    shown = words((cell.updates if watched else cell.displays)[-1])
+    shown = text_of((cell.updates if watched else cell.displays)[-1])
     assert "bakery anthropic:claude-opus-5-5 done" in shown
     assert "form anthropic:claude-opus-5-5 interrupted" in shown
     assert "Not all ran to the end." in cell.stdout
@@ -126,7 +126,7 @@ def test_the_cost_of_many_counts_once(kernel, server):
 def test_an_error_leaves_no_bar(kernel):
     cell = kernel.run("await agent.map(prompts, models='gemini:gemini-4-argon', save='other')", stdin=True)
     assert "GOOGLE_API_KEY" in cell.errors
-    assert words(cell.updates[-1]) == ""
+    assert text_of(cell.updates[-1]) == ""
 
 
 def test_unloaded_nobody_looks(kernel):

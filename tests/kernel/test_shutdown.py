@@ -31,10 +31,10 @@ def test_a_kernel_ends_quietly_while_runs_go_on(tmp_path, ending):
             assert kernel.run("%%agent again -m demo: --pace 0\nA form").status == "ok"
         client.stop_channels()
         manager.shutdown_kernel()
-    words = log.read_text(errors="replace")
-    assert "Task was destroyed" not in words
-    assert "never awaited" not in words
-    assert "Traceback" not in words
+    text = log.read_text(errors="replace")
+    assert "Task was destroyed" not in text
+    assert "never awaited" not in text
+    assert "Traceback" not in text
 
 
 def test_a_script_that_ends_in_a_run_ends_quietly(tmp_path):

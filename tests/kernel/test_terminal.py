@@ -68,7 +68,7 @@ def test_a_run_streams_text_and_tool_lines(terminal):
 def test_the_interrupt_key_stops_a_run(terminal):
     ask(terminal, "slow --pace 1", "A form", wait=False)
     os.kill(terminal.pid, 2)
-    terminal.expect("has what was done so far")
+    terminal.expect("holds what was done so far")
     terminal.expect(PROMPT)
     assert "interrupted" in enter(terminal, "slow.reason")
 
@@ -133,17 +133,17 @@ async def test_a_terminal_obeys_no_model(capsys, fragment):
         """Looks."""
         return f"seen {KEY} {HOSTILE}"
 
-    said = await shown(
+    printed = await shown(
         capsys,
         [text(f"Look:\t{HOSTILE}", fragment=fragment), call("look", {"where": HOSTILE})],
         [text(f"{HOSTILE} Yours is {KEY}.\nBye {KEY}", fragment=fragment)],
         tools=[look],
     )
-    assert not [sign for sign in said if not sign.isprintable() and sign not in "\n\t"]
-    assert "Look:\t]0;pwned[2Jover1m\n✓ look" in said
-    assert "x9-Y" not in said
-    assert said.replace("sk•••", "•••").count("•••") == 3
-    assert "\nBye" in said
+    assert not [sign for sign in printed if not sign.isprintable() and sign not in "\n\t"]
+    assert "Look:\t]0;pwned[2Jover1m\n✓ look" in printed
+    assert "x9-Y" not in printed
+    assert printed.replace("sk•••", "•••").count("•••") == 3
+    assert "\nBye" in printed
 
 
 async def test_words_do_not_wait_for_the_end(capsys):

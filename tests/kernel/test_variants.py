@@ -47,19 +47,19 @@ def test_a_cell_leaves_all_its_variants(page):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "says"),
     [
-        ("-n 0", "-n takes a whole number from 1 on"),
+        ("-n 0", "-n takes a whole number of at least 1"),
         ("-n 50", "1 to 8 variants in all, not 50"),
         ("-n 3 -m demo: -m demo: -m demo:", "not 9"),
-        ("-n three", "-n takes a whole number from 1 on"),
+        ("-n three", "-n takes a whole number of at least 1"),
         ("-m replay:x.jsonl -m demo:", "leave out the other -m"),
     ],
 )
-def test_wrong_numbers_say_what_there_can_be(page, options, told):
+def test_wrong_numbers_say_what_there_can_be(page, options, says):
     cell = page.kernel.run(f"%%agent x {options}\nA form")
     assert cell.status == "error"
-    assert told in cell.errors + cell.stdout
+    assert says in cell.errors + cell.stdout
 
 
 def test_several_models_answer_one_prompt(page, server):
@@ -90,15 +90,15 @@ def test_picking_binds_the_names(page):
         page.kernel.value("hero.variant, files is hero.files, files is hero.variants[1].files")
         == "(1, True, True)"
     )
-    told = page.command("pick", page.key, variant=8)
-    assert told["error"] == "There is no variant 9; this run has 1 to 3."
+    answer = page.command("pick", page.key, variant=8)
+    assert answer["error"] == "There is no variant 9; this run has 1 to 3."
 
 
 def test_an_edit_of_the_person_is_not_picked_away(page):
     page.kernel.run("hero = hero.with_files({'index.html': 'mine'})")
     assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` has edits of yours")
     page.kernel.run("hero = 5")
-    assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` is something else now")
+    assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` holds something else now")
 
 
 def test_a_cell_goes_on_from_the_picked_one(page):

@@ -1,1 +1,1 @@
-"""`%%agent` and `%agent`: from the text of a cell to a run, and from a run to variables."""
+"""`%%agent` and `%agent`: turn a cell into a run, and a run into variables."""

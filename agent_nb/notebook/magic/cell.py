@@ -1,4 +1,4 @@
-"""One `%%agent` cell from start to end: plan, run, show, bind the variables, save."""
+"""Runs one `%%agent` cell: plan, start, show, set the variables, save."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError
-from agent_nb.notebook.magic.names import bind, hold
+from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.store import RunStore
@@ -24,7 +24,7 @@ from agent_nb.run.compare import scope_of
 
 
 class CellError(Exception):
-    """Ends a cell as an error, shown as one line."""
+    """Ends a cell with an error of one line, without a traceback."""
 
     def __init__(self, title: str, message: str) -> None:
         super().__init__(message)
@@ -35,21 +35,21 @@ class CellError(Exception):
 
 
 class CellInterrupted(KeyboardInterrupt):
-    """The interrupt, told in one line: the run is in order and its variables are set."""
+    """An interrupt shown as one line. The run has ended properly and its variables are set."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"KeyboardInterrupt: {self}"]
 
 
 def warm_up(shell: Any) -> None:
-    """Imports what the first run needs. Called in a thread, so that the kernel's loop goes on meanwhile."""
+    """Imports what the first run needs. Called in a thread, so that the kernel's loop is not blocked."""
     importlib.import_module("fastjsonschema")
     if hasattr(shell, "kernel") and is_attended(shell):
         importlib.import_module("agent_nb.notebook.live.hub")
 
 
 async def run_cell(session: Session, options: Options, cell: str) -> None:
-    """Runs the cell; leaves NAME and `files` set, however the run ends."""
+    """Runs the cell and sets NAME and `files`, however the run ends."""
     attended = is_attended(session.shell)
     try:
         plan = await make_plan(session, options, cell, attended=attended)
@@ -58,7 +58,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
 
             show_dry_run(plan)
             return
-        _ask_for_another_name(session, plan.name)
+        _check_name_is_free(session, plan.name)
         handle = plan.start()
     except AgentError as error:
         raise UsageError(str(error)) from None
@@ -72,7 +72,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     run = await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
     unsaved = await _finish(session, handle, view, options)
     if run.reason == "interrupted":
-        raise CellInterrupted(f"`{run.name}` has what was done so far.")
+        raise CellInterrupted(f"`{run.name}` holds what was done so far.")
     if run.reason == "failed" and not options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
     if unsaved:
@@ -81,8 +81,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         check(run, options.check, session.namespace)
 
 
-def _ask_for_another_name(session: Session, name: str) -> None:
-    """A name that a run in the background holds is its only handle: nothing else could stop it or answer it."""
+def _check_name_is_free(session: Session, name: str) -> None:
+    """Refuses a name that a background run holds: it is the only way to stop that run."""
     if any(handle.name == name for handle in session.background.values()):
         raise ConfigError(
             f"`{name}` is still running in the background. Stop it with `{name}.stop()`, wait with "
@@ -91,7 +91,7 @@ def _ask_for_another_name(session: Session, name: str) -> None:
 
 
 async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
-    """Waits for the end. An interrupt, however the front end tells it, stops the run first."""
+    """Waits for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
     stop = partial(handle.stop, "interrupted")
     async with ticking():
         with contextlib.nullcontext() if in_kernel else on_interrupt(stop):
@@ -105,7 +105,7 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
 async def _finish(
     session: Session, handle: Handle, view: View, options: Options, *, rebind: bool = True
 ) -> str:
-    """Binds, saves and shows the run; gives why its files could not be written where they were asked for."""
+    """Binds, saves and shows the run; returns why `--save` failed, or an empty string."""
     run = await handle
     files_name = bind(session, run) if rebind else None
     saved: list[str] = []
@@ -115,10 +115,10 @@ async def _finish(
         view.warn(f"Files saved in {options.save}.")
     if session.defaults.save_runs and not options.no_save:
         try:
-            kept = await asyncio.to_thread(RunStore(session.home).save, run)
-            saved.append(kept.relative_to(session.home).as_posix())
+            path = await asyncio.to_thread(RunStore(session.home).save, run)
+            saved.append(path.relative_to(session.home).as_posix())
         except asyncio.CancelledError:
-            pass  # a second interrupt: the thread saves the run all the same
+            pass  # a second interrupt; the thread finishes saving anyway
         except OSError as error:
             view.warn(f"The run could not be saved: {error}. `{run.name}.save(path)` writes it elsewhere.")
     if handle.recorded:
@@ -128,46 +128,47 @@ async def _finish(
 
 
 def _save_files(run: Run, home: Path, folder: str) -> str:
-    """Writes the files; gives why they could not be written, else nothing."""
+    """Writes the files; returns why that failed, or an empty string."""
     try:
         run.files.save(home / Path(folder).expanduser())
-    except FileError as error:  # it names the remedy itself
+    except FileError as error:  # its message includes the remedy
         return str(error)
     except OSError as error:
-        told = str(error).rstrip(".")
-        return f"{told}. `{run.name}.files.save(folder)` writes the files elsewhere."
+        reason = str(error).rstrip(".")
+        return f"{reason}. `{run.name}.files.save(folder)` writes the files elsewhere."
     return ""
 
 
 def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:
-    """Binds the variant of that number, from 1, if the name still holds the run; gives it and the files' name.
+    """Binds a variant, counted from 1; returns it and the name of its files.
 
-    None while others are at work: they are stopped, and the cell binds it when they have ended.
+    While other variants are running it stops them and returns None; the cell binds the variant when they have ended.
     """
     run = handle.result
     if run is None:
         if not isinstance(handle, Race):
-            raise ConfigError("There is nothing to pick from: this run has no options.")
+            raise ConfigError("There is nothing to pick: this run has no variants.")
         handle.pick(number)
         return None
-    held = session.namespace.get(run.name)
-    if not isinstance(held, Run) or held.id != run.id or held.given_files is not None:
-        whose = (
-            "has edits of yours" if isinstance(held, Run) and held.id == run.id else "is something else now"
+    current = session.namespace.get(run.name)
+    if not isinstance(current, Run) or current.id != run.id:
+        raise ConfigError(f"`{run.name}` holds something else now. Run the cell again to pick.")
+    if current.given_files is not None:
+        raise ConfigError(
+            f"`{run.name}` has edits of yours, which picking would lose. Run the cell again to pick."
         )
-        raise ConfigError(f"`{run.name}` {whose}, so it stays. Run the cell again to pick.")
     picked = run.pick(number)
     return picked, bind(session, picked)
 
 
 def _in_background(session: Session, handle: Handle, view: View, options: Options) -> None:
-    hold(session, handle.name, handle)
+    assign(session, handle.name, handle)
     session.background[handle.id] = handle
 
     async def finish() -> None:
         await handle
         session.background.pop(handle.id, None)
-        # A later cell may have used the name for something else; that stays.
+        # The user may have given the name another value in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         if unsaved := await _finish(session, handle, view, options, rebind=rebind):
             view.warn(unsaved)
@@ -177,12 +178,12 @@ def _in_background(session: Session, handle: Handle, view: View, options: Option
 
 
 def check(run: Run, expression: str, namespace: dict[str, Any]) -> None:
-    """Evaluates `--check` on the finished run; a false or failing one ends the cell."""
-    # One scope: what stands inside a comprehension does not see the locals of `eval`.
+    """Evaluates `--check` on the finished run; raises `CellError` if it is false or fails."""
+    # All names are globals, because a comprehension inside `eval` does not see its locals.
     scope = {**namespace, **scope_of(run)}
     try:
-        holds = eval(expression, scope)
+        result = eval(expression, scope)
     except Exception as error:
         raise CellError("CheckFailed", f"{expression}: {type(error).__name__}: {error}") from None
-    if not holds:
-        raise CellError("CheckFailed", f"{expression} is {holds!r}; {run!r}")
+    if not result:
+        raise CellError("CheckFailed", f"{expression} is {result!r}; {run!r}")

@@ -133,13 +133,13 @@ def _runs(session: Session, rest: str) -> None:
 
 def _load(session: Session, rest: str) -> None:
     """NAME: load the newest saved run of this name, also by id or path."""
-    from agent_nb.notebook.magic.names import bring_back
+    from agent_nb.notebook.magic.names import load_saved
 
     if not rest:
         raise UsageError(
             f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
         )
-    run = bring_back(session, rest.strip("\"'"))
+    run = load_saved(session, rest.strip("\"'"))
     print(f"`{run.name}` is back: {_about(run)}.")
 
 

@@ -1,4 +1,4 @@
-"""Tab after `%%agent`: options, and the values they take."""
+"""Tab completion on `%%agent` and `%agent` lines."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from agent_nb.notebook.session import Session
 
 
 def complete(session: Session, event: Any) -> list[str]:
-    """What may stand at the cursor on a `%%agent` or `%agent` line."""
+    """The completions at the cursor; raises `TryNext` on the lines of other magics."""
     line, magic = event.line, session.defaults.magic_name
     if not line.lstrip().startswith((f"%%{magic}", f"%{magic}")):
         raise TryNext
-    words = line[: len(line) - len(event.symbol)].split()
-    previous = words[-1] if words else ""
+    before = line[: len(line) - len(event.symbol)].split()
+    previous = before[-1] if before else ""
     if not line.lstrip().startswith("%%"):
-        return _after_command(session, previous) if len(words) > 1 else list(COMMANDS)
+        return _after_command(session, previous) if len(before) > 1 else list(COMMANDS)
     for name, option in OPTIONS.items():
         if previous in option.flags and not option.is_switch:
             return list(option.choices) or _values(session, name)

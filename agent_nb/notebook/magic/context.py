@@ -1,7 +1,6 @@
-"""Variables in: what `{{name}}`, `-w`, `-i` and `--cells` put in front of the model.
+"""Describes variables and cells to the model: `{{name}}`, `-w` and `--cells`.
 
-Each value is described by the first describer that takes it; libraries are recognised only if they are
-already loaded. Secrets are taken out before anything is sent.
+The first describer that accepts a value describes it. Secrets are masked.
 """
 
 import ast
@@ -32,16 +31,16 @@ _describers: list[tuple[Callable[[Any], bool], Describer]] = []
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A value as the model sees it: some text, perhaps a picture."""
+    """A value as the model sees it: text, and images if there are any."""
 
     text: str
     images: tuple[Image, ...] = ()
     masked: tuple[str, ...] = ()
-    """What the model does not see of it, in words."""
+    """What was masked in it, for the user."""
 
 
 def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:
-    """Registers how values of a kind are told to the model; the last registered is asked first."""
+    """Registers a function that describes values of a kind. The last registered is tried first."""
     test = (lambda value: isinstance(value, accepts)) if isinstance(accepts, type) else accepts
 
     def register(function: Describer) -> Describer:
@@ -52,25 +51,26 @@ def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], De
 
 
 def describe(name: str, value: Any) -> Described:
-    """The value as text and pictures, limited in size, with secrets taken out."""
+    """The value as text and images, limited in size, with secrets masked."""
     if is_secret(name, value):
         return Described(MASK, masked=(f"`{name}`",))
     if is_of(value, "matplotlib", "Figure") or is_of(value, "PIL", "Image"):
+        # The word is part of the prompt, by which cassettes match, so it stays.
         return Described(f"(picture `{name}`)", (to_image(value, name=name),))
     function = next((function for accepts, function in _describers if accepts(value)), repr)
     masks = Masks()
     try:
-        shown = masks.over(value)
-        told = function(shown if masks.names else value)
-        text = mask(told)
-    except Exception as error:  # a value's own words are its author's code
+        masked = masks.over(value)
+        description = function(masked if masks.names else value)
+        text = mask(description)
+    except Exception as error:  # a `repr` can raise anything
         raise UsageError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
-    found = [f"a key in `{name}`"] if text != told else []
-    return Described(_limited(text), masked=(*(f"`{key}` in `{name}`" for key in masks.names), *found))
+    keys = [f"a key in `{name}`"] if text != description else []
+    return Described(_limited(text), masked=(*(f"`{key}` in `{name}`" for key in masks.names), *keys))
 
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
-    """The prompt with each `{{name}}` replaced; `\\{{name}}` stays as it is written."""
+    """The prompt with each `{{name}}` replaced; `\\{{name}}` stands for the braces themselves."""
     images: list[Image] = []
     masked: list[str] = []
 
@@ -86,9 +86,9 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
 
 
 def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
-    """The value of `name`, `name.field` or `name["key"]`; a `UsageError` when there is none.
+    """The value of `name`, `name.field` or `name["key"]`; raises `UsageError` if it cannot be read.
 
-    `braces` is how a prompt refers to it.
+    `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
     """
     name = re.match(r"[A-Za-z_]\w*", path)
     if name is None or not re.fullmatch(_PATH, path):
@@ -110,16 +110,18 @@ def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
 
 
 def recent_cells(shell: Any, count: int) -> str:
-    """The last cells' source and text output, newest last."""
+    """The source and text output of the last cells, newest last."""
     manager = shell.history_manager
     sources = manager.input_hist_raw
     current = len(sources) - 1
-    told = []
+    blocks = []
     for number in range(max(1, current - count), current):
         output = "\n".join(_text_outputs(getattr(manager, "outputs", {}).get(number, ())))
         block = f"Cell {number}:\n{fenced(_limited(sources[number], CELL_LIMIT), 'python')}"
-        told.append(block + (f"\nOutput:\n{fenced(_limited(output, CELL_LIMIT))}" if output.strip() else ""))
-    return mask("\n\n".join(told))
+        blocks.append(
+            block + (f"\nOutput:\n{fenced(_limited(output, CELL_LIMIT))}" if output.strip() else "")
+        )
+    return mask("\n\n".join(blocks))
 
 
 def _text_outputs(outputs: Any) -> list[str]:

@@ -1,7 +1,6 @@
-"""`%%agent` and `%agent`: the options, their help, and where they are registered.
+"""`%%agent` and `%agent` as IPython magics: registration, help and the defaults of `%config`.
 
-Loaded by `%load_ext agent_nb`, so it imports nothing but IPython; the work is in `cell.py`, imported with
-the first run.
+`%load_ext agent_nb` imports this module, so it stays light; `cell.py` does the work and is imported on the first run.
 """
 
 import asyncio
@@ -26,19 +25,21 @@ from agent_nb.prompts import STACKS
 class AgentMagics(Magics):
     """Defaults for `%%agent`, set with `%config AgentMagics.<name> = <value>`."""
 
-    model = Unicode("", help="The model when a cell names none, such as 'anthropic:claude-opus-5-5'.").tag(
+    model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.").tag(
         config=True
     )
     instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
-    stack = Enum(("", *STACKS), default_value="", help="What pages are built with.").tag(config=True)
+    stack = Enum(("", *STACKS), default_value="", help="Stack to build pages with.").tag(config=True)
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
-    approve = Enum(APPROVE, default_value="ask", help="Tools that ask first.").tag(config=True)
-    steps = Int(20, help="The most turns of the model in a run.").tag(config=True)
-    seconds = Float(None, allow_none=True, help="The most seconds of a run.").tag(config=True)
-    budget = Float(None, allow_none=True, help="The most US dollars of a run.").tag(config=True)
-    files_name = Unicode("files", help="The variable that receives the files; '' for none.").tag(config=True)
+    approve = Enum(
+        APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
+    ).tag(config=True)
+    steps = Int(20, help="Maximum number of turns in a run.").tag(config=True)
+    seconds = Float(None, allow_none=True, help="Maximum duration of a run, in seconds.").tag(config=True)
+    budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.").tag(config=True)
+    files_name = Unicode("files", help="Variable that receives the files; '' for none.").tag(config=True)
     save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)
-    magic_name = Unicode("agent", help="What the magic is called, if another extension has `agent`.").tag(
+    magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.").tag(
         config=True
     )
 
@@ -53,7 +54,7 @@ class AgentMagics(Magics):
     def agent(self, line: str, cell: str | None = None) -> None:
         """Ask a model to make files, and watch it work.
 
-        The cell's text is the prompt. `{{name}}` puts a variable into it. When the cell ends, NAME is a Run
+        The cell's text is the prompt; `{{name}}` inserts a variable. When the cell ends, NAME is a Run
         (`run.files`, `run.text`, `run.cost`) and `files` holds its files.
 
             %%agent hero -m anthropic:claude-opus-5-5
@@ -62,14 +63,14 @@ class AgentMagics(Magics):
             %%agent hero -c
             Make the heading green.
 
-        With no key and no model named, the offline demo model answers. A cell whose cassette is there
-        (`--record` wrote it) is replayed, with or without a key.
+        Without a key and without `-m`, the offline demo model answers. If there is a matching cassette, written
+        by `--record`, the cell replays it, with or without a key.
 
-        `-n 3`, or several `-m`, makes variants side by side, 8 at most: `run.variants`, `run.compare()`,
+        `-n 3`, or several `-m`, makes up to 8 variants side by side: `run.variants`, `run.compare()`,
         `run.pick(2)`.
 
-        Running a cell again replaces NAME: `%agent undo hero` puts back the run it held before, `%agent load
-        hero` brings back the newest saved one, also after a restart.
+        Running a cell again replaces NAME. `%agent undo hero` restores the previous run, `%agent load hero`
+        loads the newest saved one, also after a kernel restart.
 
         As a line: `%agent models | tools | runs | load | undo | console | cost | config | log | help`.
         """
@@ -83,7 +84,7 @@ class AgentMagics(Magics):
         run_blocking(self.run_cell(line, cell))
 
     async def run_cell(self, line: str, cell: str) -> None:
-        """Runs one `%%agent` cell; awaited by the rewritten cell."""
+        """Runs one `%%agent` cell. The rewritten cell awaits this."""
         options = self.parse(line)
         module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.magic.cell")
         await asyncio.to_thread(module.warm_up, self.shell)
@@ -109,7 +110,7 @@ class AgentMagics(Magics):
             self.register_name()
 
     def register_name(self) -> None:
-        """Makes the magic known under its configured name."""
+        """Registers the magic under its configured name."""
         manager = self.shell.magics_manager
         for kind in ("line", "cell"):
             manager.register_function(self.agent, magic_kind=kind, magic_name=self.magic_name)
@@ -134,7 +135,7 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """`%unload_ext agent_nb`: nothing of ours stays behind."""
+    """`%unload_ext agent_nb`: stops background runs and removes everything that `load` registered."""
     magics = shell.magics_manager.registry.pop("AgentMagics", None)
     if magics is None:
         return
@@ -164,14 +165,14 @@ def _run_formatter(shell: Any, function: Any) -> None:
 
 
 def _show_run(run: Any, *_: Any, **__: Any) -> Any:
-    """How a run looks as a cell's result: its frozen form, which the page opens where there is one."""
+    """Displays a run that is a cell's result."""
     from agent_nb.notebook.views.views import show_run
 
     return show_run(run)
 
 
 def _watch(shell: Any, tally: Any, stop: Any) -> Any:
-    """Draws the progress of long work."""
+    """Shows the progress of `agent.map`."""
     from agent_nb.notebook.views.progress_bar import watch
 
     return watch(shell, tally, stop)
@@ -179,7 +180,7 @@ def _watch(shell: Any, tally: Any, stop: Any) -> Any:
 
 def _complete(shell: Any, event: Any) -> list[str]:
     magics = shell.magics_manager.registry.get("AgentMagics")
-    if magics is None:  # a hook stays after `%unload_ext`
+    if magics is None:  # IPython has no way to remove a hook, so it outlives `%unload_ext`
         raise TryNext
     from agent_nb.notebook.magic.completion import complete
 

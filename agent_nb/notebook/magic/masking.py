@@ -1,4 +1,4 @@
-"""Values that are called like secrets: by their variable, their key, their field or their column."""
+"""Masks values by name: variables, keys, fields and columns that are called like secrets."""
 
 import copy
 import dataclasses
@@ -15,7 +15,7 @@ _KEYS = (
     "|master|mistral|openai|openrouter|private|secret|service|session|shared|signing|ssh|storage|stripe"
     "|subscription|webhook"
 )
-"""Of these a key is a secret; a `sort_key` or a `primary_key` is none."""
+"""Words that make a `..._key` a secret; `sort_key` and `primary_key` are not."""
 _SECRET_NAME = re.compile(
     rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|passphrase|credentials?)$", re.IGNORECASE
 )
@@ -24,23 +24,24 @@ DEPTH = 8
 
 
 def is_secret(name: str, value: Any) -> bool:
-    """Whether a value has the name of a secret: `api_key`, `config["client-secret"]`, `user.accessToken`."""
+    """Whether a value has text to hide and is called like a secret: `api_key`, `config["client-secret"]`."""
     return is_secret_name(name) and holds_text(value)
 
 
 def is_secret_name(name: str) -> bool:
-    words = [word for word in re.findall(r"[^\W_]+", _HUMP.sub("_", name)) if not word.isdigit()]
-    return _SECRET_NAME.search("_".join(words)) is not None
+    """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
+    parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", name)) if not part.isdigit()]
+    return _SECRET_NAME.search("_".join(parts)) is not None
 
 
 class Masks:
-    """Gives values with the secrets in them masked, and remembers what these were called. Nothing is changed."""
+    """Makes masked copies of values and collects the names that were masked."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
 
     def over(self, value: Any, depth: int = DEPTH) -> Any:
-        """The value, or a copy; deeper than anybody nests, it is left out."""
+        """The value, or a copy with its secrets masked. Below `depth` levels the content is left out."""
         match value:
             case Mapping() | list() | tuple() if depth == 0:
                 return "…"
@@ -72,24 +73,24 @@ class Masks:
             self.names.append(name)
 
     def _object(self, value: Any, depth: int) -> Any:
-        """What tells its fields in its own words: a copy of it, so that it still does."""
+        """Objects with known fields. A masked one is a copy of the same class, so that its own `repr` describes it."""
         names = _fields(value)
         if not names:
             return value
         if depth == 0:
             return "…"
-        own = {name: getattr(value, name) for name in names if hasattr(value, name)}
-        shown = {name: self._item(name, item, depth) for name, item in own.items()}
-        if all(shown[name] is item for name, item in own.items()):
+        items = {name: getattr(value, name) for name in names if hasattr(value, name)}
+        masked = {name: self._item(name, item, depth) for name, item in items.items()}
+        if all(masked[name] is item for name, item in items.items()):
             return value
         copied = copy.copy(value)
-        for name, item in shown.items():
-            object.__setattr__(copied, name, item)  # also where it is frozen
+        for name, item in masked.items():
+            object.__setattr__(copied, name, item)  # works for frozen classes too
         return copied
 
 
 def _fields(value: Any) -> list[str]:
-    """The fields of a dataclass, of a pydantic model and of a namespace; of others we know none."""
+    """The fields of a dataclass, pydantic model or `SimpleNamespace`; other objects have none that we know."""
     if isinstance(value, type):
         return []
     if dataclasses.is_dataclass(value):

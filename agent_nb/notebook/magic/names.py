@@ -1,4 +1,4 @@
-"""What NAME and `files` hold: set when a run ends, put back by `%agent undo`, brought back by `%agent load`."""
+"""The variables NAME and `files`: set when a run ends, restored by `%agent undo`, loaded by `%agent load`."""
 
 import builtins
 import difflib
@@ -17,9 +17,9 @@ _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
 
 def check_name(name: str, namespace: dict[str, Any]) -> str:
-    """The variable name, if it can be one without hiding something."""
+    """The name, if a variable can have it without hiding a module or something of Python's."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise UsageError(f"{name!r} cannot be a variable's name. Use letters, digits and _, such as `hero`.")
+        raise UsageError(f"{name!r} is not a valid name. Use letters, digits and _, such as `hero`.")
     if hasattr(builtins, name) or name in _RESERVED:
         raise UsageError(f"`{name}` would hide Python's own `{name}`. Choose another name, such as `hero`.")
     if isinstance(namespace.get(name), types.ModuleType):
@@ -27,26 +27,26 @@ def check_name(name: str, namespace: dict[str, Any]) -> str:
     return name
 
 
-def hold(session: Session, name: str, value: Any) -> None:
-    """Sets a variable; the run that it held can be put back."""
-    before = session.namespace.get(name)
-    if isinstance(before, Run) and before is not value:
-        session.replaced.append((name, before))
+def assign(session: Session, name: str, value: Any) -> None:
+    """Sets a variable, and remembers the run that it held for `undo`."""
+    previous = session.namespace.get(name)
+    if isinstance(previous, Run) and previous is not value:
+        session.replaced.append((name, previous))
     session.namespace[name] = value
 
 
 def bind(session: Session, run: Run) -> str | None:
-    """Sets NAME, and the files' name if it is free or was ours; gives the latter if it was set."""
-    hold(session, run.name, run)
+    """Sets NAME and `files`; returns the name of the files, or None if that is the user's own variable."""
+    assign(session, run.name, run)
     return _bind_files(session, run, run.name)
 
 
 def undo(session: Session, name: str) -> Run:
-    """Sets NAME to the run it held before the last one; going back again goes further."""
-    places = [place for place, (held, _) in enumerate(session.replaced) if held == name]
+    """Sets NAME to the run it held before; a second call goes one run further back."""
+    places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == name]
     if not places:
         raise UsageError(
-            f"`{name}` held no other run in this session. `{session.command('runs')}` lists the saved ones."
+            f"There is no earlier run of `{name}` in this session. `{session.command('runs')}` lists saved runs."
         )
     run: Run = session.replaced[places[-1]][1]
     del session.replaced[places[-1]]
@@ -55,14 +55,14 @@ def undo(session: Session, name: str) -> Run:
     return run
 
 
-def bring_back(session: Session, wanted: str) -> Run:
-    """Binds a saved run as if it had just ended: the newest of that name, else the one of that id or path."""
+def load_saved(session: Session, wanted: str) -> Run:
+    """Loads and binds a saved run: the newest with that name, else the one with that id, else that path."""
     store = RunStore(session.home)
     rows = store.rows()
-    named = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
+    found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
     path = session.home / Path(wanted).expanduser()
-    if named:
-        path = store.folder / named[-1]["file"]
+    if found:
+        path = store.folder / found[-1]["file"]
     elif not path.is_file():
         near = difflib.get_close_matches(wanted, [row["name"] for row in rows], 1)
         hint = f"Did you mean `{near[0]}`?" if near else f"`{session.command('runs')}` lists them."
@@ -74,22 +74,22 @@ def bring_back(session: Session, wanted: str) -> Run:
 
 
 def run_id(row: dict[str, Any]) -> str:
-    """The id in the name of a saved run's file."""
+    """The run's id, from the name of its file."""
     return Path(row["file"]).stem.rpartition("-")[2]
 
 
 def _bind_files(session: Session, run: Run, name: str) -> str | None:
-    namespace, wanted = session.namespace, str(session.defaults.files_name)
-    if not wanted or wanted == name:
+    namespace, files_name = session.namespace, session.defaults.files_name
+    if not files_name or files_name == name:
         return None
-    if wanted in namespace and not _is_ours(namespace[wanted], session):
+    if files_name in namespace and not _are_of_a_run(session, namespace[files_name]):
         return None
-    namespace[wanted] = session.bound_files = run.files
-    return wanted
+    namespace[files_name] = session.bound_files = run.files
+    return files_name
 
 
-def _is_ours(files: Any, session: Session) -> bool:
-    """Whether these are the files of a run: bound by us, or by the person as `files = hero.files`."""
+def _are_of_a_run(session: Session, files: Any) -> bool:
+    """Whether these files were bound by us, or by the user as in `files = hero.files`."""
     if files is session.bound_files:
         return True
     runs = [value for value in session.namespace.values() if isinstance(value, Run)]

@@ -64,10 +64,10 @@ def option(
 
     A default of False makes it a switch; one of () lets it be given several times.
     """
-    words = spelling.split()
+    parts = spelling.split()
     described = Option(
-        flags=tuple(word for word in words if word.startswith("-")),
-        metavar=next((word for word in words if not word.startswith("-")), None),
+        flags=tuple(part for part in parts if part.startswith("-")),
+        metavar=next((part for part in parts if not part.startswith("-")), None),
         help=text,
         number=number,
         choices=choices,
@@ -78,14 +78,14 @@ def option(
 
 
 def count(example: int) -> Number:
-    return Number(int, lambda value: value >= 1, "a whole number from 1 on", str(example))
+    return Number(int, lambda value: value >= 1, "a whole number of at least 1", str(example))
 
 
 def above_zero(example: str, unit: str = "a number") -> Number:
     return Number(float, lambda value: 0 < value < float("inf"), f"{unit} above 0", example)
 
 
-PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number from 0 on", "0.5")
+PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number of at least 0", "0.5")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,29 +99,32 @@ class Options:
         "Model as vendor:model, such as openai:gpt-6.1-sol, ollama:qwen3 or demo:. Several run side by side.",
     )
     variants: int = option(
-        1, "-n --variants VARIANTS", "Make this many at once, on each model.", number=count(3)
+        1, "-n --variants VARIANTS", "Number of variants to make at once, on each model.", number=count(3)
     )
-    base: str | None = option(None, "--from NAME", "Go on from this Run.")
-    continues: bool = option(False, "-c --continue", "Go on from NAME's own last value.")
+    base: str | None = option(None, "--from NAME", "Continue from this Run.")
+    continues: bool = option(False, "-c --continue", "Continue from the Run that NAME holds.")
     images: tuple[str, ...] = option(
-        (), "-i --image IMAGE", "A picture to send: a variable (also a list), a path or an https URL."
+        (), "-i --image IMAGE", "Image to send: a variable (also a list), a path or an https URL."
     )
-    variables: tuple[str, ...] = option((), "-w --with VARIABLE", "A variable to describe.")
+    variables: tuple[str, ...] = option((), "-w --with VARIABLE", "Variable to describe to the model.")
     cells: int | None = option(
-        None, "--cells N", "Send the last N cells: source and text output.", number=count(2)
+        None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
     )
     tools: tuple[str, ...] = option(
-        (), "-t --tool TOOL", "A tool of yours, by variable name, beside the file tools."
+        (), "-t --tool TOOL", "Tool of your own, by variable name, in addition to the file tools."
     )
     stack: str | None = option(
-        None, "--stack", "What to build the page with; it stays one page for the preview.", choices=STACKS
+        None,
+        "--stack",
+        "Stack to build the page with. The result is one page that runs in the preview.",
+        choices=STACKS,
     )
     effort: str | None = option(None, "--effort", "How hard the model thinks.", choices=EFFORTS)
     system: str | None = option(
         None,
         "--system NAME",
-        "Your design system, appended to the system text: a variable, a file NAME, NAME.md or design/NAME.md,"
-        " else the text itself.",
+        "Design system or other instructions, appended to the system text: a variable, a file (NAME, NAME.md or"
+        " design/NAME.md), or the text itself.",
     )
     budget: float | None = option(
         None,
@@ -134,24 +137,35 @@ class Options:
         None, "--seconds S", "End the run after this many seconds.", number=above_zero("90")
     )
     approve: Approve | None = option(  # noqa: RUF009 - a field, as the others are
-        None, "--approve", "What to do about tools that ask first.", choices=APPROVE
+        None, "--approve", "Tools that need approval: ask, always run or always deny.", choices=APPROVE
     )
-    record: bool = option(False, "--record", "Write the run to a cassette, to be played again later.")
-    replay: bool = option(False, "--replay", "Play the cassette; fail if there is none that matches.")
+    record: bool = option(False, "--record", "Write the run to a cassette, so that it can be replayed.")
+    replay: bool = option(False, "--replay", "Play the cassette; fail if none matches.")
     live: bool = option(False, "--live", "Ask the model even if there is a cassette.")
-    cassette: str | None = option(None, "--cassette PATH", "The cassette (default: cassettes/NAME.jsonl).")
-    force: bool = option(False, "--force", "Let --record replace a cassette and keep a stopped run.")
+    cassette: str | None = option(
+        None, "--cassette PATH", "Path of the cassette (default: cassettes/NAME.jsonl)."
+    )
+    force: bool = option(
+        False,
+        "--force",
+        "With --record: replace another cassette, and keep a run that was stopped or failed.",
+    )
     pace: float | None = option(
-        None, "--pace X", "Time a demo or a replay takes: 1 as it was, 0 at once.", number=PACE
+        None,
+        "--pace X",
+        "Time factor of a demo or replay: 1 is the original time, 0 is instant.",
+        number=PACE,
     )
     background: bool = option(False, "--background", "Do not wait: NAME is a RunHandle until the run ends.")
     save: str | None = option(None, "--save DIR", "Also write the files to this folder.")
-    no_save: bool = option(False, "--no-save", "Do not keep this run under .agent_nb/runs/.")
-    no_raise: bool = option(False, "--no-raise", "A failed run does not end the cell as an error.")
-    dry_run: bool = option(False, "--dry-run", "Show what would be sent, and send nothing.")
+    no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
+    no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails.")
+    dry_run: bool = option(False, "--dry-run", "Show what would be sent, without sending it.")
     plain: bool = option(False, "--plain", "Plain text output, the same every time.")
     check: str | None = option(
-        None, "--check EXPRESSION", "To the end of the line: must be true of run, files, html, text."
+        None,
+        "--check EXPRESSION",
+        "Expression that must be true of run, files, html and text; takes the rest of the line.",
     )
     named: bool = False
     """Whether the line gives NAME."""

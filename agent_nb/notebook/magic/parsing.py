@@ -19,15 +19,15 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
         raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
-    words = _split(line, magic)
-    _check_long_flags(words, magic)
-    values = _values(parser, words, magic)
+    arguments = _split(line, magic)
+    _check_long_flags(arguments, magic)
+    values = _values(parser, arguments, magic)
     for name, value in values.items():
         if not _is_accepted(OPTIONS[name], value):
-            raise UsageError(_expected(OPTIONS[name], words))
+            raise UsageError(_expected(OPTIONS[name], arguments))
     if check and "background" in values:
         raise UsageError(
-            f"{CHECK} waits for the run to end, and --background does not: leave one of them out."
+            f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
         )
     named = bool(values.get("name"))
     if not named:
@@ -35,14 +35,14 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     return Options(**values, named=named, check=check and check.strip())
 
 
-def _values(parser: ArgumentParser, words: list[str], magic: str) -> dict[str, Any]:
+def _values(parser: ArgumentParser, arguments: list[str], magic: str) -> dict[str, Any]:
     """The values that the line sets, by the name of their field."""
     parser.exit_on_error = False  # raise instead of printing argparse's own message
     try:
-        namespace, others = parser.parse_known_args(words)
+        namespace, others = parser.parse_known_args(arguments)
     except ArgumentError as error:
         (option,) = (each for each in OPTIONS.values() if "/".join(each.flags) == error.argument_name)
-        raise UsageError(_expected(option, words)) from None
+        raise UsageError(_expected(option, arguments)) from None
     values = {name: _unquoted(value) for name, value in vars(namespace).items()}
     name = values.get("name", "")
     if len(name.split()) > 1:
@@ -68,15 +68,15 @@ def _split(line: str, magic: str) -> list[str]:
         return list(arg_split(line))
     except ValueError:
         raise UsageError(
-            f"A quotation mark on the %%{magic} line is not closed. Close it; the prompt goes below that line."
+            f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
         ) from None
 
 
-def _check_long_flags(words: Sequence[str], magic: str) -> None:
+def _check_long_flags(arguments: Sequence[str], magic: str) -> None:
     """Refuses unknown `--flags`, and the abbreviations that argparse would accept."""
     known = [flag for option in OPTIONS.values() for flag in option.flags]
-    for word in words:
-        flag = word.partition("=")[0]
+    for argument in arguments:
+        flag = argument.partition("=")[0]
         if flag.startswith("--") and len(flag) > 2 and flag not in known:
             near = difflib.get_close_matches(flag, known, 1, 0.5)
             hint = f"Did you mean {near[0]}?" if near else f"`%%{magic}?` lists the options."
@@ -89,17 +89,17 @@ def _is_accepted(option: Option, value: Any) -> bool:
     return not option.flags or "" not in (value if isinstance(value, tuple) else (value,))
 
 
-def _unexpected(words: Sequence[str], magic: str) -> str:
-    if words[0].startswith("-"):
-        return f"There is no option {words[0]}. `%%{magic}?` lists the options."
-    text = " ".join(words)
+def _unexpected(arguments: Sequence[str], magic: str) -> str:
+    if arguments[0].startswith("-"):
+        return f"There is no option {arguments[0]}. `%%{magic}?` lists the options."
+    text = " ".join(arguments)
     text = text if len(text) <= 40 else f"{text[:40]}…"
     return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {text!r}."
 
 
-def _expected(option: Option, words: Sequence[str]) -> str:
+def _expected(option: Option, arguments: Sequence[str]) -> str:
     """What an option accepts, with the flag as it was typed."""
-    typed = [flag for flag in option.flags if any(word.startswith(flag) for word in words)]
+    typed = [flag for flag in option.flags if any(argument.startswith(flag) for argument in arguments)]
     flag = (typed or option.flags)[-1]
     if option.is_switch:
         return f"{flag} takes no value."

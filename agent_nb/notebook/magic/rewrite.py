@@ -1,7 +1,7 @@
-"""`%%agent` in the kernel's own event loop: the cell becomes a top-level `await`, never a nested loop.
+"""Runs `%%agent` on the kernel's own event loop, by rewriting the cell to a top-level `await`.
 
-IPython does not await what a magic returns, but it awaits a cell that says `await`. So the cell is
-rewritten before it is compiled; everything else (Run All, interrupts, comm messages) then just works.
+IPython does not await what a magic returns, but it does run a cell with a top-level `await`. Run All, interrupts
+and comm messages then work as in any other cell, and no loop is nested.
 """
 
 import contextlib
@@ -11,10 +11,10 @@ _AGENT_CELL = "__import__('agent_nb.notebook.magic.rewrite', fromlist=['rewrite'
 
 
 class CellRewriter:
-    """A line transform that turns a `%%agent` cell into `await ...`, when no cell is executing.
+    """An input transformer that turns a `%%agent` cell into `await ...`.
 
-    Under an outer magic (`%%time`, `%%capture`) the inner cell is transformed while the outer one runs:
-    there the plain magic is left to do the work.
+    Below an outer magic (`%%time`, `%%capture`) IPython transforms the inner cell while the outer one is executing.
+    An `await` would be an error there, so the cell is left to the plain magic.
     """
 
     def __init__(self, shell: Any, magic_name: str) -> None:
@@ -53,12 +53,12 @@ class CellRewriter:
         self.executing += 1
 
     def _end(self, *_: Any) -> None:
-        # The cell that loaded us ends without having begun.
+        # The cell with `%load_ext` ends without a `pre_run_cell` that we saw.
         self.executing = max(0, self.executing - 1)
 
 
 async def agent_cell(line: str, cell: str) -> None:
-    """What a rewritten cell awaits."""
+    """Runs a rewritten cell."""
     from IPython import get_ipython
 
     magics = get_ipython().magics_manager.registry["AgentMagics"]

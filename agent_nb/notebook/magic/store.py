@@ -1,6 +1,6 @@
-"""Finished runs on disk, under `.agent_nb/runs/`, so that nothing is lost when the kernel dies.
+"""Saves finished runs under `.agent_nb/runs/`, so that they survive the kernel.
 
-One file per run and one index of short lines, kept under a lock because several kernels may share a folder.
+One file per run, and an index. Writing takes a lock, because several kernels can share a folder.
 """
 
 import json
@@ -15,8 +15,8 @@ from agent_nb._base.wire import Json
 from agent_nb.run import Run
 from agent_nb.run.wire import saved_form
 
-MOST_RUNS = 200
-MOST_BYTES = 200_000_000
+MAX_RUNS = 200
+MAX_BYTES = 200_000_000
 FOLDER = ".agent_nb"
 
 
@@ -29,7 +29,7 @@ class RunStore:
         self._index = self.folder / "index.jsonl"
 
     def save(self, run: Run) -> Path:
-        """Keeps a run; the oldest go when there are too many or they weigh too much."""
+        """Writes a run, and deletes the oldest ones if there are too many or they take too much space."""
         self.folder.mkdir(parents=True, exist_ok=True)
         ignore = self.root / ".gitignore"
         if not ignore.exists():
@@ -54,13 +54,13 @@ class RunStore:
         return target
 
     def rows(self) -> list[Json]:
-        """The saved runs, newest last; only those whose file is still there."""
+        """The saved runs whose file still exists, newest last."""
         return [row for row in self._rows() if (self.folder / row["file"]).exists()]
 
     def newest(self, name: str) -> Path | None:
-        """The file of the last saved run of that name."""
-        named = [row for row in self.rows() if row["name"] == name]
-        return self.folder / named[-1]["file"] if named else None
+        """The file of the newest run with that name."""
+        files = [row["file"] for row in self.rows() if row["name"] == name]
+        return self.folder / files[-1] if files else None
 
     def _rows(self) -> list[Json]:
         try:
@@ -71,7 +71,7 @@ class RunStore:
         for line in lines:
             try:
                 row = json.loads(line)
-            except json.JSONDecodeError:  # a line cut short by a full disk: the others still count
+            except json.JSONDecodeError:  # such as a line cut short by a full disk
                 continue
             if isinstance(row, dict) and _is_file_name(row.get("file")) and "name" in row:
                 rows.append(row)
@@ -79,11 +79,11 @@ class RunStore:
 
     def _pruned(self, rows: list[Json]) -> list[Json]:
         kept: list[Json] = []
-        weight = 0
+        total = 0
         for row in reversed(rows):
             size = row.get("bytes")
-            weight += size if isinstance(size, int) else 0
-            if kept and (len(kept) >= MOST_RUNS or weight > MOST_BYTES):
+            total += size if isinstance(size, int) else 0
+            if kept and (len(kept) >= MAX_RUNS or total > MAX_BYTES):
                 (self.folder / row["file"]).unlink(missing_ok=True)
             else:
                 kept.append(row)
@@ -102,7 +102,7 @@ class RunStore:
 
 
 def _is_file_name(value: object) -> bool:
-    """Whether an index names a file of the folder itself: pruning deletes what the index names."""
+    """Whether this names a file directly in the folder: pruning deletes the files that the index names."""
     return (
         isinstance(value, str) and "\0" not in value and value == Path(value).name and value.endswith(".json")
     )

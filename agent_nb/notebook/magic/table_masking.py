@@ -1,6 +1,6 @@
-"""Masks columns and rows of tables whose name says that they hold secrets.
+"""Masks the columns and rows of tables that are called like secrets.
 
-Libraries are recognised by the class of the value and never imported here: a value exists, so its library is loaded.
+A table is recognised by the name of its class. Its library is never imported here: if the value exists, it is loaded.
 """
 
 import sys
@@ -10,9 +10,9 @@ from typing import Any
 from agent_nb._base.secrets import MASK
 
 _PLAIN_KINDS = frozenset("biufcmM")
-"""NumPy's codes for booleans, numbers and dates: a column of these holds no text, whatever it is called."""
+"""NumPy's codes for booleans, numbers and dates. Columns of these have no text to hide."""
 _SAMPLE = 10
-"""Rows searched for dicts and objects; descriptions show fewer."""
+"""Rows that are searched for dicts and objects. Descriptions show fewer rows than this."""
 
 IsSecretName = Callable[[str], bool]
 MaskCell = Callable[[Any], Any]
@@ -26,7 +26,7 @@ def is_of(value: Any, module: str, name: str) -> bool:
 
 
 def mask_table(value: Any, is_secret_name: IsSecretName, mask_cell: MaskCell) -> tuple[Any, list[str]]:
-    """A masked copy of a table and the names that were masked; the same object if there are none."""
+    """A masked copy of a table and the names that were masked; the table itself if nothing was."""
     for (module, name), function in _KNOWN_TABLES.items():
         if is_of(value, module, name):
             return function(value, is_secret_name, mask_cell)
@@ -42,7 +42,7 @@ def is_table(value: Any) -> bool:
 
 
 def holds_text(value: Any, depth: int = 4) -> bool:
-    """Whether a value with a secret name has text to hide; a number or a date has none."""
+    """Whether a value with a secret name has text to hide. Numbers and dates have none."""
     if isinstance(value, str | bytes | bytearray):
         return True
     if isinstance(value, Mapping):
@@ -73,7 +73,7 @@ def _pandas_frame(value: Any, is_secret_name: IsSecretName, mask_cell: MaskCell)
             column = value.iloc[:, place]
             if (cells := _masked_cells(column, mask_cell)) is not None:
                 masked.isetitem(place, cells)
-    # A frame turned on its side has the names of its columns as labels.
+    # A transposed frame has column names as row labels.
     rows = [is_secret_name(str(label)) for label in value.index[:_SAMPLE]]
     if any(rows):
         names += [str(label) for label, secret in zip(value.index, rows, strict=False) if secret]
@@ -91,7 +91,7 @@ def _pandas_series(value: Any, is_secret_name: IsSecretName, mask_cell: MaskCell
         return masked, [str(name) for name in value.index.names if is_secret_name(str(name))]
     if not _pandas_holds_text(value.dtype):
         return value, []
-    # A row of a frame: its labels are the names of the columns.
+    # A row of a frame has column names as labels.
     rows = [is_secret_name(str(label)) for label in value.index]
     if any(rows):
         labels = [str(label) for label, secret in zip(value.index, rows, strict=True) if secret]
@@ -108,10 +108,10 @@ def _pandas_index(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> tupl
 
 
 def _masked_cells(column: Any, mask_cell: MaskCell) -> list[Any] | None:
-    """The cells with secrets inside dicts and objects masked; None if there are none."""
+    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask."""
     first = column.iloc[:_SAMPLE].tolist()
-    shown = [mask_cell(cell) for cell in first]
-    if all(after is before for after, before in zip(shown, first, strict=True)):
+    masked = [mask_cell(cell) for cell in first]
+    if all(after is before for after, before in zip(masked, first, strict=True)):
         return None
     return [mask_cell(cell) for cell in column.tolist()]
 
@@ -122,7 +122,7 @@ def _pandas_holds_text(kind: Any) -> bool:
 
 
 def _arrow_fields(kind: Any) -> list[str]:
-    """The names of the fields of a struct column, at any depth."""
+    """The field names of a struct column, at any depth."""
     arrow = getattr(kind, "pyarrow_dtype", None)
     return _nested_fields(arrow) if arrow is not None else []
 
@@ -188,7 +188,7 @@ def _structured_array(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> 
 
 
 def _unknown_table(value: Any, is_secret_name: IsSecretName) -> tuple[Any, list[str]]:
-    """A table of a library we do not know cannot be masked by column, so only its columns are described."""
+    """An unknown table with a secret column is reduced to its column names, because its cells cannot be masked."""
     columns = _column_names(value)
     names = [name for name in columns if is_secret_name(name)]
     if not names:

@@ -1,1 +1,1 @@
-"""How a run is shown: live in the page, frozen at the end, as lines, or in a terminal."""
+"""How a run is shown: live in the page, frozen at the end, as plain text, or in a terminal."""

@@ -1,6 +1,6 @@
-"""The progress of `agent.map`: a bar of plain HTML that ends as the table; in a terminal one line.
+"""The progress of `agent.map`: an HTML bar that the table of runs replaces, or one line in a terminal.
 
-With nobody watching only the table is shown, once: it is the same every time the runs are.
+If nobody is watching, only the table is shown, so that the output of the same runs is the same.
 """
 
 import asyncio
@@ -20,53 +20,53 @@ from agent_nb.notebook.waiting import TICK, is_attended, on_interrupt
 from agent_nb.render.summary import dollars
 
 REDRAW = 0.25
-"""Seconds between two drawings."""
+"""Seconds between updates."""
 
 
 def watch(shell: Any, tally: Tally, stop: Callable[[], None]) -> Watcher:
-    """The watcher that suits the front end."""
+    """The watcher for this front end."""
     if getattr(shell, "kernel", None) is None:
         return Line(tally, stop)
     return Bar(shell, tally) if is_attended(shell) else Silent(shell, tally)
 
 
 class _Ticking(Watcher):
-    """Looks a few times a second, whatever happens; so an interrupt of the kernel is seen at once too."""
+    """Redraws a few times a second. The timer also wakes the loop, so that an interrupt is noticed."""
 
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
         self.began = time.monotonic()
-        self._news = True
+        self._changed = True
         self._ticker = asyncio.get_running_loop().create_task(self._tick())
 
     async def _tick(self) -> None:
         drawn = 0.0
         while True:
-            if self._news and time.monotonic() - drawn >= REDRAW:
-                self._news = False
+            if self._changed and time.monotonic() - drawn >= REDRAW:
+                self._changed = False
                 self.draw()
                 drawn = time.monotonic()
             await asyncio.sleep(TICK)
 
     def changed(self) -> None:
-        self._news = True
+        self._changed = True
 
     def end(self, result: Any | None) -> None:
         self._ticker.cancel()
 
     def draw(self) -> None:
-        """Shows the tally as it stands."""
+        """Shows the current tally."""
 
-    def words(self) -> str:
+    def status(self) -> str:
         """`3 of 8 done, 4 running, $0.12 so far, about 2 min left`."""
         tally = self.tally
-        spent = [f"{dollars(tally.cost)} so far"] if tally.cost else []
+        cost = f"{dollars(tally.cost)} so far" if tally.cost else ""
         left = time_left(tally, time.monotonic() - self.began)
-        return ", ".join([*tally.words(), *spent, *([left] if left else [])])
+        return ", ".join(filter(None, (*tally.words(), cost, left)))
 
 
 class Silent(_Ticking):
-    """The table at the end, and nothing before it."""
+    """Shows only the table, at the end."""
 
     def __init__(self, shell: Any, tally: Tally) -> None:
         super().__init__(tally)
@@ -86,7 +86,7 @@ class Silent(_Ticking):
 
 
 class Bar(Silent):
-    """A bar in the cell's output, redrawn in place."""
+    """A bar in the cell's output, updated in place."""
 
     def __init__(self, shell: Any, tally: Tally) -> None:
         super().__init__(shell, tally)
@@ -102,47 +102,47 @@ class Bar(Silent):
 
     def show(self, bundle: dict[str, str]) -> None:
         if self.tally.loaded:
-            said = f"{self.tally.loaded} of {self.tally.total} brought back, not asked again."
-            bundle = {"text/html": f"{bundle['text/html']}<p>{said}</p>", "text/plain": bundle["text/plain"]}
+            note = f"{self.tally.loaded} of {self.tally.total} loaded from earlier runs."
+            bundle = {"text/html": f"{bundle['text/html']}<p>{note}</p>", "text/plain": bundle["text/plain"]}
         self._display.update(bundle, raw=True)
 
     def _bundle(self) -> dict[str, str]:
-        words = self.words()
-        return {"text/html": bar_html(self.tally.done / self.tally.total, words), "text/plain": words}
+        status = self.status()
+        return {"text/html": bar_html(self.tally.done / self.tally.total, status), "text/plain": status}
 
 
 class Line(_Ticking):
-    """One line of a terminal. The interrupt key ends the work and keeps what is done."""
+    """One line in a terminal. Ctrl-C stops the work and keeps the finished runs."""
 
     def __init__(self, tally: Tally, stop: Callable[[], None]) -> None:
         super().__init__(tally)
-        self._held = contextlib.ExitStack()
-        self._held.enter_context(on_interrupt(stop))
+        self._handlers = contextlib.ExitStack()
+        self._handlers.enter_context(on_interrupt(stop))
 
     def draw(self) -> None:
         if sys.stdout.isatty():
             width = shutil.get_terminal_size().columns - 1
-            sys.stdout.write(f"{CLEAR_LINE}{DIM}{self.words()[:width]}{RESET}")
+            sys.stdout.write(f"{CLEAR_LINE}{DIM}{self.status()[:width]}{RESET}")
             sys.stdout.flush()
 
     def end(self, result: Any | None) -> None:
         super().end(result)
-        self._held.close()
+        self._handlers.close()
         if sys.stdout.isatty():
             sys.stdout.write(CLEAR_LINE)
         if result is not None:
-            print(" ".join(filter(None, (f"{self.words()}.", self.tally.note))))
+            print(" ".join(filter(None, (f"{self.status()}.", self.tally.note))))
 
 
-def bar_html(share: float, words: str) -> str:
-    """A bar in the colours of whatever surrounds it; sanitised, only the words are left."""
+def bar_html(share: float, status: str) -> str:
+    """A bar in the colours of the page. In an untrusted notebook, which strips styles, only the text is left."""
     track = "height:4px;max-width:480px;border-radius:2px;background:color-mix(in srgb,currentColor 16%,transparent)"
     fill = f"width:{share:.1%};height:100%;border-radius:2px;background:var(--jp-brand-color1,#1976d2)"
-    return f'<div style="{track}"><div style="{fill}"></div></div><p>{escape(words)}</p>'
+    return f'<div style="{track}"><div style="{fill}"></div></div><p>{escape(status)}</p>'
 
 
 def time_left(tally: Tally, elapsed: float) -> str:
-    """`about 2 min left`, once one has ended and some are left; what was loaded took no time."""
+    """`about 2 min left`; empty until a run has finished. Loaded runs are not counted, since they take no time."""
     asked = tally.done - tally.loaded
     left = tally.total - tally.done
     if not asked or not left:
@@ -156,11 +156,11 @@ def time_left(tally: Tally, elapsed: float) -> str:
 
 
 _shown: list[Any] = []
-"""The tables in the output of the cell that runs."""
+"""Tables in the output of the current cell."""
 
 
 def _show_once(shell: Any, result: Any) -> None:
-    """A table that stands in this cell's output already does not come again as the cell's result."""
+    """Keeps a table that is in the cell's output from being shown again as the cell's result."""
     formatter = shell.display_formatter.ipython_display_formatter
 
     def show(value: Any) -> None:

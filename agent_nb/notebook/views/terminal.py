@@ -46,7 +46,7 @@ class TerminalView:
         self._line(text)
 
     def on_pick(self, pick: object) -> None:
-        """Only the widget has a button for it."""
+        """Does nothing: only the widget has a Pick button."""
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         if run.variants:

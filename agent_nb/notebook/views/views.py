@@ -1,4 +1,4 @@
-"""How a run is shown: live in the page, once at the end when nobody watches, as lines, or in a terminal."""
+"""The views of a run: live in the page, once at the end if nobody is watching, as plain text, or in a terminal."""
 
 import sys
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from agent_nb.render import bundle, first_frame, to_text
 from agent_nb.run import Run
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
-"""Binds the variant of that number, from 1; gives it and the name of its files."""
+"""Binds a variant, counted from 1; returns it and the name of its files, or None if others are still running."""
 
 
 class View(Protocol):
-    """Where a run appears."""
+    """Shows one run in the cell's output."""
 
     def start(self, note: str) -> None: ...
 
@@ -35,8 +35,8 @@ def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool) -> View
     return LiveView(handle) if attended else FrozenView()
 
 
-class _Lines:
-    """What every view says in words."""
+class _KernelView:
+    """What the views in a kernel share."""
 
     def start(self, note: str) -> None:
         if note:
@@ -46,18 +46,18 @@ class _Lines:
         print(text)
 
     def on_pick(self, pick: Pick) -> None:
-        """Only the page has a button for it."""
+        """Does nothing: only the widget has a Pick button."""
 
 
-class PlainView(_Lines):
-    """Stable text, the same every time."""
+class PlainView(_KernelView):
+    """Plain text at the end, the same every time."""
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         print(printable(to_text(run)))
 
 
-class FrozenView(_Lines):
-    """The final bundle, once: nbval and papermill do not follow updates."""
+class FrozenView(_KernelView):
+    """The finished run, displayed once, because nbval and papermill ignore updates of a display."""
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         from IPython.display import display
@@ -65,8 +65,8 @@ class FrozenView(_Lines):
         display(bundle(run), raw=True)
 
 
-class LiveView(_Lines):
-    """The page mounts over a first frame; at the end the frozen result takes its place."""
+class LiveView(_KernelView):
+    """Displays a placeholder that the page replaces with the live widget, and updates it to the finished run."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -102,7 +102,7 @@ class LiveView(_Lines):
 
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
-    """A run as a cell's result, known to the page if there is one; one that nobody shows has only its repr."""
+    """The display of a run that is a cell's result; None for the plain `repr`, if it is running and not in the page."""
     widget = sys.modules.get("agent_nb.notebook.live.hub")
     hub = widget.existing_hub() if widget is not None else None
     if isinstance(run, Handle):

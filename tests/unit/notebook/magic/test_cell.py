@@ -88,8 +88,8 @@ def test_an_answer_in_words_is_a_run_too(shell, server):
 def test_the_person_is_told_what_was_masked(shell):
     shell.names.update(config={"password": "hush-hush"}, api_key="hush-hush", sort_key="price")
     cell = shell.run(f"%%agent hero {DEMO} -w config -w api_key\nBy {{{{sort_key}}}}, as {{{{config}}}} says")
-    words = "Masked as secrets, so the model does not see them: `password` in `config`, `api_key`."
-    assert words in cell.stdout.splitlines()
+    sentence = "Masked as secrets, so the model does not see them: `password` in `config`, `api_key`."
+    assert sentence in cell.stdout.splitlines()
     assert "By price, as" in shell.names["hero"].prompt
     assert "hush" not in shell.names["hero"].prompt
     assert "Masked" not in shell.run(f"%%agent hero {DEMO}\nBy {{{{sort_key}}}}").stdout
@@ -176,10 +176,10 @@ def test_a_check_that_holds_says_nothing(expression):
     ],
 )
 def test_a_check_that_fails_says_what(expression, says):
-    with pytest.raises(CellError) as told:
+    with pytest.raises(CellError) as caught:
         check(quick_run("A form"), expression, {})
-    assert says in str(told.value)
-    assert told.value._render_traceback_() == [f"CheckFailed: {told.value}"]
+    assert says in str(caught.value)
+    assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]
 
 
 def test_a_check_changes_no_variable(shell):
@@ -245,7 +245,7 @@ async def test_picking_binds_the_variant(shell):
 
 async def test_one_run_has_nothing_to_pick(shell):
     handle = Agent(model("demo:", pace=0)).start("A form")
-    with pytest.raises(ConfigError, match="this run has no options"):
+    with pytest.raises(ConfigError, match="this run has no variants"):
         pick(shell.session, handle, 1)
     await handle
 
@@ -257,6 +257,6 @@ async def test_picking_takes_nothing_from_the_person(shell):
         pick(shell.session, race, 2)
     assert shell.names["hero"] is edited
     shell.names["hero"] = 3
-    with pytest.raises(ConfigError, match="is something else now"):
+    with pytest.raises(ConfigError, match="holds something else now"):
         pick(shell.session, race, 2)
     assert shell.names["hero"] == 3

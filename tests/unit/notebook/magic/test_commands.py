@@ -15,7 +15,7 @@ from agent_nb.tools import Toolbox
 from tests.support.shells import quick_run
 
 
-def told(shell, command: str) -> str:
+def table_of(shell, command: str) -> str:
     """The one table a command shows, as text."""
     cell = shell.run(f"%agent {command}")
     assert cell.ok, cell.stderr
@@ -30,7 +30,7 @@ def row(table: str, name: str) -> str:
 
 def test_models_say_which_key_they_want(shell, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    table = told(shell, "models")
+    table = table_of(shell, "models")
     openai, anthropic = (
         next(line for line in table.splitlines() if line.startswith(v)) for v in ("openai:", "anthropic:")
     )
@@ -50,7 +50,7 @@ def test_tools_are_listed_with_those_of_the_person(shell):
         return where
 
     shell.names["launch"] = launch
-    table = told(shell, "tools")
+    table = table_of(shell, "tools")
     assert "-t launch" in row(table, "launch")
     assert " ask " in row(table, "launch")
     assert row(table, "launch").endswith("Launches a rocket.")
@@ -59,10 +59,10 @@ def test_tools_are_listed_with_those_of_the_person(shell):
 
 
 def test_a_listed_run_comes_back_as_listed(shell, tmp_path, monkeypatch):
-    assert told(shell, "runs").startswith("No saved runs in ")
+    assert table_of(shell, "runs").startswith("No saved runs in ")
     for prompt in ("A form", "A game"):
         shell.run(f"%%agent hero -m demo: --pace 0 --plain\n{prompt}")
-    calls = [line.split("  ")[-1].strip() for line in told(shell, "runs").splitlines()[1:]]
+    calls = [line.split("  ")[-1].strip() for line in table_of(shell, "runs").splitlines()[1:]]
     assert calls[1] == "%agent load hero"
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -75,7 +75,7 @@ def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
     run = quick_run()
     for number in range(22):
         RunStore(tmp_path).save(replace(run, name=f"run{number}", id=str(number)))
-    names = [line.split()[0] for line in told(shell, "runs").splitlines()[1:]]
+    names = [line.split()[0] for line in table_of(shell, "runs").splitlines()[1:]]
     assert names == [f"run{number}" for number in range(2, 22)]
 
 
@@ -97,17 +97,17 @@ def fresh_session_costs():
 
 
 def test_cost_counts_each_cell_once(shell, fresh_session_costs):
-    assert told(shell, "cost") == "No runs yet."
+    assert table_of(shell, "cost") == "No runs yet."
     for _ in range(3):
         assert shell.run("%%agent hero -m demo: --pace 0 --plain\nA form").ok
     shell.names["same"] = shell.names["hero"]
     quick_run()
-    assert row(told(shell, "cost"), "demo:").split()[1] == "4"
+    assert row(table_of(shell, "cost"), "demo:").split()[1] == "4"
 
 
 def test_variants_are_counted_by_their_models(shell, fresh_session_costs):
     assert shell.run("%%agent hero -n 3 -m demo: -m demo:shop --pace 0 --plain\nA form").ok
-    table = told(shell, "cost")
+    table = table_of(shell, "cost")
     assert [row(table, name).split()[1] for name in ("demo:", "demo:shop")] == ["3", "3"]
     assert table.endswith("Together $0.0000 in this session.")
 
@@ -115,12 +115,12 @@ def test_variants_are_counted_by_their_models(shell, fresh_session_costs):
 def test_what_was_loaded_or_replayed_is_free(shell, fresh_session_costs, tmp_path):
     paid = ScriptedProvider([[text("done"), usage(input=1_000_000)]] * 2, name="anthropic:claude-opus-5-5")
     run = Agent(paid).recording(tmp_path / "a.jsonl").run_sync("go")
-    before = told(shell, "cost")
+    before = table_of(shell, "cost")
     assert before.endswith(f"Together ${run.cost:.4f} in this session.")
     shell.names["again"] = load(run.save(tmp_path / "a.json"))
-    assert told(shell, "cost") == before
+    assert table_of(shell, "cost") == before
     Agent(replay(tmp_path / "a.jsonl")).run_sync("go")
-    after = told(shell, "cost")
+    after = table_of(shell, "cost")
     assert row(after, run.model).split()[1] == "1"
     assert row(after, run.model).endswith(f"1, recorded at ${run.cost:.4f}")
     assert after.endswith(f"Together ${run.cost:.4f} in this session.")
@@ -128,14 +128,14 @@ def test_what_was_loaded_or_replayed_is_free(shell, fresh_session_costs, tmp_pat
 
 def test_a_price_not_known_is_said(shell, fresh_session_costs):
     SESSION.add(replace(quick_run(), model="ollama:qwen3", cost=None))
-    table = told(shell, "cost")
+    table = table_of(shell, "cost")
     assert row(table, "ollama:qwen3").endswith("not known")
     assert table.endswith("Together $0.0000 in this session; some prices are not known.")
 
 
 def test_config_lists_every_default(shell):
     shell.run("%config AgentMagics.steps = 7")
-    table = told(shell, "config")
+    table = table_of(shell, "config")
     assert row(table, "steps").split()[1] == "7"
     assert {line.split()[0] for line in table.splitlines()[1:-1]} == set(shell.magics.traits(config=True))
 
@@ -167,7 +167,7 @@ def test_the_log_can_be_turned_up_and_down(shell, word, level):
         ("load", "Name a saved run, such as `%agent load hero`; `%agent runs` lists them."),
         ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
         ("undo", "Name the run to put back, such as `%agent undo hero`."),
-        ("undo hero", "`hero` held no other run in this session. `%agent runs` lists the saved ones."),
+        ("undo hero", "There is no earlier run of `hero` in this session. `%agent runs` lists saved runs."),
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],
 )

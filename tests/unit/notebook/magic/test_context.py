@@ -27,8 +27,8 @@ class Sulking:
 
 def test_references_become_their_values():
     names = {"town": {"name": "Lyon"}, "shape": SimpleNamespace(rows=[3, 4]), "n": 2}
-    told = expand("{{n}} pages for {{ town['name'] }}, row {{shape.rows[1]}}", names)
-    assert told.text == "2 pages for Lyon, row 4"
+    described = expand("{{n}} pages for {{ town['name'] }}, row {{shape.rows[1]}}", names)
+    assert described.text == "2 pages for Lyon, row 4"
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_a_value_is_not_expanded_again():
     ],
 )
 def test_what_cannot_be_read_is_said(path, says):
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         lookup(path, {"town": {"name": "Lyon"}, "other": "name"})
-    assert says in str(told.value)
+    assert says in str(caught.value)
 
 
 def test_only_a_prompt_is_told_of_braces():
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         expand("Use {{ x.y }}", {})
-    assert str(told.value).endswith(r"Define it first. For the braces themselves, write \{{ x.y }}.")
-    with pytest.raises(UsageError) as told:
+    assert str(caught.value).endswith(r"Define it first. For the braces themselves, write \{{ x.y }}.")
+    with pytest.raises(UsageError) as caught:
         lookup("x.y", {})
-    assert "{" not in str(told.value)
+    assert "{" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_only_a_prompt_is_told_of_braces():
     ],
 )
 def test_secrets_are_masked_by_their_name(name, value):
-    told = describe(name, value).text
-    assert "hush" not in told
-    assert context.MASK in told
+    described = describe(name, value).text
+    assert "hush" not in described
+    assert context.MASK in described
 
 
 @pytest.mark.parametrize("name", ["keyboard", "monkey", "tokens", "key_figures", "config.user"])
@@ -115,9 +115,9 @@ def test_a_dict_that_holds_itself_ends():
 
 def test_a_frame_is_summed_up():
     frame = pd.DataFrame({"sales": range(2_000), "town": ["Lyon"] * 2_000})
-    told = describe("frame", frame).text
-    assert told.startswith("DataFrame with 2,000 rows and 2 columns\n- sales: int64\n- town: ")
-    assert told.rstrip().splitlines()[-1] == "4,Lyon"
+    described = describe("frame", frame).text
+    assert described.startswith("DataFrame with 2,000 rows and 2 columns\n- sales: int64\n- town: ")
+    assert described.rstrip().splitlines()[-1] == "4,Lyon"
 
 
 def test_a_frame_with_an_index_shows_it():
@@ -126,24 +126,26 @@ def test_a_frame_with_an_index_shows_it():
 
 
 def test_series_and_arrays_tell_their_facts():
-    told = describe("series", pd.Series([1.5, 2.5], name="sales")).text
-    assert told.startswith("Series 'sales' of 2 float64 values")
-    told = describe("grid", np.arange(6).reshape(2, 3)).text
-    assert told.startswith("ndarray of shape (2, 3), int64, from 0 to 5, mean 2.5\n")
+    described = describe("series", pd.Series([1.5, 2.5], name="sales")).text
+    assert described.startswith("Series 'sales' of 2 float64 values")
+    described = describe("grid", np.arange(6).reshape(2, 3)).text
+    assert described.startswith("ndarray of shape (2, 3), int64, from 0 to 5, mean 2.5\n")
     assert describe("empty", np.array([])).text.startswith("ndarray of shape (0,), float64\n")
 
 
 def test_figures_and_pictures_are_sent_as_images():
     figure = Figure()
-    told = expand("Like {{chart}}, not {{photo}}", {"chart": figure, "photo": Picture.new("RGB", (4, 4))})
-    assert told.text == "Like (picture `chart`), not (picture `photo`)"
-    assert [image.name for image in told.images] == ["chart", "photo"]
-    assert told.images[0].data.startswith(b"\x89PNG")
+    described = expand(
+        "Like {{chart}}, not {{photo}}", {"chart": figure, "photo": Picture.new("RGB", (4, 4))}
+    )
+    assert described.text == "Like (picture `chart`), not (picture `photo`)"
+    assert [image.name for image in described.images] == ["chart", "photo"]
+    assert described.images[0].data.startswith(b"\x89PNG")
 
 
 def test_a_long_value_is_cut_and_counted():
-    told = describe("essay", "x" * (TEXT_LIMIT + 1_234)).text
-    assert told == "x" * TEXT_LIMIT + "\n… (1,234 more characters)"
+    described = describe("essay", "x" * (TEXT_LIMIT + 1_234)).text
+    assert described == "x" * TEXT_LIMIT + "\n… (1,234 more characters)"
 
 
 def test_a_value_that_raises_is_named():
@@ -162,8 +164,8 @@ def test_the_last_cells_are_sent_with_output(tmp_path):
     with start_shell(tmp_path) as shell:
         for code in ("first = 1", "print('second')", "third = 'sk-hushhush0123456789abcdefghijklmn'; third"):
             shell.run(code)
-        shell.run("%%agent told --cells 2 --pace 0 -m demo:\nA page")
-        prompt = shell.names["told"].prompt
+        shell.run("%%agent described --cells 2 --pace 0 -m demo:\nA page")
+        prompt = shell.names["described"].prompt
     assert prompt.startswith("A page\n\nCell 2:\n```python\nprint('second')\n```")
     assert "Cell 3:" in prompt
     assert "first = 1" not in prompt
@@ -173,5 +175,5 @@ def test_the_last_cells_are_sent_with_output(tmp_path):
 
 def test_a_cell_may_ask_for_more_than_there_are(tmp_path):
     with start_shell(tmp_path) as shell:
-        assert shell.run("%%agent told --cells 9 --pace 0 -m demo:\nA page").ok
-        assert shell.names["told"].prompt == "A page"
+        assert shell.run("%%agent described --cells 9 --pace 0 -m demo:\nA page").ok
+        assert shell.names["described"].prompt == "A page"

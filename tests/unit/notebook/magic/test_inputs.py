@@ -1,4 +1,4 @@
-"""What `-i` and `--system` name: variables first, then files beside the notebook, then the words themselves."""
+"""What `-i` and `--system` name: variables first, then files beside the notebook, then the text itself."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("named", "text"),
+    ("source", "text"),
     [
         (None, ""),
         ("brand", "# Brand\nSerif type."),
@@ -37,8 +37,8 @@ def home(tmp_path: Path) -> Path:
         ("a\nb " * 400, "a\nb " * 400),
     ],
 )
-def test_a_system_text_is_found(home: Path, named: str | None, text: str):
-    assert find_system(named, {"house": "From a variable.", "place": Path("rules.md")}, home) == text
+def test_a_system_text_is_found(home: Path, source: str | None, text: str):
+    assert find_system(source, {"house": "From a variable.", "place": Path("rules.md")}, home) == text
 
 
 def test_a_variable_comes_before_a_file(home: Path):
@@ -46,23 +46,23 @@ def test_a_variable_comes_before_a_file(home: Path):
 
 
 @pytest.mark.parametrize(
-    ("named", "words"),
+    ("source", "says"),
     [
         ("brnad", "Did you mean `--system brand`"),
         ("hause", "Did you mean `--system house`"),
         ("missing.md", "There is no file 'missing.md'"),
         ("design/other", "There is no file"),
-        ("number", "`number` is a int, not text"),
+        ("number", "`number` is of type int, not text"),
         ("gone", "There is no file 'gone.md'"),
-        ("binary", "not text in UTF-8"),
-        ("long", "a system text takes up to"),
+        ("binary", "is not UTF-8 text"),
+        ("long", "--system takes up to"),
     ],
 )
-def test_a_wrong_name_says_so(home: Path, named: str, words: str):
+def test_a_wrong_name_says_so(home: Path, source: str, says: str):
     (home / "binary.md").write_bytes(b"\xff\xfe\0")
     (home / "long.md").write_text("x" * (SYSTEM_LIMIT + 1))
-    with pytest.raises(UsageError, match=words):
-        find_system(named, {"house": "x", "number": 3, "gone": Path("gone.md")}, home)
+    with pytest.raises(UsageError, match=says):
+        find_system(source, {"house": "x", "number": 3, "gone": Path("gone.md")}, home)
 
 
 def test_design_systems_are_listed(home: Path):

@@ -73,6 +73,6 @@ def test_help_begins_as_a_cell_does(shell):
 
 def test_help_names_the_recommended_models(shell):
     texts = [shell.magics.agent.__doc__, *(trait.help for trait in shell.magics.traits(config=True).values())]
-    named = re.findall(rf"\b({'|'.join(VENDORS)}):([\w.-]*\w)", " ".join(texts))
-    assert {vendor for vendor, _ in named} >= {"anthropic", "openai", "ollama"}
-    assert all(VENDORS[vendor].recommended == model for vendor, model in named), named
+    mentioned = re.findall(rf"\b({'|'.join(VENDORS)}):([\w.-]*\w)", " ".join(texts))
+    assert {vendor for vendor, _ in mentioned} >= {"anthropic", "openai", "ollama"}
+    assert all(VENDORS[vendor].recommended == model for vendor, model in mentioned), mentioned

@@ -1,4 +1,4 @@
-"""What is called like a secret is masked before a model is told of it, wherever it stands."""
+"""What is called like a secret is masked before a model is described of it, wherever it stands."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Model(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         (({"password": "hush-hush"},), f"({{'password': '{MASK}'}},)"),
         ({"a": ({"token": "hush-hush"}, 1)}, f"{{'a': ({{'token': '{MASK}'}}, 1)}}"),
@@ -54,11 +54,11 @@ class Model(BaseModel):
         ({"API key": "hush-hush"}, f"{{'API key': '{MASK}'}}"),
     ],
 )
-def test_secrets_are_masked_wherever_they_stand(value, told):
+def test_secrets_are_masked_wherever_they_stand(value, expected):
     before = repr(value)
     text = describe("value", value).text
     assert "hush" not in text
-    assert told is None or text == told
+    assert expected is None or text == expected
     assert repr(value) == before
 
 
@@ -81,9 +81,9 @@ def test_other_keys_are_told(name):
 def test_columns_are_masked_and_the_frame_stays():
     frame = pd.DataFrame({"user": ["ann", "bob"], "password": ["hush-1", "hush-2"], "token": [1, 2]})
     before = frame.copy()
-    told = describe("frame", frame)
-    assert told.text.endswith(f"user,password,token\nann,{MASK},1\nbob,{MASK},2\n")
-    assert told.masked == ("`password` in `frame`",)
+    described = describe("frame", frame)
+    assert described.text.endswith(f"user,password,token\nann,{MASK},1\nbob,{MASK},2\n")
+    assert described.masked == ("`password` in `frame`",)
     pd.testing.assert_frame_equal(frame, before)
 
 
@@ -99,8 +99,8 @@ def test_twin_columns_and_indexes_are_masked():
 
 
 def test_the_names_are_told_once_each():
-    told = describe("config", [{"password": "a", "user": "ann"}, {"password": "b", "api_key": "c"}])
-    assert told.masked == ("`password` in `config`", "`api_key` in `config`")
+    described = describe("config", [{"password": "a", "user": "ann"}, {"password": "b", "api_key": "c"}])
+    assert described.masked == ("`password` in `config`", "`api_key` in `config`")
     assert describe("api_key", "hush").masked == ("`api_key`",)
     assert describe("notes", f"mine is sk-ant-api03-{'x9-Y' * 8}").masked == ("a key in `notes`",)
     assert describe("notes", "none at all").masked == ()

@@ -72,9 +72,9 @@ def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wa
 )
 def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
     monkeypatch.setenv(MODE_VARIABLE, variable)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         choose(shell, line)
-    assert says in str(told.value)
+    assert says in str(caught.value)
 
 
 def test_the_cassette_is_called_like_the_run(shell):
@@ -110,10 +110,10 @@ def test_a_cassette_that_is_there_plays(shell, recorded, line, plays):
 
 
 def test_a_replay_without_a_cassette_says_so(shell):
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         choose(shell, "hero --replay").provider(0)
-    assert "cassettes/hero.jsonl" in str(told.value)
-    assert str(told.value).endswith("`--record` writes one.")
+    assert "cassettes/hero.jsonl" in str(caught.value)
+    assert str(caught.value).endswith("`--record` writes one.")
 
 
 def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
@@ -130,10 +130,10 @@ def matches(shell, line: str, prompt: str) -> bool:
 
 def test_a_mismatch_says_what_differs(shell, recorded):
     assert matches(shell, "hero", PROMPT)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         matches(shell, "hero", "A game")
-    assert "'cassettes/hero.jsonl' was recorded with" in str(told.value)
-    assert "prompt" in str(told.value)
+    assert "'cassettes/hero.jsonl' was recorded with" in str(caught.value)
+    assert "prompt" in str(caught.value)
     with pytest.raises(UsageError, match="demo"):
         matches(shell, "hero -m openai:gpt-6-sol", PROMPT)
     assert not matches(shell, "hero -m demo:", "A game")

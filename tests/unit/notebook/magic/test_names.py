@@ -13,7 +13,7 @@ CELL = "%%agent hero -m demo: --pace 0 --plain"
 
 @pytest.mark.parametrize("name", ["1x", "class", "a-b", "_hidden", "a.b", ""])
 def test_a_name_must_be_a_variable(name):
-    with pytest.raises(UsageError, match="cannot be a variable's name"):
+    with pytest.raises(UsageError, match="is not a valid name"):
         check_name(name, {})
 
 
@@ -55,13 +55,13 @@ def test_undo_goes_back_run_by_run(shell):
     for prompt in ("A form", "A game", "A page for a bakery"):
         shell.run(f"{CELL}\n{prompt}")
     newest = shell.names["hero"]
-    said = shell.run("%agent undo hero").stdout
-    assert said.startswith("`hero` is the run before again: 'A game', index.html.\n")
+    printed = shell.run("%agent undo hero").stdout
+    assert printed.startswith("`hero` is the run before again: 'A game', index.html.\n")
     assert shell.names["files"] is shell.names["hero"].files
     assert shell.run("%agent undo hero").ok
     assert shell.names["hero"].prompt == "A form"
     assert not shell.run("%agent undo hero").ok
-    assert shell.run(said.split("`")[-2]).ok
+    assert shell.run(printed.split("`")[-2]).ok
     assert shell.names["hero"] == newest
 
 
@@ -108,8 +108,8 @@ def test_a_run_is_loaded_by_name_id_and_path(shell, tmp_path):
         ("'my run.json'", older),
     ):
         shell.names["hero"] = None
-        said = shell.run(f"%agent load {wanted}").stdout
-        assert said == f"`hero` is back: {run.prompt!r}, index.html.\n"
+        printed = shell.run(f"%agent load {wanted}").stdout
+        assert printed == f"`hero` is back: {run.prompt!r}, index.html.\n"
         assert shell.names["hero"] == run
         assert shell.names["files"] == run.files
 

@@ -43,35 +43,38 @@ def test_a_check_takes_the_rest_of_the_line(shell, line, check):
         ("--bugdet=3", "There is no option --bugdet. Did you mean --budget?"),
         ("--xyzzy", "There is no option --xyzzy. `%%agent?` lists the options."),
         ("hero --check", "--check needs an expression"),
-        ("hero --steps many", "--steps takes a whole number from 1 on, such as `--steps 8`."),
-        ("hero --steps", "--steps takes a whole number from 1 on, such as `--steps 8`."),
-        ("hero --steps 0", "--steps takes a whole number from 1 on, such as `--steps 8`."),
-        ("hero -n 0", "-n takes a whole number from 1 on, such as `-n 3`."),
-        ("hero --cells -3", "--cells takes a whole number from 1 on, such as `--cells 2`."),
+        ("hero --steps many", "--steps takes a whole number of at least 1, such as `--steps 8`."),
+        ("hero --steps", "--steps takes a whole number of at least 1, such as `--steps 8`."),
+        ("hero --steps 0", "--steps takes a whole number of at least 1, such as `--steps 8`."),
+        ("hero -n 0", "-n takes a whole number of at least 1, such as `-n 3`."),
+        ("hero --cells -3", "--cells takes a whole number of at least 1, such as `--cells 2`."),
         ("hero --seconds 0", "--seconds takes a number above 0, such as `--seconds 90`."),
         ("hero --budget 0", "--budget takes US dollars above 0, such as `--budget 0.20`."),
         ("hero --budget inf", "--budget takes US dollars above 0, such as `--budget 0.20`."),
-        ("hero --pace -1", "--pace takes a number from 0 on, such as `--pace 0.5`."),
-        ("hero --pace nan", "--pace takes a number from 0 on, such as `--pace 0.5`."),
+        ("hero --pace -1", "--pace takes a number of at least 0, such as `--pace 0.5`."),
+        ("hero --pace nan", "--pace takes a number of at least 0, such as `--pace 0.5`."),
         ("hero --effort heroic", "--effort takes one of none, minimal, low, medium, high, xhigh, max."),
         ("hero -m", "-m needs a value. Model as vendor:model, such as openai:gpt-6.1-sol"),
         ("hero --plain=3", "--plain takes no value."),
-        ("hero --from ''", "--from needs a value. Go on from this Run."),
-        ("hero -i a.png -i ''", "-i needs a value. A picture to send"),
+        ("hero --from ''", "--from needs a value. Continue from this Run."),
+        ("hero -i a.png -i ''", "-i needs a value. Image to send"),
         ('hero --save ""', "--save needs a value."),
-        ("hero --background --check True", "--check waits for the run to end, and --background does not"),
+        (
+            "hero --background --check True",
+            "--check needs the finished run, and --background does not wait for it.",
+        ),
         ("hero -q", "There is no option -q. `%%agent?` lists the options."),
         ("hero --system 'Be kind", "A quotation mark on the %%agent line is not closed."),
     ],
 )
 def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         shell.options(line)
-    assert says in str(told.value)
+    assert says in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "quoted"),
     [
         ("A page for my shop", "'page for my shop'"),
         ("Can you make a page?", "'you make a page?'"),
@@ -81,12 +84,12 @@ def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
         ("A " + "very " * 20 + "long one", "'very very very very very very very very …'"),
     ],
 )
-def test_a_prompt_on_the_line_belongs_below(shell, line, told):
+def test_a_prompt_on_the_line_belongs_below(shell, line, quoted):
     for cell in ("", "\nmore"):
         shown = shell.run(f"%%agent {line}{cell}").stderr
         assert shown == (
             "UsageError: Write the prompt below the %%agent line. "
-            f"That line takes a name and options, not {told}.\n"
+            f"That line takes a name and options, not {quoted}.\n"
         )
 
 

@@ -48,9 +48,9 @@ async def test_an_empty_cell_is_refused(shell, cell):
 )
 async def test_what_is_missing_is_named(shell, line, says):
     shell.names.update(number=3, hero=quick_run())
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         await plan(shell, DEMO + line)
-    assert says in str(told.value)
+    assert says in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ async def test_what_is_missing_is_named(shell, line, says):
     ],
 )
 async def test_what_the_engine_refuses_is_refused_first(shell, line, says):
-    with pytest.raises((ConfigError, UsageError)) as told:
+    with pytest.raises((ConfigError, UsageError)) as caught:
         (await plan(shell, line)).start()
-    assert says in str(told.value)
+    assert says in str(caught.value)
 
 
 async def test_a_saved_run_is_offered_never_loaded(shell):
     shell.run(f"%%agent hero {DEMO} --pace 0\nA form")
     del shell.names["hero"]
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         await plan(shell, DEMO + "x --from hero")
-    call = str(told.value).split("`")[3]
+    call = str(caught.value).split("`")[3]
     assert call == "%agent load hero"
     assert "hero" not in shell.names
     assert shell.run(call).ok

@@ -85,7 +85,7 @@ async def test_the_newest_of_a_name_is_found(store, run):
 
 
 async def test_the_oldest_go_when_there_are_too_many(store, run, monkeypatch):
-    monkeypatch.setattr(store_module, "MOST_RUNS", 3)
+    monkeypatch.setattr(store_module, "MAX_RUNS", 3)
     save_all(store, run, "a", "b", "c", "d", "e")
     assert names(store) == ["c", "d", "e"]
     assert len(list(store.folder.glob("*.json"))) == 3
@@ -93,21 +93,21 @@ async def test_the_oldest_go_when_there_are_too_many(store, run, monkeypatch):
 
 async def test_the_oldest_go_when_they_weigh_too_much(store, run, monkeypatch):
     size = store.save(run).stat().st_size
-    monkeypatch.setattr(store_module, "MOST_BYTES", int(2.5 * size))
+    monkeypatch.setattr(store_module, "MAX_BYTES", int(2.5 * size))
     save_all(store, run, "a", "b", "c")
     assert names(store) == ["b", "c"]
     assert len(list(store.folder.glob("*.json"))) == 2
 
 
 async def test_the_last_run_stays_however_heavy(store, run, monkeypatch):
-    monkeypatch.setattr(store_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(store_module, "MAX_BYTES", 1)
     save_all(store, run, "a", "b")
     assert names(store) == ["b"]
     assert load(store.newest("b")).name == "b"
 
 
 async def test_the_same_run_saved_twice_is_one_row(store, run, monkeypatch):
-    monkeypatch.setattr(store_module, "MOST_RUNS", 2)
+    monkeypatch.setattr(store_module, "MAX_RUNS", 2)
     monkeypatch.setattr(store_module.time, "strftime", lambda *_: "20260101-120000")
     for _ in range(3):
         path = store.save(run)
@@ -145,7 +145,7 @@ async def test_a_damaged_line_costs_only_itself(store, run, line):
 
 
 async def test_pruning_deletes_nothing_outside_the_folder(store, run, monkeypatch):
-    monkeypatch.setattr(store_module, "MOST_RUNS", 1)
+    monkeypatch.setattr(store_module, "MAX_RUNS", 1)
     save_all(store, run, "a")
     precious = store.root.parent / "thesis.txt"
     precious.write_text("ten years")
@@ -159,8 +159,8 @@ async def test_pruning_deletes_nothing_outside_the_folder(store, run, monkeypatc
 async def test_secrets_do_not_reach_the_disk(store, run, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key-0123456789abcdef")
     path = store.save(replace(run, prompt="Use sk-very-secret-key-0123456789abcdef"))
-    kept = path.read_text() + (store.folder / "index.jsonl").read_text()
-    assert "very-secret" not in kept
+    written = path.read_text() + (store.folder / "index.jsonl").read_text()
+    assert "very-secret" not in written
 
 
 async def test_saving_waits_for_the_other_kernel(store, run):
