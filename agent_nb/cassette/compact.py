@@ -1,4 +1,4 @@
-"""What a turn's message shares with its pieces, so that a cassette holds each text once."""
+"""Refers from a turn's message to its streamed pieces, so that a cassette holds each text once."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -10,12 +10,12 @@ from agent_nb.messages import Message, Part, Text, Thinking, ToolCall
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece
 
 _SHORTEST = 24
-"""A shorter text is written out: a reference would be no shorter."""
+"""Shorter texts are written out: a reference would not be shorter."""
 
 
 @dataclass(slots=True)
-class _Spoken:
-    """Everything of one kind that came, joined."""
+class _Streamed:
+    """What was streamed, joined by kind."""
 
     text: str
     thinking: str
@@ -23,17 +23,17 @@ class _Spoken:
 
 
 def natural_parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
-    """The parts a message has when every change of kind begins a new one."""
+    """The parts of a message in which every change of kind begins a new part."""
     order: list[tuple[type, str]] = []
     texts: dict[tuple[type, str, int], list[str]] = {}
     names: dict[str, str] = {}
     for piece in pieces:
         match piece:
             case TextPiece(text) | ThinkingPiece(text):
-                said = Text if isinstance(piece, TextPiece) else Thinking
-                if not order or order[-1][0] is not said:
-                    order.append((said, ""))
-                texts.setdefault((said, "", len(order)), []).append(text)
+                part = Text if isinstance(piece, TextPiece) else Thinking
+                if not order or order[-1][0] is not part:
+                    order.append((part, ""))
+                texts.setdefault((part, "", len(order)), []).append(text)
             case CallStarted(call_id, name):
                 names[call_id] = name
                 order.append((ToolCall, call_id))
@@ -46,14 +46,14 @@ def natural_parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
         if kind is ToolCall:
             arguments = "".join(texts.get((ToolCall, call_id, 0), ()))
             parts.append(ToolCall(call_id, names[call_id], arguments or "{}"))
-        elif words := "".join(texts[(kind, "", place)]):
-            parts.append(Text(words) if kind is Text else Thinking(words))
+        elif text := "".join(texts[(kind, "", place)]):
+            parts.append(Text(text) if kind is Text else Thinking(text))
     return tuple(parts)
 
 
 def packed_parts(parts: Sequence[Part], pieces: Sequence[Piece]) -> list[Any]:
-    """The parts as `["text", length]` and `["call", id, name]` over what was spoken; others as they are."""
-    spoken = _spoken(pieces)
+    """The parts as references to what was streamed, `["text", length]` or `["call", id, name]`, else in wire form."""
+    streamed = _streamed(pieces)
     packed: list[Any] = []
     for part in parts:
         match part:
@@ -61,21 +61,21 @@ def packed_parts(parts: Sequence[Part], pieces: Sequence[Piece]) -> list[Any]:
                 packed.append(["text", len(text)])
             case Thinking(text):
                 packed.append(["thinking", len(text)])
-            case ToolCall(call_id, name, arguments) if spoken.arguments.get(call_id) == arguments:
+            case ToolCall(call_id, name, arguments) if streamed.arguments.get(call_id) == arguments:
                 packed.append(["call", call_id, name])
             case _:
                 packed.append(to_wire(part))
-    if _unpacked(packed, spoken) != tuple(parts):
+    if _unpacked(packed, streamed) != tuple(parts):
         return [to_wire(part) for part in parts]
     return packed
 
 
 def unpacked_parts(packed: Sequence[Any], pieces: Sequence[Piece]) -> tuple[Part, ...]:
-    return _unpacked(packed, _spoken(pieces))
+    return _unpacked(packed, _streamed(pieces))
 
 
-def _unpacked(packed: Sequence[Any], spoken: _Spoken) -> tuple[Part, ...]:
-    text, thinking = _taker(spoken.text), _taker(spoken.thinking)
+def _unpacked(packed: Sequence[Any], streamed: _Streamed) -> tuple[Part, ...]:
+    text, thinking = _cutter(streamed.text), _cutter(streamed.thinking)
     parts: list[Part] = []
     for entry in packed:
         match entry:
@@ -84,29 +84,29 @@ def _unpacked(packed: Sequence[Any], spoken: _Spoken) -> tuple[Part, ...]:
             case ["thinking", int(length)]:
                 parts.append(Thinking(thinking(length)))
             case ["call", str(call_id), str(name)]:
-                parts.append(ToolCall(call_id, name, spoken.arguments[call_id]))
+                parts.append(ToolCall(call_id, name, streamed.arguments[call_id]))
             case _:
                 parts.append(from_wire(Part, entry))
     return tuple(parts)
 
 
-def _taker(whole: str) -> Callable[[int], str]:
+def _cutter(whole: str) -> Callable[[int], str]:
     start = 0
 
-    def take(length: int) -> str:
+    def cut(length: int) -> str:
         nonlocal start
         start += length
         return whole[start - length : start]
 
-    return take
+    return cut
 
 
-def _spoken(pieces: Sequence[Piece]) -> _Spoken:
+def _streamed(pieces: Sequence[Piece]) -> _Streamed:
     arguments: dict[str, list[str]] = {}
     for piece in pieces:
         if isinstance(piece, CallPiece):
             arguments.setdefault(piece.id, []).append(piece.text)
-    return _Spoken(
+    return _Streamed(
         text="".join(piece.text for piece in pieces if isinstance(piece, TextPiece)),
         thinking="".join(piece.text for piece in pieces if isinstance(piece, ThinkingPiece)),
         arguments={call_id: "".join(texts) for call_id, texts in arguments.items()},
@@ -114,7 +114,7 @@ def _spoken(pieces: Sequence[Piece]) -> _Spoken:
 
 
 def packed_vendor(message: Message) -> Any:
-    """The echo, with texts and arguments that stand in the parts replaced by their place there."""
+    """The vendor data, with texts and arguments that are also in the parts replaced by references."""
     texts = [_text_of(part) for part in message.parts]
     places = {text: place for place, text in enumerate(texts) if len(text) >= _SHORTEST}
     objects = [

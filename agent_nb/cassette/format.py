@@ -1,6 +1,6 @@
-"""What a cassette holds, as values: takes of turns, turns of attempts, attempts of pieces, all with their gaps.
+"""The contents of a cassette as values: variants have turns, turns have attempts, attempts have pieces.
 
-A gap is in milliseconds since the moment before it, so that lines can be read and moved by hand.
+A gap is the milliseconds since the previous moment, so that lines can be read and moved by hand.
 """
 
 from collections.abc import Mapping
@@ -15,19 +15,19 @@ from agent_nb.providers.base import Piece, Turn
 FORMAT = "agent_nb.cassette"
 VERSION = 1
 OWN_ENDS: tuple[Reason, ...] = ("end_turn", "max_tokens", "max_steps", "refusal")
-"""A run ends so by what the model said. Any other end comes from outside, and the tape says where."""
+"""Reasons with which a run ends by itself. Any other end comes from outside, and the cassette says where."""
 
 Gap = float
 LONGEST_GAP = 1e9
-"""Milliseconds, eleven days: what is longer was not recorded."""
+"""Milliseconds, eleven days: a longer gap was not recorded."""
 Stage = Literal["turn", "wait", "tools"]
-"""What a run is busy with: the model speaks, a failed attempt is waited out, tools run."""
-Moment = Literal["ready", "running", "asking", "answered", "progress", "changed", "finished"]
+"""What a run is doing: streaming a turn, waiting before a retry, running tools."""
+MomentKind = Literal["ready", "running", "asking", "answered", "progress", "changed", "finished"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """Why an attempt was given up, and how long the run waited."""
+    """Why an attempt failed, and how long the run waited."""
 
     why: str
     wait: float
@@ -36,34 +36,34 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One stream of the model: its pieces, the last a `Turn` unless it was given up or cut."""
+    """One stream of the model: its pieces, ending in a `Turn` unless it failed or was cut."""
 
     pieces: tuple[tuple[Gap, Piece], ...]
     retry: Retry | None = None
     cost: float | None = None
-    """Dollars as they were when it was recorded."""
+    """Dollars at the time of the recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class ToolMoment:
     """A moment in the life of a tool call."""
 
-    what: Moment
+    what: MomentKind
     call: str
     """The id the call has in events."""
     after: Gap = 0
     data: Mapping[str, Any] = field(default_factory=dict)
-    """What cannot be had by running the tool again."""
+    """What running the tool again would not give."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TapedTurn:
+class RecordedTurn:
     attempts: tuple[Attempt, ...]
-    marks: tuple[Mark, ...] = ()
+    moments: tuple[ToolMoment, ...] = ()
 
     @property
     def end(self) -> Turn | None:
-        """What the model had said in the end; None if the run was cut before."""
+        """The finished turn of the last attempt; None if the run was cut before."""
         pieces = self.attempts[-1].pieces if self.attempts else ()
         last = pieces[-1][1] if pieces else None
         return last if isinstance(last, Turn) else None
@@ -75,7 +75,7 @@ class TapedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where a run was ended from outside: by a limit, a person, a failure."""
+    """Where a run was ended from outside: by a limit, a person or a failure."""
 
     during: Stage
     after: Gap = 0
@@ -83,13 +83,13 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Take:
+class RecordedVariant:
     """One variant of a run."""
 
     variant: int
     model: str
     settings: Json
-    turns: tuple[TapedTurn, ...]
+    turns: tuple[RecordedTurn, ...]
     reason: Reason
     seconds: float
     cut: Cut | None = None
@@ -101,4 +101,4 @@ class Cassette:
     """The person's half of the fingerprint: it must match."""
     ours: Json
     """This package's half: only noted when it differs."""
-    takes: tuple[Take, ...]
+    variants: tuple[RecordedVariant, ...]

@@ -1,6 +1,6 @@
-"""Plays a cassette: a provider with the recorded pieces, and tools that give the recorded results.
+"""Plays a cassette: a provider that yields the recorded pieces, and tools that return the recorded results.
 
-Tools that can be run again are, so the files are really made; nothing else is called, asked or sent.
+Repeatable tools really run, so that the files are really made. Nothing else is called, asked or sent.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import differences, release_fingerprint
-from agent_nb.cassette.format import Cassette, Mark, Take, TapedTurn
+from agent_nb.cassette.format import Cassette, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.cassette.reader import read_cassette
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.limits import Limits
@@ -31,30 +31,30 @@ from agent_nb.tools import Tool, Toolbox, ToolOutput
 log = logging.getLogger("agent_nb")
 
 _BREATH = 64
-"""Pieces between two looks at the loop, when no time passes between them."""
+"""Pieces between two yields to the event loop when no time passes between them."""
 _LAG = 0.004
-"""Seconds a replay may be ahead of the person's clock; shorter sleeps are less exact than none."""
+"""Seconds that a replay may run ahead of the wall clock; shorter sleeps are less exact than none."""
 
 
-class Deck(VirtualClock):
-    """The clock of one replay, which also knows how far the tape has played."""
+class ReplayClock(VirtualClock):
+    """The clock of one replay. It also knows how far the cassette has played."""
 
     def __init__(self, pace: float) -> None:
         super().__init__(pace)
         self._begun = time.monotonic()
         self.turn = self.attempt = 0
-        self.marks: tuple[Mark, ...] = ()
-        """The moments of the tools of the turn last played."""
-        self.cut: Take | None = None
-        """Set once everything has played of a take that was cut: what comes next is its end."""
+        self.moments: tuple[ToolMoment, ...] = ()
+        """The tool moments of the last turn played."""
+        self.cut: RecordedVariant | None = None
+        """Set once everything of an interrupted variant has played: what comes next is its end."""
 
     async def sleep(self, seconds: float) -> None:
-        """The run waits before it tries again, and may be cut meanwhile."""
+        """Waits before a retry; the recording may end during the wait."""
         await self.end_if_cut()
         await self.play(seconds)
 
     async def play(self, seconds: float) -> None:
-        """Lets the time between two moments of the tape pass."""
+        """Waits for the time between two recorded moments."""
         self._now = round(self._now + seconds, 4)
         ahead = self._now * self._pace - (time.monotonic() - self._begun)
         await asyncio.sleep(ahead if self._pace and ahead > _LAG else 0)
@@ -71,22 +71,22 @@ class ReplayProvider:
     def __init__(self, cassette: Cassette, shown: str, *, pace: float = 0.0, variant: int = 0) -> None:
         self.cassette, self.path = cassette, shown
         self._pace = check_pace(pace)
-        self.take = cassette.takes[variant]
-        self._prices = _prices(self.take)
+        self.recorded = cassette.variants[variant]
+        self._prices = _prices(self.recorded)
 
     @property
     def name(self) -> str:
-        return self.take.model
+        return self.recorded.model
 
     @property
     def variants(self) -> "list[ReplayProvider]":
-        """All variants of the cassette, this one's siblings."""
-        each = range(len(self.cassette.takes))
+        """All variants of the cassette."""
+        each = range(len(self.cassette.variants))
         return [ReplayProvider(self.cassette, self.path, pace=self._pace, variant=number) for number in each]
 
     def prepare(self, prepared: Prepared) -> Prepared:
         """The same request with the tools, limits, settings and prices of the recording."""
-        recorded = self.take.settings
+        recorded = self.recorded.settings
         config = replace(
             prepared.config,
             toolbox=self._offered(prepared.toolbox),
@@ -112,48 +112,48 @@ class ReplayProvider:
         ]
 
     def _offered(self, toolbox: Toolbox) -> Toolbox:
-        """These tools without the built-in ones that the model was not offered when it was recorded."""
-        names = self.take.settings.get("tools")
+        """The tools without those built-in ones that were not offered in the recording."""
+        names = self.recorded.settings.get("tools")
         left_out = {tool.name for tool in Toolbox.default()}.difference(names) if names is not None else ()
         return Toolbox(tool for tool in toolbox if tool.name not in left_out)
 
     @property
     def repeats(self) -> list[str]:
-        """The tools that will be run again, and so must be there."""
-        turns = [turn for take in self.cassette.takes for turn in take.turns]
+        """The tools that will be run again, so they must exist."""
+        turns = [turn for recorded in self.cassette.variants for turn in recorded.turns]
         return sorted({name for turn in turns for name in _repeated(turn)})
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        deck, take = request.clock, self.take
-        assert isinstance(deck, Deck)
-        if deck.turn >= len(take.turns):
-            raise CassetteError(f"{self.path!r} ends after {len(take.turns)} turns.")
-        turn = take.turns[deck.turn]
-        attempt = turn.attempts[deck.attempt]
+        clock, recorded = request.clock, self.recorded
+        assert isinstance(clock, ReplayClock)
+        if clock.turn >= len(recorded.turns):
+            raise CassetteError(f"{self.path!r} ends after {len(recorded.turns)} turns.")
+        turn = recorded.turns[clock.turn]
+        attempt = turn.attempts[clock.attempt]
         for number, (gap, piece) in enumerate(attempt.pieces):
             if gap or number % _BREATH == 0:
-                await deck.play(gap / 1000)
+                await clock.play(gap / 1000)
             yield piece
-        deck.attempt += 1
-        last = deck.turn == len(take.turns) - 1 and deck.attempt == len(turn.attempts)
+        clock.attempt += 1
+        last = clock.turn == len(recorded.turns) - 1 and clock.attempt == len(turn.attempts)
         if attempt.retry is None:
-            deck.cut = take if last else None
+            clock.cut = recorded if last else None
             if turn.end is None:
-                await deck.end_if_cut()
-            deck.turn, deck.attempt, deck.marks = deck.turn + 1, 0, turn.marks
+                await clock.end_if_cut()
+            clock.turn, clock.attempt, clock.moments = clock.turn + 1, 0, turn.moments
             return
-        await deck.play(attempt.retry.after / 1000)
-        deck.cut = take if last else None
+        await clock.play(attempt.retry.after / 1000)
+        clock.cut = recorded if last else None
         raise ProviderError(attempt.retry.why, retryable=True, retry_after=attempt.retry.wait)
 
     def price(self, usage: Usage) -> float | None:
-        """Dollars as they were when recorded; an estimate in between is of today."""
+        """Dollars as recorded; estimates during a turn use current prices."""
         if self._prices is None:
             return None
         return self._prices[usage] if usage in self._prices else price_of(self.name, usage)
 
     def new_clock(self) -> Clock:
-        return Deck(self._pace)
+        return ReplayClock(self._pace)
 
     async def close(self) -> None:
         """Holds nothing open."""
@@ -163,7 +163,10 @@ class ReplayProvider:
 
 
 def replay(path: str | Path, *, pace: float = 0.0, folder: Path | None = None) -> ReplayProvider:
-    """The recorded model in this file. `pace` 1 takes as long as it took, 0 no time; relative paths are in `folder`."""
+    """The model recorded in this file.
+
+    `pace` is 1 for the recorded times and 0 for no waiting. Relative paths start in `folder`.
+    """
     return ReplayProvider(read_cassette(path, folder), Path(path).as_posix(), pace=pace)
 
 
@@ -171,17 +174,17 @@ def _changed(before: Json, now: Json) -> list[str]:
     return [name for name in now if before.get(name) != now[name]]
 
 
-def _repeated(turn: TapedTurn) -> Iterator[str]:
+def _repeated(turn: RecordedTurn) -> Iterator[str]:
     names = {call.id: call.name for call in turn.calls}
-    for mark in turn.marks:
-        if mark.what == "finished" and "text" not in mark.data:
-            yield names.get(mark.call, names.get(mark.call.rpartition("#")[0], mark.call))
+    for moment in turn.moments:
+        if moment.what == "finished" and "text" not in moment.data:
+            yield names.get(moment.call, names.get(moment.call.rpartition("#")[0], moment.call))
 
 
-def _prices(take: Take) -> dict[Usage, float] | None:
-    """What each attempt cost; None when the model had no known price."""
+def _prices(recorded: RecordedVariant) -> dict[Usage, float] | None:
+    """What each attempt cost; None if the model had no known price."""
     prices = {Usage(): 0.0}
-    for attempt in (attempt for turn in take.turns for attempt in turn.attempts):
+    for attempt in (attempt for turn in recorded.turns for attempt in turn.attempts):
         if attempt.cost is None:
             return None
         counted = [usage for _, piece in attempt.pieces if (usage := getattr(piece, "usage", None))]
@@ -192,56 +195,56 @@ def _prices(take: Take) -> dict[Usage, float] | None:
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedTools(ToolRunner):
-    """Runs calls as the tape says: in its order, at its times, with its results."""
+    """Runs calls as recorded: in that order, at those times, with those results."""
 
     _ended: dict[str, tuple[ToolOutput, ToolError | None]] = field(default_factory=dict)
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
-        assert isinstance(self.clock, Deck)
+        assert isinstance(self.clock, ReplayClock)
         named = dict(calls)
         self._ended.clear()
-        for mark in self.clock.marks:
-            if mark.call not in named:
-                raise CassetteError(f"The cassette has a result for {mark.call!r}, which was not called.")
-            await self.clock.play(mark.after / 1000)
-            call = named[mark.call]
-            if mark.what == "finished":
-                self.results[mark.call] = await self._end(mark, call)
+        for moment in self.clock.moments:
+            if moment.call not in named:
+                raise CassetteError(f"The cassette has a result for {moment.call!r}, which was not called.")
+            await self.clock.play(moment.after / 1000)
+            call = named[moment.call]
+            if moment.what == "finished":
+                self.results[moment.call] = await self._end(moment, call)
             else:
-                await self._play(mark, call)
+                await self._play(moment, call)
         await self.clock.end_if_cut()
         return tuple(self.results[event_id] for event_id, _ in calls)
 
-    async def _play(self, mark: Mark, call: ToolCall) -> None:
+    async def _play(self, moment: ToolMoment, call: ToolCall) -> None:
         tool, args = self._prepared(call)
-        args = mark.data.get("args", args)
+        args = moment.data.get("args", args)
         title = title_of(tool, args) if tool else call.name
-        match mark.what:
+        match moment.what:
             case "ready":
-                self.emit(ToolReady, call_id=mark.call, title=title, args=args)
+                self.emit(ToolReady, call_id=moment.call, title=title, args=args)
             case "running":
-                self.emit(ToolRunning, call_id=mark.call, title=title)
+                self.emit(ToolRunning, call_id=moment.call, title=title)
             case "asking":
-                name, title = mark.data.get("name", call.name), mark.data.get("title", title)
-                self.emit(ApprovalRequested, call_id=mark.call, name=name, title=title, args=args)
+                name, title = moment.data.get("name", call.name), moment.data.get("title", title)
+                self.emit(ApprovalRequested, call_id=moment.call, name=name, title=title, args=args)
             case "answered":
-                approved, note = bool(mark.data["approved"]), str(mark.data.get("note", ""))
-                self.emit(ApprovalResolved, call_id=mark.call, approved=approved, note=note)
+                approved, note = bool(moment.data["approved"]), str(moment.data.get("note", ""))
+                self.emit(ApprovalResolved, call_id=moment.call, approved=approved, note=note)
             case "progress":
-                self.emit(ToolProgress, call_id=mark.call, text=str(mark.data["text"]))
-            case "changed" if "path" in mark.data:
-                self._change(mark)
+                self.emit(ToolProgress, call_id=moment.call, text=str(moment.data["text"]))
+            case "changed" if "path" in moment.data:
+                self._change(moment)
             case "changed":
-                await self._repeat(mark.call, call)
+                await self._repeat(moment.call, call)
             case "finished":
-                raise AssertionError(mark)
+                raise AssertionError(moment)
 
-    async def _end(self, mark: Mark, call: ToolCall) -> ToolResult:
-        data, seconds = mark.data, float(mark.data.get("seconds", 0))
-        self._pay(mark)
+    async def _end(self, moment: ToolMoment, call: ToolCall) -> ToolResult:
+        data, seconds = moment.data, float(moment.data.get("seconds", 0))
+        self._pay(moment)
         if "text" not in data:
-            output, error = await self._repeat(mark.call, call)
-            self._finished(mark.call, seconds, output, error)
+            output, error = await self._repeat(moment.call, call)
+            self._finished(moment.call, seconds, output, error)
             return result_of(call, output, error)
         images: tuple[Image, ...] = from_wire(tuple[Image, ...], data.get("images", ()))
         text, code = str(data["text"]), data.get("code")
@@ -249,19 +252,19 @@ class ReplayedTools(ToolRunner):
             text=text, summary=data.get("summary", ""), images=images, outputs=tuple(data.get("outputs", ()))
         )
         error = ToolError(output.summary or text, code=code, hint=data.get("hint", "")) if code else None
-        self._finished(mark.call, seconds, output, error)
+        self._finished(moment.call, seconds, output, error)
         told = data.get("told_code", code)
         return ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=told)
 
-    def _pay(self, mark: Mark) -> None:
-        """The call costs what it cost when it was recorded."""
-        if "cost" in mark.data:
-            charge, cost = self.open_charge(), mark.data["cost"]
+    def _pay(self, moment: ToolMoment) -> None:
+        """Charges what the call cost when it was recorded."""
+        if "cost" in moment.data:
+            charge, cost = self.open_charge(), moment.data["cost"]
             charge.pay(None if cost is None else float(cost))
-            self.settle(mark.call, charge)
+            self.settle(moment.call, charge)
 
     async def _repeat(self, event_id: str, call: ToolCall) -> tuple[ToolOutput, ToolError | None]:
-        """Runs a tool again that depends on its arguments and the files alone; once."""
+        """Runs a repeatable tool again, once."""
         if event_id not in self._ended:
             try:
                 tool, args = self.toolbox.prepare(call)
@@ -271,17 +274,17 @@ class ReplayedTools(ToolRunner):
                 self._ended[event_id] = ToolOutput(text=""), error
         return self._ended[event_id]
 
-    def _change(self, mark: Mark) -> None:
-        path = str(mark.data["path"])
-        if "text" in mark.data:
-            self.context.files.write(path, str(mark.data["text"]), mark.call)
-        elif "data" in mark.data:
-            self.context.files.write(path, base64.b64decode(mark.data["data"]), mark.call)
+    def _change(self, moment: ToolMoment) -> None:
+        path = str(moment.data["path"])
+        if "text" in moment.data:
+            self.context.files.write(path, str(moment.data["text"]), moment.call)
+        elif "data" in moment.data:
+            self.context.files.write(path, base64.b64decode(moment.data["data"]), moment.call)
         else:
-            self.context.files.delete(path, mark.call)
+            self.context.files.delete(path, moment.call)
 
     def _prepared(self, call: ToolCall) -> tuple[Tool | None, Json]:
-        """The tool and its arguments; a later release may take neither, and the tape still plays."""
+        """The tool and its arguments; a later release may refuse both, and the cassette still plays."""
         try:
             return self.toolbox.prepare(call)
         except ToolError:

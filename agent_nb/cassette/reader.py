@@ -1,4 +1,4 @@
-"""A cassette from its lines. Whatever is wrong with the file is one sentence that names the file and the line."""
+"""Reads a cassette. What is wrong with a file is said in one sentence that names the file and the line."""
 
 import json
 import os
@@ -17,10 +17,10 @@ from agent_nb.cassette.format import (
     Cassette,
     Cut,
     Gap,
-    Mark,
+    RecordedTurn,
+    RecordedVariant,
     Retry,
-    Take,
-    TapedTurn,
+    ToolMoment,
 )
 from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError
@@ -28,9 +28,9 @@ from agent_nb.events import Reason
 from agent_nb.messages import Message, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 
-_MOMENTS = ("ready", "running", "asking", "answered", "progress", "changed", "finished")
+_MOMENT_KINDS = ("ready", "running", "asking", "answered", "progress", "changed", "finished")
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
-AGAIN = "Record it again, or take it back from version control."
+AGAIN = "Record it again, or restore it from version control."
 
 
 def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> Cassette:
@@ -40,14 +40,14 @@ def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> C
 
 
 def locate(path: str | os.PathLike[str], folder: Path | None = None) -> Path:
-    """Where a cassette is that is named so: in `folder` if it is relative, `~` is the home folder."""
+    """The path of a cassette: relative paths start in `folder`, `~` is the home folder."""
     return Path(folder or "") / os.path.expanduser(path)
 
 
 def parse_cassette(text: str, shown: str) -> Cassette:
-    """The cassette that these lines are; `shown` names their file in messages."""
+    """Parses the lines of a cassette; `shown` is the file's name in error messages."""
     rows = _Rows(shown, text)
-    head = rows.take("format")
+    head = rows.expect("format")
     if head["format"] != FORMAT:
         raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
     version = head.get("version")
@@ -58,20 +58,20 @@ def parse_cassette(text: str, shown: str) -> Cassette:
             f"{shown!r} was recorded by a newer agent_nb (format {version}; this one reads {VERSION}). "
             "Upgrade: `pip install -U agent-nb`."
         )
-    yours, ours = rows.take("yours")["yours"], rows.take("ours")["ours"]
+    yours, ours = rows.expect("yours")["yours"], rows.expect("ours")["ours"]
     if not isinstance(yours, dict) or not isinstance(ours, dict):
         raise rows.damage("it does not say what was asked")
-    takes = [_take(rows)]
+    variants = [_variant(rows)]
     while rows.more:
-        takes.append(_take(rows))
-    return Cassette(yours=yours, ours=ours, takes=tuple(takes))
+        variants.append(_variant(rows))
+    return Cassette(yours=yours, ours=ours, variants=tuple(variants))
 
 
 def _text(path: Path, shown: str) -> str:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise CassetteError(f"{shown!r} is not a cassette: it is not a file.")
-        return path.read_bytes().decode("utf-8-sig")  # some editors put a mark in front
+        return path.read_bytes().decode("utf-8-sig")  # some editors write a byte order mark
     except FileNotFoundError:
         raise CassetteError(f"There is no cassette {shown!r}.") from None
     except UnicodeDecodeError:
@@ -81,7 +81,7 @@ def _text(path: Path, shown: str) -> str:
 
 
 class _Rows:
-    """The lines one after another; each a JSON object whose first key says what it is."""
+    """Iterates over the lines. Each is a JSON object whose first key says what it is."""
 
     def __init__(self, shown: str, text: str) -> None:
         self._shown = shown
@@ -99,7 +99,7 @@ class _Rows:
 
     @property
     def kind(self) -> str:
-        """What the next line is; empty when there is none."""
+        """The kind of the next line; empty at the end."""
         return next(iter(self._row()), "") if self.more else ""
 
     def next(self) -> Json:
@@ -107,7 +107,7 @@ class _Rows:
         self._place += 1
         return row
 
-    def take(self, kind: str) -> Json:
+    def expect(self, kind: str) -> Json:
         """The next line, which must be of this kind."""
         if not self.more:
             raise self.cut_short()
@@ -116,11 +116,11 @@ class _Rows:
         if found != kind:
             if kind == "format":
                 raise CassetteError(f"{self._shown!r} is not a cassette: it does not say it is one.")
-            raise self.damage(f"{kind!r} is due here, not {found!r}")
+            raise self.damage(f"{kind!r} is expected here, not {found!r}")
         return row
 
     def damage(self, why: object) -> CassetteError:
-        """What is wrong with the line just taken."""
+        """An error about the last line read."""
         return CassetteError(f"{self._shown!r} is damaged at line {max(self._place, 1)}: {why}. {AGAIN}")
 
     def cut_short(self) -> CassetteError:
@@ -144,9 +144,9 @@ class _Rows:
         raise self.damage("it is not a JSON object")
 
 
-def _take(rows: _Rows) -> Take:
-    head = rows.take("variant")
-    turns: list[tuple[tuple[Attempt, ...], list[Mark]]] = []
+def _variant(rows: _Rows) -> RecordedVariant:
+    head = rows.expect("variant")
+    turns: list[tuple[tuple[Attempt, ...], list[ToolMoment]]] = []
     pieces: list[tuple[Gap, Piece]] = []
     attempts: list[Attempt] = []
     while (kind := rows.kind) != "end":
@@ -165,24 +165,24 @@ def _take(rows: _Rows) -> Take:
                 case "tool":
                     if pieces or attempts or not turns:
                         raise ValueError("a tool line stands inside a turn")
-                    turns[-1][1].append(_mark(row))
+                    turns[-1][1].append(_moment(row))
                 case _:
                     pieces += _pieces(kind, row, rows, pieces)
         except _BROKEN as error:
             raise rows.damage(_words(error)) from None
     end = rows.next()
     try:
-        taped = [TapedTurn(attempts=tried, marks=tuple(marks)) for tried, marks in turns]
-        if end["turns"] != len(taped):
-            raise ValueError(f"the run has {end['turns']} turns and the file {len(taped)}")
+        recorded_turns = [RecordedTurn(attempts=tried, moments=tuple(moments)) for tried, moments in turns]
+        if end["turns"] != len(recorded_turns):
+            raise ValueError(f"the run has {end['turns']} turns and the file {len(recorded_turns)}")
         cut = _cut(end)
-        return _closed(head, [*taped, *_open_turn(cut, attempts, pieces, _cost(end))], end, cut)
+        return _closed(head, [*recorded_turns, *_open_turn(cut, attempts, pieces, _cost(end))], end, cut)
     except _BROKEN as error:
         raise rows.damage(_words(error)) from None
 
 
 def _cut(end: Json) -> Cut | None:
-    """Where the run was ended from outside; None when it came to its own end."""
+    """Where the run was ended from outside; None if it ended by itself."""
     if end["end"] not in get_args(Reason):
         raise ValueError(f"a run does not end {end['end']!r}")
     if end["end"] in OWN_ENDS:
@@ -193,13 +193,13 @@ def _cut(end: Json) -> Cut | None:
 
 def _open_turn(
     cut: Cut | None, attempts: list[Attempt], pieces: list[tuple[Gap, Piece]], cost: float | None
-) -> list[TapedTurn]:
-    """The turn in which the run was cut, if it was cut in one; what has no end otherwise is damage."""
+) -> list[RecordedTurn]:
+    """The unfinished turn in which the run was cut. Any other unfinished turn is damage."""
     match cut and cut.during:
         case "turn":
-            return [TapedTurn(attempts=(*attempts, Attempt(pieces=tuple(pieces), cost=cost)))]
+            return [RecordedTurn(attempts=(*attempts, Attempt(pieces=tuple(pieces), cost=cost)))]
         case "wait" if attempts and not pieces:
-            return [TapedTurn(attempts=tuple(attempts))]
+            return [RecordedTurn(attempts=tuple(attempts))]
         case "tools" | None if not attempts and not pieces:
             return []
         case None:
@@ -208,12 +208,12 @@ def _open_turn(
             raise ValueError(f"it cannot have ended during {during!r}")
 
 
-def _closed(head: Json, turns: list[TapedTurn], end: Json, cut: Cut | None) -> Take:
+def _closed(head: Json, turns: list[RecordedTurn], end: Json, cut: Cut | None) -> RecordedVariant:
     if not turns:
         raise ValueError("it has no turns")
     for number, turn in enumerate(turns, start=1):
         _check_calls(turn, number, cut if number == len(turns) else None, last=number == len(turns))
-    return Take(
+    return RecordedVariant(
         variant=int(head["variant"]),
         model=str(head["model"]),
         settings=dict(head["settings"]),
@@ -224,16 +224,16 @@ def _closed(head: Json, turns: list[TapedTurn], end: Json, cut: Cut | None) -> T
     )
 
 
-def _check_calls(turn: TapedTurn, number: int, cut: Cut | None, *, last: bool) -> None:
-    """Each call has its result, but for the last turn: there they may all be missing, or some if it was cut."""
-    ended = [mark.call for mark in turn.marks if mark.what == "finished"]
+def _check_calls(turn: RecordedTurn, number: int, cut: Cut | None, *, last: bool) -> None:
+    """Checks that each call has one result. In the last turn all may be missing, or some if it was cut."""
+    ended = [moment.call for moment in turn.moments if moment.what == "finished"]
     in_tools = cut is not None and cut.during == "tools"
     complete = len(ended) == len(turn.calls)
     open_end = last and (len(ended) < len(turn.calls) if in_tools else not ended)
     if len(ended) != len(set(ended)) or not (complete or open_end) or (in_tools and not turn.calls):
         raise ValueError(f"turn {number} has {len(turn.calls)} calls and {len(ended)} results")
     ids = {call.id for call in turn.calls}
-    for call in (mark.call for mark in turn.marks):
+    for call in (moment.call for moment in turn.moments):
         if not {call, call.rpartition("#")[0]} & ids:
             raise ValueError(f"turn {number} has a result for {call!r}, which was not called")
 
@@ -281,7 +281,7 @@ def _call_id(row: Json, before: list[tuple[float, Piece]]) -> str:
 
 def _finished(row: Json, pieces: list[tuple[float, Piece]], number: int) -> Attempt:
     if row["turn"] != number:
-        raise ValueError(f"turn {number} is due here, not {row['turn']}")
+        raise ValueError(f"turn {number} is expected here, not {row['turn']}")
     spoken = [piece for _, piece in pieces]
     parts = unpacked_parts(row["parts"], spoken) if "parts" in row else natural_parts(spoken)
     vendor = unpacked_vendor(row.get("vendor", {}), parts)
@@ -300,16 +300,16 @@ def _given_up(row: Json, pieces: list[tuple[float, Piece]]) -> Attempt:
     return Attempt(pieces=tuple(pieces), retry=retry, cost=_cost(row))
 
 
-def _mark(row: Json) -> Mark:
+def _moment(row: Json) -> ToolMoment:
     data = {key: value for key, value in row.items() if key not in ("tool", "id", "after")}
-    if row["tool"] not in _MOMENTS:
+    if row["tool"] not in _MOMENT_KINDS:
         raise ValueError(f"a tool has no moment {row['tool']!r}")
-    return Mark(what=row["tool"], call=str(row["id"]), after=_gap(row), data=data)
+    return ToolMoment(what=row["tool"], call=str(row["id"]), after=_gap(row), data=data)
 
 
 def _usage(counts: Json) -> Usage:
     if unknown := [name for name in counts if name not in Usage.__slots__]:
-        raise ValueError(f"{unknown[0]!r} is no count of tokens")
+        raise ValueError(f"{unknown[0]!r} is not a token count")
     return Usage(**{name: int(count) for name, count in counts.items()})
 
 

@@ -1,6 +1,6 @@
-"""Records a run while it happens: the pieces on their way from the model, the moments of its tools from the events.
+"""Records a run while it happens: pieces as they come from the model, tool moments from the events.
 
-The run itself is not changed in any way. `Recording` collects the takes and writes the file.
+The run itself is not changed. `Recording` collects the variants and writes the file.
 """
 
 import contextlib
@@ -9,7 +9,18 @@ from typing import Any, Protocol, assert_never
 
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.fingerprint import release_fingerprint
-from agent_nb.cassette.format import OWN_ENDS, Attempt, Cut, Gap, Mark, Moment, Retry, Stage, Take, TapedTurn
+from agent_nb.cassette.format import (
+    OWN_ENDS,
+    Attempt,
+    Cut,
+    Gap,
+    MomentKind,
+    RecordedTurn,
+    RecordedVariant,
+    Retry,
+    Stage,
+    ToolMoment,
+)
 from agent_nb.cassette.recording import Recording, Target
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import CostMeter, estimate_tokens
@@ -48,27 +59,27 @@ NOT_REPLAYED: dict[type[BaseEvent], str] = {}
 """Events that a replay does not emit, each with the reason. A test plays a run that has all the others."""
 
 _ALWAYS = ("text", "seconds", "cost")
-"""What is written of a call that cannot be run again, even where it is empty."""
+"""Fields that are always written for a call that is not repeated, even if empty."""
 
 
 class Recordable(Protocol):
-    """What the recorder needs of a run under way."""
+    """What the recorder needs from a running run."""
 
     @property
     def files(self) -> Files: ...
 
     call_costs: dict[str, float | None]
-    """What calls cost, by their ids in events."""
+    """The cost of calls, by their ids in events."""
 
 
 class Recorder:
-    """One take in the making. `tap` goes between engine and model, `hear` follows the run's events."""
+    """Records one variant. `tap` goes between engine and model, `hear` follows the run's events."""
 
     def __init__(self, recording: Recording, config: RunConfig) -> None:
         self.recording, self._config = recording, config
-        self._turns: list[tuple[list[Attempt], list[Mark]]] = []
+        self._turns: list[tuple[list[Attempt], list[ToolMoment]]] = []
         self._pieces: list[tuple[float | None, Piece]] = []
-        """Pieces of the attempt under way, with the time of the events they became."""
+        """Pieces of the current attempt, with the times of their events."""
         self._calls: list[str] = []
         """The calls of this turn by the ids they have in events."""
         self._names: dict[str, str] = {}
@@ -109,7 +120,7 @@ class Recorder:
             case MessageAdded(message=message):
                 self._keep_results([part for part in message.parts if isinstance(part, ToolResult)])
             case RunFinished():
-                self.recording.add(self._take(event))
+                self.recording.add(self._variant(event))
             case _:
                 self._hear_call(event, run)
                 self._time_piece(event.at)
@@ -120,61 +131,60 @@ class Recorder:
                 self._calls.append(call_id)
                 self._names[call_id] = name
             case ToolReady():
-                self._mark("ready", event, {"args": event.args} if self._hooked else {})
+                self._moment("ready", event, {"args": event.args} if self._hooked else {})
             case ToolRunning():
-                self._mark("running", event, {})
+                self._moment("running", event, {})
             case ApprovalRequested(name=name, title=title):
                 about_tool = name == self._names[event.call_id]
-                self._mark("asking", event, {} if about_tool else {"name": name, "title": title})
+                self._moment("asking", event, {} if about_tool else {"name": name, "title": title})
             case ApprovalResolved(approved=approved, note=note):
-                self._mark("answered", event, {"approved": approved, "note": note})
+                self._moment("answered", event, {"approved": approved, "note": note})
             case ToolProgress(text=text):
-                self._mark("progress", event, {"text": text})
+                self._moment("progress", event, {"text": text})
             case FileChanged(path=path, call_id=str(call_id)):
                 again = self._repeats(call_id)
-                self._mark("changed", event, {} if again else _content(path, run.files.get(path)))
+                self._moment("changed", event, {} if again else _content(path, run.files.get(path)))
             case FileChanged():
                 pass  # given with the prompt or found in the answer: the engine emits it again
             case ToolFinished(code="STOPPED", summary=summary) if summary == NOT_RUN:
                 pass  # the engine closes open calls at the end of a replay, too
             case ToolFinished():
                 cost = {"cost": run.call_costs[event.call_id]} if event.call_id in run.call_costs else {}
-                self._mark("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
+                self._moment("finished", event, {"seconds": event.seconds, **self._outcome(event), **cost})
             case _:
                 assert_never(event)
 
     def _time_piece(self, at: float) -> None:
-        """The newest piece gets the time of the first event that followed it."""
+        """Gives the newest piece the time of the first event after it."""
         if self._pieces and self._pieces[-1][0] is None:
             self._pieces[-1] = (at, self._pieces[-1][1])
 
-    def _mark(self, what: Moment, event: Any, data: Json) -> None:
+    def _moment(self, what: MomentKind, event: Any, data: Json) -> None:
         self._turns[-1][1].append(
-            Mark(what=what, call=event.call_id, after=self._gap(event.at), data=to_wire(data))
+            ToolMoment(what=what, call=event.call_id, after=self._gap(event.at), data=to_wire(data))
         )
 
     def _outcome(self, event: ToolFinished) -> Json:
-        """What the person was shown of a call that cannot be run again; its text follows with the message."""
-        cut = event.code in ("TIMEOUT", "DENIED", "STOPPED")
-        if self._repeats(event.call_id) and not cut and not self._others_wrote(event.call_id):
+        """What the person saw of a call that is not repeated; its text follows with the message."""
+        if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED", "STOPPED"):
             return {}
         told: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
         return {**told, "outputs": list(event.outputs)}
 
     def _keep_results(self, results: list[ToolResult]) -> None:
-        """Adds to the calls that cannot be run again what the model was told."""
+        """Adds the results that the model received to the calls that are not repeated."""
         told = dict(zip(self._calls, results, strict=False))
-        marks = self._turns[-1][1]
-        for place, mark in enumerate(marks):
-            if mark.what == "finished" and "text" in mark.data and mark.call in told:
-                result = told[mark.call]
-                data = {**mark.data, "text": result.text, "images": to_wire(result.images)}
-                if result.code != mark.data["code"]:
+        moments = self._turns[-1][1]
+        for place, moment in enumerate(moments):
+            if moment.what == "finished" and "text" in moment.data and moment.call in told:
+                result = told[moment.call]
+                data = {**moment.data, "text": result.text, "images": to_wire(result.images)}
+                if result.code != moment.data["code"]:
                     data["told_code"] = result.code
                 if data["summary"] == one_line(result.text):
                     data["summary"] = ""
                 kept = {key: value for key, value in data.items() if value or key in _ALWAYS}
-                marks[place] = Mark(what=mark.what, call=mark.call, after=mark.after, data=kept)
+                moments[place] = ToolMoment(what=moment.what, call=moment.call, after=moment.after, data=kept)
 
     def _repeats(self, call_id: str) -> bool:
         tool = self._config.toolbox.get(self._names.get(call_id, ""))
@@ -192,14 +202,14 @@ class Recorder:
 
     @property
     def _hooked(self) -> bool:
-        """With the caller's own code around the tools, nothing can be run again."""
+        """Whether the caller's hooks may change calls; then no tool is repeated."""
         return bool(self._config.hooks.before or self._config.hooks.after)
 
     def _begin_attempt(self, stage: Stage) -> None:
         self._pieces, self._calls, self._stage = [], [], stage
 
     def _timed(self, end: float) -> list[tuple[Gap, Piece]]:
-        """The pieces of the attempt with their gaps; one that became no event has the time of the one before."""
+        """The pieces of the attempt with their gaps; a piece without an event has the time of the one before."""
         timed = []
         for at, piece in self._pieces:
             moment = end if isinstance(piece, Turn) else at
@@ -213,7 +223,7 @@ class Recorder:
         return Attempt(pieces=tuple(pieces), retry=retry, cost=self._config.price(counted))
 
     def _expected(self, pieces: list[tuple[Gap, Piece]]) -> Usage:
-        """What an attempt without an end comes to, as the run reckons it: a replay is to count the same."""
+        """The usage of an unfinished attempt as the run estimates it, so that a replay counts the same."""
         assert self._request is not None
         meter = CostMeter(self._config.price)
         meter.begin_turn(estimate_tokens(self._request.messages, self._request.system))
@@ -223,7 +233,7 @@ class Recorder:
         return meter.total
 
     def _gap(self, at: float) -> Gap:
-        """Milliseconds from where a replay's clock stands to `at`, and moves it there."""
+        """Advances the replay's clock to `at` and returns the milliseconds in between."""
         gap = round((at - self._now) * 1000, 1)
         self._now = at
         return int(gap) if gap.is_integer() else gap
@@ -239,10 +249,13 @@ class Recorder:
             self._now = round(self._now - attempts[-1].retry.wait, 4)
         return Cut(during=self._stage, after=self._gap(end.at), error=end.error)
 
-    def _take(self, end: RunFinished) -> Take:
+    def _variant(self, end: RunFinished) -> RecordedVariant:
         cut = self._cut(end) if self._turns and end.reason not in OWN_ENDS else None
-        turns = [TapedTurn(attempts=tuple(attempts), marks=tuple(marks)) for attempts, marks in self._turns]
-        return Take(
+        turns = [
+            RecordedTurn(attempts=tuple(attempts), moments=tuple(moments))
+            for attempts, moments in self._turns
+        ]
+        return RecordedVariant(
             variant=end.variant,
             model=self._config.provider.name,
             settings={name: value for name, value in self._config.settings.items() if name != "replayed"},
@@ -265,7 +278,7 @@ def record(target: Target, variants: Sequence[Prepared]) -> list[Recorder]:
 
 
 class _Tap:
-    """The model, overheard."""
+    """Passes the model's pieces on and records them."""
 
     def __init__(self, provider: Provider, recorder: Recorder) -> None:
         self._provider, self._recorder = provider, recorder
@@ -289,13 +302,13 @@ class _Tap:
 
 
 def _counted(pieces: Iterable[tuple[Gap, Piece]]) -> Usage:
-    """What an attempt comes to: the last that its vendor counted."""
+    """The last usage that the vendor reported in an attempt."""
     counted = [piece.usage for _, piece in pieces if isinstance(piece, UsagePiece | Turn)]
     return counted[-1] if counted else Usage()
 
 
 def _content(path: str, content: Content | None) -> Json:
-    """A file as a tool left it that will not be run again."""
+    """The contents of a file that a tool wrote that is not repeated."""
     match content:
         case str():
             return {"path": path, "text": content}

@@ -1,6 +1,6 @@
-"""A cassette in the making: collects the takes of a run's variants and writes the file, whole or not at all.
+"""Collects the recorded variants of a run and writes the cassette, whole or not at all.
 
-The loop does not wait for it: a long run takes seconds to write, so that is done in a thread.
+It is written in a thread, because a long run takes seconds to write.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.cassette.fingerprint import differences
-from agent_nb.cassette.format import Cassette, Take
+from agent_nb.cassette.format import Cassette, RecordedVariant
 from agent_nb.cassette.masking import masked
 from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.writer import write_cassette
@@ -20,17 +20,17 @@ from agent_nb.errors import CassetteError
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 _SELDOM_WANTED = {"stopped": "was stopped", "interrupted": "was interrupted", "failed": "failed"}
-"""Ends that are recorded only with `force`, lest they replace a good recording."""
+"""Reasons that are recorded only with `force`, so that they do not replace a good recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a cassette is to be written."""
+    """Where to write a cassette."""
 
     path: Path
-    """As the person gave it, and reads it in messages."""
+    """As the person gave it; shown in messages."""
     folder: Path
-    """Where it is, if it is relative."""
+    """The folder of a relative path."""
     force: bool = False
 
     @property
@@ -39,32 +39,32 @@ class Target:
 
 
 class Recording:
-    """What was asked and where it goes. The file is written when every variant has come to its own end."""
+    """Collects the recorded variants of a run and writes the file when all have ended."""
 
     def __init__(self, target: Target, *, yours: Json, ours: Json, variants: int = 1) -> None:
         check_target(target, yours)
         self._target, self._yours, self._ours = target, yours, ours
-        self._missing, self._takes = variants, list[Take]()
+        self._missing, self._takes = variants, list[RecordedVariant]()
         self._writing: asyncio.Future[None] | None = None
         self.outcome = _FAILED
         """Where the cassette is, or why there is none."""
 
-    def add(self, take: Take) -> None:
-        """One variant has ended; with the last of them the cassette is written."""
+    def add(self, recorded: RecordedVariant) -> None:
+        """Adds a variant that has ended; the last one writes the cassette."""
         self._missing -= 1
-        self._takes.append(take)
+        self._takes.append(recorded)
         if self._missing:
             return
-        takes = sorted(self._takes, key=lambda take: take.variant)
-        if told := self._refusal(takes):
-            self.outcome = told
+        variants = sorted(self._takes, key=lambda recorded: recorded.variant)
+        if refusal := self._refusal(variants):
+            self.outcome = refusal
             return
-        cassette = Cassette(yours=self._yours, ours=self._ours, takes=tuple(takes))
+        cassette = Cassette(yours=self._yours, ours=self._ours, variants=tuple(variants))
         self.outcome = f"{self._target.path.as_posix()} is being written."
         self._writing = asyncio.get_running_loop().run_in_executor(None, self._keep, cassette)
 
     async def settled(self) -> None:
-        """Waits until the file is there, if it is being written."""
+        """Waits until the file has been written."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
 
@@ -75,15 +75,15 @@ class Recording:
             log.exception("the cassette could not be written")
             self.outcome = _FAILED
 
-    def _refusal(self, takes: list[Take]) -> str:
-        """Why there is to be no cassette; empty when there is."""
-        for take in takes:
-            which = f"option {take.variant + 1}" if len(takes) > 1 else "the run"
-            if not take.turns:
+    def _refusal(self, variants: list[RecordedVariant]) -> str:
+        """Why no cassette is written; empty if one is."""
+        for recorded in variants:
+            which = f"variant {recorded.variant + 1}" if len(variants) > 1 else "the run"
+            if not recorded.turns:
                 return f"Not recorded: {which} ended before the model was asked."
-            if take.reason in _SELDOM_WANTED and not self._target.force:
-                told = f"{which} {_SELDOM_WANTED[take.reason]}"
-                return f"Not recorded: {told}. `--record --force` records such a run too."
+            if recorded.reason in _SELDOM_WANTED and not self._target.force:
+                ending = f"{which} {_SELDOM_WANTED[recorded.reason]}"
+                return f"Not recorded: {ending}. `--record --force` records such a run too."
         return ""
 
     def _write(self, recorded: Cassette) -> str:
@@ -107,7 +107,7 @@ class Recording:
 
 
 def check_target(target: Target, yours: Json) -> None:
-    """Raises before anything is sent if the cassette could not be written, or would replace another's."""
+    """Raises before anything is sent if the cassette cannot be written or would replace one of another prompt."""
     shown, path = target.path.as_posix(), target.file
     if why := _why_not_there(path):
         raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
@@ -116,16 +116,16 @@ def check_target(target: Target, yours: Json) -> None:
             before = read_cassette(target.path, target.folder)
         except CassetteError as error:
             damage = str(error).removesuffix(AGAIN).strip()
-            raise CassetteError(f"{damage} To record over it all the same, use `--force`.") from None
+            raise CassetteError(f"{damage} Use `--force` to record over it.") from None
         prompt = {"prompt": before.yours.get("prompt", "")}
-        if told := differences({**yours, **prompt}, yours):
+        if differing := differences({**yours, **prompt}, yours):
             raise CassetteError(
-                f"{shown!r} was recorded with {told[0]}. Give another name, or record over it with `--force`."
+                f"{shown!r} was recorded with {differing[0]}. Give another name, or record over it with `--force`."
             )
 
 
 def _why_not_there(path: Path) -> str:
-    """Why no file can be written at a path; empty when there is nothing against it."""
+    """Why no file can be written at a path; empty if one can."""
     try:
         if path.exists() and not path.is_file():
             return "it is a folder" if path.is_dir() else "it is not a file"
@@ -134,4 +134,4 @@ def _why_not_there(path: Path) -> str:
         return str(getattr(error, "strerror", error))
     if folder.is_dir() and os.access(folder, os.W_OK):
         return ""
-    return f"{folder.as_posix()!r} does not take new files"
+    return f"{folder.as_posix()!r} does not recorded new files"

@@ -1,7 +1,7 @@
-"""How a text was cut into fragments, and when each came: `20+312 20*5 17+4`.
+"""How a text was split into fragments, and when each arrived: `20+312 20*5 17+4`.
 
-Each word is a fragment's length, `+` the milliseconds since the moment before, `*` how many follow like it.
-Where that would outweigh the text (a slow model, a few characters at a time) it is packed, after a `z`.
+Each word is the length of a fragment, `+` the milliseconds since the previous moment, `*` the number of repetitions.
+If that is long compared to the text (a slow model, a few characters at a time), it is compressed, after a `z`.
 """
 
 import base64
@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from agent_nb.cassette.format import LONGEST_GAP, Gap
 
 _WEIGHT = 10
-"""Packed when longer than this part of the text."""
+"""Compressed if longer than the text divided by this."""
 _WORD = re.compile(r"(\d{1,12})([+-]\d{1,12}(?:\.\d{1,12})?)?(?:\*(\d{1,7}))?")
 _LONGEST_WORD = 40
 _EMPTY = 100_000
-"""Fragments without a character that a text may have: some vendors send such."""
+"""Empty fragments that a text may have: some vendors send them."""
 
 
 def write_pace(cuts: Iterable[tuple[int, Gap]], chars: int) -> str:
@@ -35,14 +35,14 @@ def write_pace(cuts: Iterable[tuple[int, Gap]], chars: int) -> str:
 
 
 def read_pace(pace: str, text: str) -> Iterator[tuple[str, Gap]]:
-    """The fragments and their gaps; ValueError when the pace is not one of this text."""
+    """The fragments and their gaps; ValueError if the pace does not belong to this text."""
     if pace.startswith("z"):
         try:
             packed = base64.b64decode(pace[1:], validate=True)
             most = _LONGEST_WORD * (len(text) + _EMPTY)
             pace = zlib.decompressobj().decompress(packed, most).decode()
         except (binascii.Error, zlib.error, UnicodeDecodeError):
-            raise ValueError("its pace cannot be unpacked") from None
+            raise ValueError("its pace cannot be decompressed") from None
     start = 0
     for number, (length, gap) in enumerate(_cuts(pace)):
         if start > len(text) or number > len(text) + _EMPTY or abs(gap) > LONGEST_GAP:
@@ -61,7 +61,7 @@ def _cuts(pace: str) -> Iterator[tuple[int, Gap]]:
     for word in pace.split(" "):
         found = _WORD.fullmatch(word)
         if found is None:
-            raise ValueError(f"{word[:20]!r} is no pace")
+            raise ValueError(f"{word[:20]!r} is not a pace")
         length, gap, count = found.groups()
         cut = int(length), (float(gap) if "." in gap else int(gap)) if gap else 0
         yield from itertools.repeat(cut, int(count or 1))

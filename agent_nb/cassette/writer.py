@@ -1,6 +1,6 @@
-"""A cassette as lines of JSON: the first key says what a line is; long texts go on in `more` lines.
+"""Writes a cassette as lines of JSON: the first key says what a line is; long texts continue in `more` lines.
 
-What the pieces already say is not written twice: a turn's parts and the vendor's echo refer to it.
+No text is written twice: a turn's parts and vendor data refer to the pieces.
 """
 
 import itertools
@@ -12,15 +12,15 @@ from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.cassette.compact import natural_parts, packed_parts, packed_vendor
-from agent_nb.cassette.format import FORMAT, VERSION, Attempt, Cassette, Gap, Mark, Take
+from agent_nb.cassette.format import FORMAT, VERSION, Attempt, Cassette, Gap, RecordedVariant, ToolMoment
 from agent_nb.cassette.timing import write_pace
 from agent_nb.messages import Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 
 _BREAK = re.compile(r"\n|\\n")
-"""A new line, also as it stands in a call's JSON."""
+"""A newline, also in its escaped form inside a call's JSON."""
 _LINE = 80
-"""Characters before a text goes on in the next line."""
+"""Characters after which a text continues on the next line."""
 
 
 def write_cassette(cassette: Cassette) -> str:
@@ -29,7 +29,7 @@ def write_cassette(cassette: Cassette) -> str:
 
 def _dump(line: Json) -> str:
     text = json.dumps(line, ensure_ascii=False)
-    # These end a line for some readers, though not in JSON.
+    # Some readers end a line at these, though JSON does not.
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
 
@@ -37,27 +37,30 @@ def _lines(cassette: Cassette) -> Iterator[Json]:
     yield {"format": FORMAT, "version": VERSION}
     yield {"yours": cassette.yours}
     yield {"ours": cassette.ours}
-    for take in cassette.takes:
-        yield from _take(take)
+    for recorded in cassette.variants:
+        yield from _variant(recorded)
 
 
-def _take(take: Take) -> Iterator[Json]:
-    yield {"variant": take.variant, "model": take.model, "settings": take.settings}
-    for number, turn in enumerate(take.turns, start=1):
+def _variant(recorded: RecordedVariant) -> Iterator[Json]:
+    yield {"variant": recorded.variant, "model": recorded.model, "settings": recorded.settings}
+    for number, turn in enumerate(recorded.turns, start=1):
         for attempt in turn.attempts:
             yield from _attempt(number, attempt)
-        yield from (_mark(mark) for mark in turn.marks)
-    finished = sum(turn.end is not None for turn in take.turns)
-    yield {"end": take.reason, "turns": finished, "seconds": take.seconds, **_cut(take)}
+        yield from (_moment(moment) for moment in turn.moments)
+    finished = sum(turn.end is not None for turn in recorded.turns)
+    yield {"end": recorded.reason, "turns": finished, "seconds": recorded.seconds, **_cut(recorded)}
 
 
-def _cut(take: Take) -> Json:
-    if not take.cut:
+def _cut(recorded: RecordedVariant) -> Json:
+    if not recorded.cut:
         return {}
-    told: Json = {"during": take.cut.during, **({"error": take.cut.error} if take.cut.error else {})}
-    if take.cut.during == "turn":
-        told["cost"] = take.turns[-1].attempts[-1].cost
-    return {**told, **_after(take.cut.after)}
+    line: Json = {
+        "during": recorded.cut.during,
+        **({"error": recorded.cut.error} if recorded.cut.error else {}),
+    }
+    if recorded.cut.during == "turn":
+        line["cost"] = recorded.turns[-1].attempts[-1].cost
+    return {**line, **_after(recorded.cut.after)}
 
 
 def _attempt(number: int, attempt: Attempt) -> Iterator[Json]:
@@ -123,8 +126,8 @@ def _turn(number: int, attempt: Attempt, turn: Turn, gap: Gap) -> Json:
     return {**line, **_after(gap)}
 
 
-def _mark(mark: Mark) -> Json:
-    return {"tool": mark.what, "id": mark.call, **mark.data, **_after(mark.after)}
+def _moment(moment: ToolMoment) -> Json:
+    return {"tool": moment.what, "id": moment.call, **moment.data, **_after(moment.after)}
 
 
 def _counts(usage: Usage) -> Json:

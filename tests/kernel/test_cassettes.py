@@ -138,7 +138,7 @@ def test_what_cannot_play_is_one_line(recorded, keyless, line, prompt, says):
 def test_a_damaged_cassette_is_not_played_over(keyless, recorded):
     damaged = recorded[0] / "cassettes/damaged.jsonl"
     damaged.write_text('{"format": "agent_nb.cassette", "version": 1}\n{"you')
-    for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "use `--force`")):
+    for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "Use `--force`")):
         assert says in keyless.run(f"%%agent {line}\nA form").errors
     assert damaged.read_text().endswith('{"you')
     assert keyless.run("%%agent damaged --record --force -m demo:\nA form").status == "ok"

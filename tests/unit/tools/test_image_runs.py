@@ -41,7 +41,7 @@ async def run_script() -> Run:
 
 def offered(provider, tools=None, **material) -> list[str]:
     agent = Agent(provider, tools=tools)
-    return [tool.name for tool in agent._setup(agent._open("A page", material)).toolbox]
+    return [spec.name for spec in agent.prepare("A page", **material).tools]
 
 
 def test_tools_that_cannot_serve_are_not_offered():
