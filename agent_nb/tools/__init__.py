@@ -1,4 +1,4 @@
-"""What an agent can do: tools, and the box that holds them."""
+"""Tools: what an agent can do, and the toolbox that holds them."""
 
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.function import tool

@@ -1,6 +1,6 @@
-"""What a tool is: one object that carries everything about itself.
+"""What a tool is: one object that holds everything about it.
 
-The engine runs it, the page draws what it says; no other place knows a tool by name.
+The engine runs tools and the page draws their cards without knowing any of them by name.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,42 +20,42 @@ Approval = Literal["never", "ask"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool gives back: text and images for the model, a line and mime bundles for the person."""
+    """The result of a call: text and images for the model, a summary and MIME bundles for the person."""
 
     text: str
     summary: str = ""
-    """One line for the card; the first line of `text` when empty."""
+    """One line for the card; the first line of `text` by default."""
     images: tuple[Image, ...] = ()
     outputs: tuple[MimeBundle, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a running tool may touch."""
+    """What a running tool can use."""
 
     files: Workspace
     progress: Callable[[str], None]
-    """Shows a line on the card while the tool works."""
+    """Shows a line on the card while the tool runs."""
     images: tuple[Image, ...] = ()
-    """The pictures the person gave, in the whole conversation."""
+    """The images that the person gave, in the whole conversation."""
     base_variants: tuple[Files, ...] = ()
     """The files of each variant of the base run."""
     variant: int = 0
     call_id: str | None = None
-    """The call this tool runs for, as its events name it."""
+    """The id of this call in events."""
     studio: Studio | None = None
-    """Who makes pictures; None when nobody does."""
+    """What makes images; None if nothing does."""
     charge: Charge = field(default_factory=Charge)
-    """What the call costs."""
+    """What this call costs."""
     hosts: frozenset[str] | None = frozenset()
-    """The hosts that the person lets this run fetch from; None for all."""
+    """The hosts that the person allows this run to fetch from; None for all."""
 
 
 class ArgumentStream(Protocol):
-    """Reads a call's JSON arguments while they arrive and tells the file text in them."""
+    """Finds the text of files in the JSON arguments of a call while they arrive."""
 
     def feed(self, fragment: str) -> Sequence[tuple[str, int, str]]:
-        """The new `(path, offset, text)` pieces, as `FileDelta` carries them."""
+        """Returns the new pieces as `(path, offset, text)`, the fields of a `FileDelta`."""
         ...
 
 
@@ -69,30 +69,30 @@ def _no_hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool. `run(args, context)` may be sync (it then runs off the loop) or async."""
+    """One tool. `run(args, context)` may be synchronous, and then runs in a thread, or async."""
 
     spec: ToolSpec
     run: Callable[[Json, ToolContext], "ToolOutput | Awaitable[ToolOutput]"]
     title: Callable[[Json], str]
-    """A few words for the card. Called with `{}` before the arguments are known."""
+    """The title of the card. Called with `{}` until the arguments are known."""
     stream: Callable[[], ArgumentStream] | None = None
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
-    """The paths a call changes: calls that share one run in order."""
+    """The paths that a call writes. Calls of one turn that share a path run in order."""
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=_no_hosts)
-    """From which hosts a call fetches how many images. The person is asked once about each host."""
+    """How many images a call fetches from each host. The person is asked once about each host."""
     approval: Approval = "never"
     cache: bool = False
-    """A read-only tool whose result for the same arguments may be used again within a run."""
+    """Whether a result is reused for the same arguments and files within a run; for tools that only read."""
     repeatable: bool = False
-    """Depends on nothing but its arguments and the files, so it may be played again."""
+    """Whether the result depends on the arguments and the files alone, so that a replay can run it again."""
     needs: frozenset[str] = frozenset()
-    """What must be there for a default agent to offer it, such as pictures the person gave."""
+    """What a run must have for this built-in tool to be offered, such as images that the person gave."""
     served_by: Callable[[Studio], str] | None = None
-    """Who does its work in a studio; None for a tool that does it itself."""
+    """The name of what does its work in a studio, empty if nothing can; None for a tool that needs no studio."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
     function: Callable[..., Any] | None = None
-    """The plain function behind it: the tool stays callable as that."""
+    """The function that it was made from, which calling the tool calls."""
 
     def __post_init__(self) -> None:
         if self.approval not in get_args(Approval):
@@ -105,4 +105,4 @@ class Tool:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.function is not None:
             return self.function(*args, **kwargs)
-        raise TypeError(f"{self.name!r} is a Tool: give it to Agent(tools=[...]) instead of calling it")
+        raise TypeError(f"{self.name!r} is a Tool: pass it to Agent(tools=[...]) instead of calling it")

@@ -1,4 +1,4 @@
-"""The files family: create, edit, read, list and delete the files of a run."""
+"""The tools for files: create, edit, read, list and delete the files of a run."""
 
 import contextlib
 import difflib
@@ -34,28 +34,28 @@ _EDIT = {
         "type": "string",
         "description": "Text to replace, exactly as it is in the file, without line numbers.",
     },
-    "new": {"type": "string", "description": "Text to put in its place."},
+    "new": {"type": "string", "description": "The replacement."},
     "count": {
         "type": "integer",
         "minimum": -1,
-        "description": "How many to replace: 1 (default; it must be the only one), n, or -1 for all.",
+        "description": "How many occurrences to replace: 1 (the default, only if there is just one), n, or -1 for all.",
     },
 }
 _RANGE = {
     "path": _PATH,
-    "start": {"type": "integer", "minimum": 1, "description": "First line, from 1."},
-    "end": {"type": "integer", "minimum": 1, "description": "Last line, included."},
+    "start": {"type": "integer", "minimum": 1, "description": "First line, counted from 1."},
+    "end": {"type": "integer", "minimum": 1, "description": "Last line, inclusive."},
 }
 
 
-# The tools are async although they never wait: on the loop, calls of one turn change files in a fixed order.
+# These are async although they never wait: on the event loop, calls of one turn change files in a fixed order.
 
 
 async def _create(args: Json, context: ToolContext) -> ToolOutput:
     before = context.files.files
     change = context.files.write(args["path"], args["content"])
     if context.files.files is before:
-        return ToolOutput(text=f"{change.path} held this text already.", summary="no change")
+        return ToolOutput(text=f"{change.path} already has this content.", summary="no change")
     size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
     if change.action == "created":
         return ToolOutput(text=f"Created {change.path} ({size}).", summary=size)
@@ -66,18 +66,16 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
     path, old = _existing(args["path"], context.files.files)
     if isinstance(old, bytes):
         raise ToolError(
-            f"{path} is a binary file ({media_type(path, old)}).", hint="Only text can be edited."
+            f"{path} is a binary file ({media_type(path, old)}).", hint="Only text files can be edited."
         )
     new = old
     for number, edit in enumerate(edits := _edits(args), 1):
         new = _replaced(new, edit, f"{path}, edit {number} of {len(edits)}" if len(edits) > 1 else path)
     if new == old:
-        raise ToolError(
-            f"These replacements leave {path} as it is.", hint="Give a `new` that differs from `old`."
-        )
+        raise ToolError(f"These edits do not change {path}.", hint="Give a `new` that differs from `old`.")
     change = context.files.write(path, new)
     diff = context.files.files.diff(path)
-    shown = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[the diff goes on]"
+    shown = diff if len(diff) <= MAX_DIFF_CHARACTERS else diff[:MAX_DIFF_CHARACTERS] + "\n[diff truncated]"
     return ToolOutput(
         text=f"Edited {path} ({_counts(change)}), first changed line {change.first_line}.\n{shown}",
         summary=_counts(change),
@@ -144,19 +142,20 @@ def _replaced(text: str, edit: Json, place: str) -> str:
         raise ToolError(
             f"{place}: there is nothing to replace.",
             code="SCHEMA",
-            hint="`old` must hold text, and `count` be 1 or more, or -1 for all. To replace all, use create_file.",
+            hint="`old` must not be empty, and `count` must be 1 or more, or -1 for all."
+            " To replace the whole file, use create_file.",
         )
     if old not in text and "\r\n" in text and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     found = text.count(old)
     if not found:
         raise ToolError(
-            f"{place}: the text to replace is not there; nothing was changed.", hint=nearest_lines(text, old)
+            f"{place}: the text to replace was not found; nothing was changed.", hint=nearest_lines(text, old)
         )
     if found > 1 and count == 1:
         raise ToolError(
-            f"{place}: the text to replace is there {found} times; nothing was changed.",
-            hint="Give more of the text around it, or set `count` (-1 for all).",
+            f"{place}: the text to replace was found {found} times; nothing was changed.",
+            hint="Include more of the text around it, or set `count` (-1 for all).",
         )
     return str(text.replace(old, new, count))
 
@@ -176,9 +175,9 @@ def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:
     path, content = _existing(wanted["path"], files)
     if isinstance(content, bytes):
         kind = media_type(path, content)
-        about = f"{kind}, {human_size(len(content))}"
+        summary = f"{kind}, {human_size(len(content))}"
         images = (Image(content, kind, path),) if kind.startswith("image/") else ()
-        return ToolOutput(text=f"{path} is a binary file ({about}).", summary=about, images=images)
+        return ToolOutput(text=f"{path} is a binary file ({summary}).", summary=summary, images=images)
     lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -198,17 +197,17 @@ def _shown(wanted: Json, files: Files, numbered: bool) -> ToolOutput:
 
 
 async def _viewable(images: tuple[Image, ...]) -> tuple[Image, ...]:
-    """Those that a model can look at; a file may be no picture whatever its name says."""
+    """Those that are images a model can view: a file may have the name of an image and be something else."""
     if not images:
         return ()
     from agent_nb.images.convert import to_image
 
     def checked() -> tuple[Image, ...]:
-        pictures: list[Image] = []
+        valid: list[Image] = []
         for image in images:
             with contextlib.suppress(ConfigError):
-                pictures.append(to_image(image))
-        return tuple(pictures)
+                valid.append(to_image(image))
+        return tuple(valid)
 
     return await in_thread(checked)
 
@@ -240,7 +239,7 @@ def _counts(change: Change) -> str:
 CREATE_FILE = Tool(
     spec=tool_spec(
         "create_file",
-        "Create a file, or replace the whole of one. For a change to a part of a file use edit_file.",
+        "Create a file, or replace a whole file. To change a part of a file, use edit_file.",
         {
             "path": _PATH,
             "content": {"type": "string", "description": "The complete text of the file."},
@@ -257,13 +256,13 @@ EDIT_FILE = Tool(
     spec=tool_spec(
         "edit_file",
         "Replace exact text in a file: give old and new, or several replacements as edits."
-        " They are made in order, all or none. Returns the diff.",
+        " They are applied in order, all or none. Returns the diff.",
         {
             "path": _PATH,
             **_EDIT,
             "edits": {
                 "type": "array",
-                "description": "Several replacements, in place of old and new.",
+                "description": "Several replacements, instead of old and new.",
                 "minItems": 1,
                 "items": object_schema(_EDIT, ("old", "new")),
             },
@@ -278,16 +277,16 @@ EDIT_FILE = Tool(
 READ_FILE = Tool(
     spec=tool_spec(
         "read_file",
-        "Read a file or a range of its lines: give path, or several as files.",
+        "Read a file or a range of its lines: give path, or files to read several.",
         {
             **_RANGE,
             "files": {
                 "type": "array",
-                "description": "Several files, in place of path.",
+                "description": "Several files, instead of path.",
                 "minItems": 1,
                 "items": object_schema(_RANGE, ("path",)),
             },
-            "numbered": {"type": "boolean", "description": "Put its number before each line."},
+            "numbered": {"type": "boolean", "description": "Prefix each line with its number."},
         },
     ),
     run=_read,

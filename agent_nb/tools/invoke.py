@@ -1,7 +1,7 @@
-"""Runs one call: sync tools in a thread of their own, a time limit, and a door that closes behind it.
+"""Runs one call of a tool, within its time limit.
 
-A tool that hangs must hold up nothing: not the loop, not its shutdown, not the exit of the kernel. So a sync
-tool gets a daemon thread, and one that outlives its call can no longer change files or report progress.
+A tool that hangs must not block the event loop, its shutdown or the exit of the kernel. So a synchronous tool
+runs in a daemon thread, and a tool that outlives its call can no longer change files or report progress.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from agent_nb.tools.base import Tool, ToolContext
 T = TypeVar("T")
 
 _abandoned: set["asyncio.Future[Any]"] = set()
-"""Calls that were given up but still run; the loop alone would let them be collected."""
+"""Calls that were given up but still run; the event loop holds only weak references to tasks."""
 
 
-async def call(tool: Tool, args: Json, context: ToolContext) -> Any:
-    """What the tool's `run` gives, or raises; a ToolError past its time limit."""
-    door = _Door(context)
-    work = asyncio.create_task(_work(tool, args, door.context))
+async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
+    """Returns what the tool's `run` returns and raises what it raises; a ToolError after its time limit."""
+    scope = _CallScope(context)
+    work = asyncio.create_task(_work(tool, args, scope.context))
     try:
         await asyncio.wait({work}, timeout=tool.timeout)
         if not work.done():
             raise ToolError(
-                f"`{tool.name}` did not end within {tool.timeout:g} seconds.",
+                f"`{tool.name}` did not finish within {tool.timeout:g} seconds.",
                 code="TIMEOUT",
                 hint="Ask it for less.",
             )
@@ -41,7 +41,7 @@ async def call(tool: Tool, args: Json, context: ToolContext) -> Any:
             raise ToolError(f"`{tool.name}` cancelled itself.")
         return work.result()
     finally:
-        door.close()
+        scope.close()
         if not work.done():
             _abandon(work)
 
@@ -52,12 +52,12 @@ async def _work(tool: Tool, args: Json, context: ToolContext) -> Any:
             return await tool.run(args, context)
         result = await in_thread(lambda: tool.run(args, context))
         return await result if isinstance(result, Awaitable) else result
-    except SystemExit as error:  # it would end the loop, and with it the kernel
+    except SystemExit as error:  # would end the event loop, and with it the kernel
         raise RuntimeError(f"the tool tried to exit with {error.code!r}") from None
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """The function's result from a daemon thread; with `asyncio.to_thread` a hanging one blocks the exit."""
+    """Runs the function in a daemon thread. `asyncio.to_thread` uses threads that block the exit if they hang."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
     copied = contextvars.copy_context()
@@ -72,7 +72,7 @@ async def in_thread(function: Callable[[], T]) -> T:
             result = copied.run(function)
         except BaseException as raised:
             error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
             loop.call_soon_threadsafe(deliver, result, error)
 
     threading.Thread(target=work, name="agent_nb tool", daemon=True).start()
@@ -86,15 +86,15 @@ def _abandon(work: "asyncio.Future[Any]") -> None:
     def forget(done: "asyncio.Future[Any]") -> None:
         _abandoned.discard(done)
         if not done.cancelled():
-            done.exception()  # seen, so that asyncio does not complain about it
+            done.exception()  # retrieved, so that asyncio does not log it
 
     _abandoned.add(work)
     work.add_done_callback(forget)
     work.cancel()
 
 
-class _Door:
-    """The context as one call sees it: usable from any thread, until it is closed."""
+class _CallScope:
+    """The context of one call: usable from any thread until the call ends."""
 
     def __init__(self, context: ToolContext) -> None:
         self._loop = asyncio.get_running_loop()
@@ -108,23 +108,23 @@ class _Door:
         self._closed = True
 
     def on_loop(self, function: Callable[[], T]) -> T:
-        """The function's result, had on the loop's thread, so that changes are told in one order."""
+        """Runs the function on the loop's thread, so that changes are emitted in one order."""
         if threading.get_ident() == self._thread:
-            return self._inside(function)
+            return self._run_open(function)
         answer: ThreadFuture[T] = ThreadFuture()
 
         def answered() -> None:
             try:
-                answer.set_result(self._inside(function))
+                answer.set_result(self._run_open(function))
             except Exception as error:
                 answer.set_exception(error)
 
         self._loop.call_soon_threadsafe(answered)
         return answer.result()
 
-    def _inside(self, function: Callable[[], T]) -> T:
+    def _run_open(self, function: Callable[[], T]) -> T:
         if self._closed:
-            raise ToolError("This call has ended: it can change nothing any more.")
+            raise ToolError("This call has ended and can no longer change files.")
         return function()
 
     def _report(self, line: str) -> None:
@@ -139,17 +139,17 @@ class _Door:
 
 
 class _CallFiles(Workspace):
-    """The run's workspace through a call's door; changes carry the call's id."""
+    """The run's workspace as one call sees it; its changes carry the id of the call."""
 
-    def __init__(self, workspace: Workspace, door: _Door, call_id: str | None) -> None:
-        self._workspace, self._door, self._call_id = workspace, door, call_id
+    def __init__(self, workspace: Workspace, scope: _CallScope, call_id: str | None) -> None:
+        self._workspace, self._scope, self._call_id = workspace, scope, call_id
 
     @property
     def files(self) -> Files:
         return self._workspace.files
 
     def write(self, path: str, content: Content, call_id: str | None = None) -> Change:
-        return self._door.on_loop(lambda: self._workspace.write(path, content, call_id or self._call_id))
+        return self._scope.on_loop(lambda: self._workspace.write(path, content, call_id or self._call_id))
 
     def delete(self, path: str, call_id: str | None = None) -> Change:
-        return self._door.on_loop(lambda: self._workspace.delete(path, call_id or self._call_id))
+        return self._scope.on_loop(lambda: self._workspace.delete(path, call_id or self._call_id))

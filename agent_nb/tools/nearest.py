@@ -1,4 +1,4 @@
-"""Finds, for text that is not in a file, the lines that come nearest: what the model needs to try again."""
+"""Finds the lines of a file that are most like a text it does not contain, so that the model can try again."""
 
 import difflib
 import heapq
@@ -8,7 +8,7 @@ MAX_CHARACTERS_SEARCHED = 200_000
 MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200
 MAX_WIDTH_COMPARED = 80
-"""Comparing lines full of the same few characters takes time with the cube of their width."""
+"""Comparing lines of the same few characters takes time in the cube of their width."""
 CANDIDATES = 10
 LINES_COMPARED = 4
 
@@ -16,16 +16,16 @@ _WORD = re.compile(r"\w+")
 
 
 def nearest_lines(text: str, wanted: str) -> str:
-    """A hint for the model. Its cost is bounded, whatever the texts."""
+    """A hint for the model. The time it takes is bounded for any text."""
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
     block = wanted[:MAX_CHARACTERS_SEARCHED].split("\n")[:MAX_LINES_SHOWN]
     start = _same_but_for_spaces(lines, block)
     if start is not None:
-        return _shown(lines, start, block, "Only spaces, tabs or line ends differ here:")
+        return _shown(lines, start, block, "Only white space differs here:")
     start = _most_alike(lines, block)
     if start is not None:
-        return _shown(lines, start, block, "The nearest lines:")
-    return "Nothing in the file is like it: read the file first."
+        return _shown(lines, start, block, "The closest lines:")
+    return "The file has nothing like it: read the file first."
 
 
 def _same_but_for_spaces(lines: list[str], block: list[str]) -> int | None:
@@ -39,14 +39,14 @@ def _same_but_for_spaces(lines: list[str], block: list[str]) -> int | None:
 
 
 def _most_alike(lines: list[str], block: list[str]) -> int | None:
-    """Where the block begins if the two most similar lines of block and file are the same line.
+    """The line where the block would start, if its line with the best match in the file is that line.
 
-    Only the longest of the block are compared: short ones are alike by chance.
+    Only the longest lines of the block are compared, because short ones are alike by chance.
     """
     wanted = [line.strip()[:MAX_WIDTH_COMPARED] for line in block]
     longest = heapq.nlargest(LINES_COMPARED, range(len(block)), key=lambda offset: len(wanted[offset]))
-    words = set(_WORD.findall("\n".join(block)))
-    shared = [len(words.intersection(_WORD.findall(line))) for line in lines]
+    vocabulary = set(_WORD.findall("\n".join(block)))
+    shared = [len(vocabulary.intersection(_WORD.findall(line))) for line in lines]
     candidates = heapq.nlargest(CANDIDATES, range(len(lines)), key=shared.__getitem__)
     best, start = 0.0, None
     matcher = difflib.SequenceMatcher(autojunk=False)
@@ -66,7 +66,7 @@ def _shown(lines: list[str], start: int, block: list[str], title: str) -> str:
 
 
 def _cropped(line: str, word: str) -> str:
-    """A long line, such as a minified one, around the word."""
+    """A part of a long line, such as a minified one, around the word."""
     if len(line) <= MAX_LINE_WIDTH:
         return line
     start = max(0, line.find(word) - MAX_LINE_WIDTH // 2)

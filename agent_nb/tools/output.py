@@ -1,6 +1,6 @@
-"""From whatever a function returned to what the model and the person get.
+"""Turns what a function returned into what the model and the person get.
 
-PIL, matplotlib and pandas are recognised, never imported: an object of theirs means that they are there.
+PIL, matplotlib and pandas are recognised without importing them: if they are not loaded, no object is theirs.
 """
 
 import base64
@@ -16,7 +16,7 @@ from agent_nb.tools.base import ToolOutput
 MAX_REPR = 10_000
 MAX_HTML = 500_000
 MAX_ROWS = 60
-_PICTURES = (
+_IMAGE_CLASSES = (
     ("PIL.Image", "Image"),
     ("matplotlib.figure", "FigureBase"),
     ("matplotlib.axes", "Axes"),
@@ -32,7 +32,7 @@ def to_output(value: Any) -> ToolOutput:
     if isinstance(value, list | tuple) and any(_is_image(item) for item in value):
         return _joined([to_output(item) for item in value])
     if _is_image(value):
-        return _picture(value)
+        return _image(value)
     if (markup := _html(value)) is not None:
         text = _table_text(value)
         return ToolOutput(
@@ -42,25 +42,25 @@ def to_output(value: Any) -> ToolOutput:
 
 
 def checked(tool: str, output: Any) -> ToolOutput:
-    """The output if it is what the model, the page and a saved run can take; values in bundles become JSON."""
+    """Checks that the model, the page and a saved run can take the output, and makes JSON of what bundles hold."""
     if not isinstance(output, ToolOutput):
-        raise ToolError(f"`{tool}` gave a {type(output).__name__} where a ToolOutput was due.")
+        raise ToolError(f"`{tool}` returned a {type(output).__name__} instead of a ToolOutput.")
     for field in ("text", "summary"):
         if not isinstance(given := getattr(output, field), str):
-            raise ToolError(f"`{tool}` gave a {type(given).__name__} as `{field}` where a str was due.")
+            raise ToolError(f"`{tool}` returned a {type(given).__name__} as `{field}` instead of a str.")
     for image in output.images:
         if not isinstance(image, Image) or not isinstance(image.data, bytes):
-            raise ToolError(f"`{tool}` gave a {type(image).__name__} among `images` where an Image was due.")
+            raise ToolError(f"`{tool}` returned a {type(image).__name__} in `images` instead of an Image.")
     bundles = [_as_json(bundle) for bundle in output.outputs]
     if not all(isinstance(bundle, dict) for bundle in bundles):
-        raise ToolError(f"`{tool}` gave `outputs` that are not all dicts of a media type and its data.")
+        raise ToolError(f"`{tool}` returned `outputs` that are not all dicts from media types to data.")
     return dataclasses.replace(output, images=tuple(output.images), outputs=tuple(bundles))
 
 
 def _as_json(value: Any) -> Any:
-    """The value as JSON reads it back: dates and the like as their text, bytes in base64, no NaN."""
+    """The value as JSON would return it: dates and the like as text, bytes in base64, no NaN."""
     if isinstance(value, dict) and all(isinstance(text, str) for item in value.items() for text in item):
-        return value  # pictures and pages: large, and as they should be
+        return value  # most bundles: images and pages, which may be large
     return json.loads(json.dumps(value, default=_in_json), parse_constant=str)
 
 
@@ -77,10 +77,10 @@ def _joined(parts: list[ToolOutput]) -> ToolOutput:
 
 
 def _is_image(value: Any) -> bool:
-    return isinstance(value, Image) or any(_is_a(value, module, name) for module, name in _PICTURES)
+    return isinstance(value, Image) or any(_is_a(value, module, name) for module, name in _IMAGE_CLASSES)
 
 
-def _picture(value: Any) -> ToolOutput:
+def _image(value: Any) -> ToolOutput:
     from agent_nb.images.convert import to_image
 
     try:
@@ -88,7 +88,7 @@ def _picture(value: Any) -> ToolOutput:
     except ConfigError as error:
         raise ToolError(str(error)) from error
     bundle = {image.media_type: base64.b64encode(image.data).decode()}
-    return ToolOutput(text=f"[{image.name or 'picture'}]", images=(image,), outputs=(bundle,))
+    return ToolOutput(text=f"[{image.name or 'image'}]", images=(image,), outputs=(bundle,))
 
 
 def _is_a(value: Any, module: str, name: str) -> bool:
@@ -101,7 +101,7 @@ def _html(value: Any) -> str | None:
         return None
     try:
         markup = value._repr_html_()
-    except Exception:  # the value's own code; its plain text will do
+    except Exception:  # the value's own code; its plain text is used instead
         return None
     return markup if isinstance(markup, str) and len(markup) <= MAX_HTML else None
 
@@ -123,7 +123,7 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What is inside a list or a dict but is not JSON."""
+    """A JSON value for something inside a list or a dict that is not JSON."""
     if isinstance(value, set | frozenset):
         return list(value)
     if _is_record(value):

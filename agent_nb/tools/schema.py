@@ -16,7 +16,7 @@ _JSON_NAMES = {
     dict: "an object",
 }
 _FETCHED = ("http", "https", "ftp", "file", "data")
-"""What the compiler would open for a `$ref`: a schema may come from anywhere."""
+"""URL schemes that the compiler would fetch for a `$ref`. Schemas may come from untrusted places."""
 
 
 def tool_spec(name: str, description: str, properties: Json, required: Sequence[str] = ()) -> ToolSpec:
@@ -35,15 +35,15 @@ def object_schema(properties: Json, required: Sequence[str]) -> Json:
 
 
 def compile_schema(schema: Json) -> Callable[[Any], None]:
-    """A function that raises `ToolError` with the code `SCHEMA` for arguments that break the schema."""
+    """Returns a function that raises a `ToolError` with the code `SCHEMA` for arguments that break the schema."""
     import fastjsonschema
 
     try:
-        # Defaults are not filled in: arguments stay as the model wrote them.
+        # Without defaults, so that arguments stay as the model wrote them.
         check = fastjsonschema.compile(schema, handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False)
-    except Exception as error:  # a schema from elsewhere can break the compiler in any way
+    except Exception as error:  # a foreign schema can break the compiler in any way
         raise ToolError(
-            f"The tool's own schema is broken: {error}.", code="SCHEMA", hint="Use another tool."
+            f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
         ) from None
 
     def validate(args: Any) -> None:
@@ -56,7 +56,7 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
 
 
 def without_nulls(schema: Json, value: Any) -> Any:
-    """The value without the nulls of optional arguments: strict tool calling makes models write those."""
+    """The value without nulls for optional arguments, which models write in strict tool calling."""
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
         return [without_nulls(items, item) for item in value]
     if not isinstance(value, dict) or not isinstance(properties := schema.get("properties"), dict):
@@ -90,7 +90,7 @@ def _allows_null(schema: Any) -> bool:
 
 
 def _explained(error: Any) -> ToolError:
-    """The failure in words: the field, what was expected, what came."""
+    """Names the field, what was expected and what came."""
     rule, wanted, value = error.rule, error.rule_definition, error.value
     field = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in error.path[1:]).lstrip(".")
     place = f"`{field}`" if field else "The arguments"
@@ -101,15 +101,15 @@ def _explained(error: Any) -> ToolError:
             missing = [name for name in wanted if name not in value]
             text = f"{place} lack{'s' if field else ''} {_names(missing)}."
         case "additionalProperties" if known:
-            text = f"{place} must not hold {_names([name for name in value if name not in known])}."
+            text = f"{place} must not have {_names([name for name in value if name not in known])}."
         case "type":
             kinds = wanted if isinstance(wanted, str) else " or ".join(wanted)
             text, hint = f"{place} must be {kinds}, not {_JSON_NAMES.get(type(value), 'null')}.", ""
         case "enum":
             text, hint = f"{place} must be one of {', '.join(map(repr, wanted))}, not {_short(value)}.", ""
         case _:
-            said = error.message.removeprefix(error.name).strip()
-            text, hint = f"{place} {said}, not {_short(value)}.", ""
+            rule_text = error.message.removeprefix(error.name).strip()
+            text, hint = f"{place} {rule_text}, not {_short(value)}.", ""
     return ToolError(text, code="SCHEMA", hint=hint)
 
 
@@ -123,4 +123,4 @@ def _short(value: Any) -> str:
 
 
 def _refuse(uri: str) -> Json:
-    raise ValueError(f"it refers to {uri}, and nothing is fetched")
+    raise ValueError(f"it refers to {uri}, which is not fetched")

@@ -1,4 +1,4 @@
-"""The tools of an agent: what the model may call, and how a call of it is checked and run."""
+"""The tools of an agent: what a model can call, and how its calls are checked and run."""
 
 import difflib
 import json
@@ -16,13 +16,13 @@ from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.files import FILE_TOOLS
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.images import IMAGE_TOOLS
-from agent_nb.tools.invoke import call as run_call
+from agent_nb.tools.invoke import invoke
 from agent_nb.tools.output import checked
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variants import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
-"""Characters of a result that the model is told."""
+"""Characters of a result that the model gets."""
 MAX_ERROR = 2_000
 
 FAMILIES: dict[str, tuple[Tool, ...]] = {
@@ -30,13 +30,13 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
     "images": IMAGE_TOOLS,
     "variants": VARIANT_TOOLS,
 }
-"""The built-in tools; every agent has them unless it is given others."""
+"""The built-in tools, which an agent has unless it is given others."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class Toolbox:
-    """Tools by name, in a stable order. Plain annotated functions become tools on the way in."""
+    """Tools by name, in a stable order. Annotated functions are made into tools."""
 
     def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
         self._is_default = False
@@ -46,7 +46,7 @@ class Toolbox:
             tool = given if isinstance(given, Tool) else tool_from(given)
             if not _NAME.fullmatch(tool.name):
                 raise ConfigError(
-                    f"{tool.name!r} cannot name a tool: use letters, digits, '_' and '-', at most 64, as in"
+                    f"{tool.name!r} is not a valid tool name: use at most 64 letters, digits, '_' and '-', as in"
                     " `@tool(name='get_weather')`."
                 )
             if tool.name in self._tools:
@@ -55,16 +55,16 @@ class Toolbox:
 
     @classmethod
     def default(cls, more: Iterable[Tool | Callable[..., Any]] = ()) -> "Toolbox":
-        """The built-in tools and more. A run offers those of them that can be of use."""
+        """The built-in tools and these. A run offers a built-in tool only if it has what the tool needs."""
         box = cls([*_built_in(), *more])
         box._is_default = True
         return box
 
-    def offered(self, there: Collection[str]) -> "Toolbox":
-        """Without the built-in tools whose needs are not there; a box that somebody filled stays as it is."""
+    def offered(self, available: Collection[str]) -> "Toolbox":
+        """A default toolbox without the tools whose needs are not available; any other toolbox unchanged."""
         if not self._is_default:
             return self
-        return Toolbox(tool for tool in self if tool.needs <= set(there))
+        return Toolbox(tool for tool in self if tool.needs <= set(available))
 
     @property
     def own(self) -> tuple[Tool, ...]:
@@ -74,7 +74,7 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered; it is told which tools ask the person first."""
+        """What the model is offered. The description of a tool that asks the person first says so."""
         return tuple(_offered(tool) for tool in self)
 
     def get(self, name: str) -> Tool | None:
@@ -93,7 +93,7 @@ class Toolbox:
         return f"Toolbox({', '.join(self._tools)})"
 
     def prepare(self, call: ToolCall) -> tuple[Tool, Json]:
-        """The tool and its checked arguments, or a ToolError that tells the model what to do instead."""
+        """Returns the tool and its validated arguments, or raises a ToolError that helps the model correct the call."""
         tool = self.get(call.name)
         if tool is None:
             raise self._unknown(call.name)
@@ -105,9 +105,9 @@ class Toolbox:
         return tool, args
 
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
-        """The tool's output, fit for the model; every failure is a ToolError."""
+        """Runs the tool. The output is valid and not too long for the model; every failure is a ToolError."""
         try:
-            output = checked(tool.name, await run_call(tool, args, context))
+            output = checked(tool.name, await invoke(tool, args, context))
         except ToolError:
             raise
         except FileError as error:
@@ -120,7 +120,7 @@ class Toolbox:
     def _unknown(self, name: str) -> ToolError:
         nearest = difflib.get_close_matches(name, self._tools, n=1)
         hint = f"Did you mean `{nearest[0]}`? " if nearest else ""
-        known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in words."
+        known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
         return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint + known)
 
 
@@ -156,14 +156,14 @@ def _refuse_constant(name: str) -> NoReturn:
 def _described(error: Exception) -> str:
     try:
         return f"{type(error).__name__}: {error}".removesuffix(": ")[:MAX_ERROR]
-    except Exception:  # an error whose own text cannot be had
+    except Exception:  # the error's own `__str__` failed
         return type(error).__name__
 
 
 def _cut(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
-    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters are left out here]"
+    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
 def _offered(tool: Tool) -> ToolSpec:

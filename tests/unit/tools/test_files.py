@@ -103,13 +103,13 @@ async def test_edits_are_all_or_none() -> None:
     error = await desk.fail(
         "edit_file", path="a.html", edits=[{"old": "Bread", "new": "x"}, {"old": "Tarts", "new": "y"}]
     )
-    assert error.message == "a.html, edit 2 of 2: the text to replace is not there; nothing was changed."
+    assert error.message == "a.html, edit 2 of 2: the text to replace was not found; nothing was changed."
     assert desk.changes == []
 
 
 async def test_ambiguous_edit_counts_the_places() -> None:
     error = await Desk(a_html=PAGE).fail("edit_file", path="a.html", old="<p>", new="<li>")
-    assert "is there 2 times" in error.message
+    assert "was found 2 times" in error.message
     assert "`count` (-1 for all)" in error.hint
 
 
@@ -131,7 +131,7 @@ async def test_count_replaces_that_many() -> None:
         ({"old": "Bread", "new": "b", "count": 0}, "nothing to replace"),
         ({"old": "Bread", "new": "b", "count": -2}, "must be bigger than or equal to -1"),
         ({"edits": []}, "must contain at least 1 items"),
-        ({"old": "Bread", "new": "Bread"}, "leave a.html as it is"),
+        ({"old": "Bread", "new": "Bread"}, "do not change a.html"),
     ],
 )
 async def test_unclear_edits_are_refused(args: dict[str, Any], words: str) -> None:
@@ -155,7 +155,7 @@ async def test_large_diff_is_shortened_for_model() -> None:
     text = "".join(f"line {number}\n" for number in range(2000))
     desk = Desk(a_txt=text)
     output = await desk.call("edit_file", path="a.txt", old="line", new="row", count=-1)
-    assert output.text.endswith("[the diff goes on]")
+    assert output.text.endswith("[diff truncated]")
     assert len(output.text) < 9_000
     assert output.outputs[0]["text/x-diff"].count("\n") == 4003
 
@@ -206,18 +206,18 @@ def test_the_search_for_nearest_lines_is_bounded(line: str, wanted: str) -> None
 
 async def test_miss_shows_the_nearest_lines() -> None:
     error = await Desk(a_html=PAGE).fail("edit_file", path="a.html", old="<h1>The Bakery</h1>", new="x")
-    assert error.hint == "The nearest lines:\n1  <main>\n2    <h1>Bakery</h1>\n3    <p>Bread</p>"
+    assert error.hint == "The closest lines:\n1  <main>\n2    <h1>Bakery</h1>\n3    <p>Bread</p>"
 
 
 def test_spaces_alone_are_recognised() -> None:
     hint = nearest_lines(PAGE, "<h1>Bakery</h1>\n<p>Bread</p>")
-    assert hint.startswith("Only spaces, tabs or line ends differ here:\n1  <main>\n2    <h1>Bakery</h1>\n")
+    assert hint.startswith("Only white space differs here:\n1  <main>\n2    <h1>Bakery</h1>\n")
 
 
 def test_nothing_alike_is_said() -> None:
-    assert nearest_lines(PAGE, "zzz") == "Nothing in the file is like it: read the file first."
-    assert nearest_lines("", "zzz") == "Nothing in the file is like it: read the file first."
-    assert nearest_lines("a\n\n\nb", "  \n") == "Nothing in the file is like it: read the file first."
+    assert nearest_lines(PAGE, "zzz") == "The file has nothing like it: read the file first."
+    assert nearest_lines("", "zzz") == "The file has nothing like it: read the file first."
+    assert nearest_lines("a\n\n\nb", "  \n") == "The file has nothing like it: read the file first."
 
 
 def test_minified_line_is_shown_around_word() -> None:

@@ -195,7 +195,7 @@ def test_tool_stays_callable_as_function() -> None:
 
 def test_tool_without_function_explains_itself() -> None:
     (first, *_) = Toolbox.default()
-    with pytest.raises(TypeError, match=r"give it to Agent\(tools="):
+    with pytest.raises(TypeError, match=r"pass it to Agent\(tools="):
         first()
 
 

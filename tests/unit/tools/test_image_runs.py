@@ -40,8 +40,7 @@ async def run_script() -> Run:
 
 
 def offered(provider, tools=None, **material) -> list[str]:
-    agent = Agent(provider, tools=tools)
-    return [spec.name for spec in agent.prepare("A page", **material).tools]
+    return [spec.name for spec in Agent(provider, tools=tools).prepare("A page", **material).tools]
 
 
 def test_tools_that_cannot_serve_are_not_offered():

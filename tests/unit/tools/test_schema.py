@@ -33,7 +33,7 @@ SCHEMA = {
         ({"path": None}, "`path` must be string, not null.", ""),
         (
             {"path": "", "x": 1, "y": 2},
-            "The arguments must not hold `x`, `y`.",
+            "The arguments must not have `x`, `y`.",
             "Known: `path`, `mode`, `edits`.",
         ),
         ({"path": "", "mode": "c"}, "`mode` must be one of 'a', 'b', not 'c'.", ""),
@@ -65,14 +65,14 @@ def test_valid_arguments_stay_unchanged() -> None:
     ],
 )
 def test_broken_schema_fails_the_call(schema: dict[str, Any]) -> None:
-    with pytest.raises(ToolError, match="own schema is broken"):
+    with pytest.raises(ToolError, match="schema is invalid"):
         compile_schema(schema)({})
 
 
 def test_a_schema_opens_no_file(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text('{"type": "object", "required": ["secret"]}')
-    with pytest.raises(ToolError, match="nothing is fetched"):
+    with pytest.raises(ToolError, match="which is not fetched"):
         compile_schema({"$ref": other.as_uri()})
 
 

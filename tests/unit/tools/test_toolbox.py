@@ -70,7 +70,7 @@ def test_names_must_be_usable_and_single() -> None:
 
     with pytest.raises(ConfigError, match=r"Two tools are named 'twice': rename one with `@tool\(name="):
         Toolbox([twice, tool(twice)])
-    with pytest.raises(ConfigError, match="'<lambda>' cannot name a tool"):
+    with pytest.raises(ConfigError, match="'<lambda>' is not a valid tool name"):
         Toolbox([lambda: None])
 
 
@@ -184,7 +184,7 @@ async def test_hanging_sync_tool_times_out() -> None:
             late.append(error)
         ended.set()
 
-    with pytest.raises(ToolError, match=r"`hangs` did not end within 0\.05 seconds") as caught:
+    with pytest.raises(ToolError, match=r"`hangs` did not finish within 0\.05 seconds") as caught:
         await run(hangs, bench)
     assert caught.value.code == "TIMEOUT"
     release.set()
@@ -203,7 +203,7 @@ async def test_hanging_async_tool_is_cancelled() -> None:
         finally:
             ended.set()
 
-    with pytest.raises(ToolError, match="did not end within"):
+    with pytest.raises(ToolError, match="did not finish within"):
         await run(hangs)
     await asyncio.wait_for(ended.wait(), 5)
 
@@ -219,7 +219,7 @@ async def test_tool_that_ignores_cancelling_times_out() -> None:
             except asyncio.CancelledError:
                 continue
 
-    with pytest.raises(ToolError, match="did not end within"):
+    with pytest.raises(ToolError, match="did not finish within"):
         await run(ignores)
     stubborn.set()
 
@@ -313,16 +313,16 @@ async def test_refused_write_reaches_the_thread() -> None:
 
 async def test_wrong_return_type_is_told() -> None:
     spec = ToolSpec(name="raw", description="", schema={"type": "object"})
-    with pytest.raises(ToolError, match="gave a int where a ToolOutput was due"):
+    with pytest.raises(ToolError, match="returned a int instead of a ToolOutput"):
         await run(Tool(spec=spec, run=lambda args, context: 3, title=lambda args: ""))  # type: ignore[arg-type,return-value]
 
 
 @pytest.mark.parametrize(
     ("odd", "words"),
     [
-        ({"text": 3}, "`odd` gave a int as `text`"),
-        ({"text": "t", "summary": None}, "`odd` gave a NoneType as `summary`"),
-        ({"text": "t", "images": (b"png",)}, "`odd` gave a bytes among `images`"),
+        ({"text": 3}, "`odd` returned a int as `text`"),
+        ({"text": "t", "summary": None}, "`odd` returned a NoneType as `summary`"),
+        ({"text": "t", "images": (b"png",)}, "`odd` returned a bytes in `images`"),
         ({"text": "t", "images": 7}, "TypeError"),
         ({"text": "t", "outputs": {"text/html": "<p>"}}, "`outputs` that are not all dicts"),
         ({"text": "t", "outputs": ({("a", "b"): 1},)}, "TypeError"),
@@ -364,7 +364,7 @@ async def test_long_text_is_cut_and_counted() -> None:
         return "x" * (MAX_TEXT + 1234)
 
     text = (await run(talks)).text
-    assert text.endswith(f"\n[1,234 of {MAX_TEXT + 1234:,} characters are left out here]")
+    assert text.endswith(f"\n[1,234 of {MAX_TEXT + 1234:,} characters omitted]")
     assert text.startswith("x" * MAX_TEXT + "\n")
 
 
