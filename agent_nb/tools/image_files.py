@@ -1,4 +1,4 @@
-"""Pictures between the tools and the files: found by name, checked, written in the format of their path, shown."""
+"""Images on their way between tools and files: found by name, checked, encoded as their path says."""
 
 import base64
 import difflib
@@ -16,14 +16,14 @@ from agent_nb.tools.base import ToolContext
 MAX_PIXELS = 20_000_000
 FOR_THE_MODEL = (768, 150_000)
 FOR_THE_PERSON = (256, 24_000)
-"""Longest side and bytes of what is shown; the file itself is whole."""
+"""Longest side and bytes of the copies that are shown; the file is not reduced."""
 _FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 _INPUT = re.compile(r"input:(\d{1,3})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """A picture that is ready to be a file, and how it is shown."""
+class ImageFile:
+    """An image that is ready to be written, and how it is shown."""
 
     path: str
     content: bytes
@@ -34,20 +34,24 @@ class Saved:
 
 
 def image_path(path: str, *, transparent: bool = False) -> str:
-    """The path in its one form, if a picture can be saved there."""
+    """The normalised path, or a ToolError if an image cannot be saved there."""
     path = safe_path(path)
     kind = media_type(path, b"")
     if kind not in _FORMATS:
         raise ToolError(
-            f"{path} is not a picture's path.", code="SCHEMA", hint="Let it end in .png, .jpg or .webp."
+            f"{path} is not the path of an image.",
+            code="SCHEMA",
+            hint="Use a path ending in .png, .jpg or .webp.",
         )
     if transparent and kind == "image/jpeg":
-        raise ToolError(f"{path}: JPEG has no transparency.", code="SCHEMA", hint="Let it end in .png.")
+        raise ToolError(
+            f"{path}: JPEG has no transparency.", code="SCHEMA", hint="Use a path ending in .png."
+        )
     return path
 
 
 def paths_of(args: object, name: str = "path") -> tuple[str, ...]:
-    """Every usable path under `name` in the arguments of a call."""
+    """Every valid path under the key `name` in the arguments of a call."""
     match args:
         case dict():
             own = [args[name]] if isinstance(args.get(name), str) else []
@@ -62,12 +66,12 @@ def paths_of(args: object, name: str = "path") -> tuple[str, ...]:
 def _usable(path: str) -> str:
     try:
         return image_path(path)
-    except Exception:  # refused when the tool runs
+    except Exception:  # rejected when the tool runs
         return ""
 
 
 def find_image(source: str, context: ToolContext) -> Image:
-    """The bytes that a name means: a file of the run, or `input:1` for the first picture the person gave."""
+    """The image with this name: a file of the run, or `input:1` for the first image the person gave."""
     if number := _INPUT.fullmatch(source.strip()):
         return _input(int(number[1]), context.images)
     path, files = safe_path(source), context.files.files
@@ -75,41 +79,40 @@ def find_image(source: str, context: ToolContext) -> Image:
     if isinstance(content, bytes):
         return Image(content, media_type(path, content), path)
     if content is not None:
-        raise ToolError(f"{path} is a text file, not a picture.")
-    pictures = [name for name, value in files.items() if isinstance(value, bytes)]
-    near = difflib.get_close_matches(path, pictures, n=1)
-    inputs = [f"input:{place}" for place in range(1, len(context.images) + 1)]
-    known = ", ".join([*inputs, *pictures][:30])
+        raise ToolError(f"{path} is a text file, not an image.")
+    binary = [name for name, value in files.items() if isinstance(value, bytes)]
+    near = difflib.get_close_matches(path, binary, n=1)
+    inputs = [f"input:{number}" for number in range(1, len(context.images) + 1)]
+    known = ", ".join([*inputs, *binary][:30])
     raise ToolError(
-        f"There is no picture {path}.",
+        f"There is no image {path}.",
         hint=(f"Did you mean {near[0]}? " if near else "")
-        + (f"Pictures: {known}." if known else "There are none yet."),
+        + (f"Images: {known}." if known else "There are none yet."),
     )
 
 
 def _input(number: int, images: tuple[Image, ...]) -> Image:
     if not 1 <= number <= len(images):
-        there = f"the person gave {len(images) or 'none'}"
-        raise ToolError(f"There is no picture input:{number}: {there}.")
+        raise ToolError(f"There is no image input:{number}: the person gave {len(images) or 'none'}.")
     return images[number - 1]
 
 
 def checked(image: Image) -> Image:
-    """The picture, upright, in grey, RGB or RGBA, one frame, or a ToolError. Blocking."""
+    """The image upright, in one frame of grey, RGB or RGBA, or a ToolError. Blocks."""
     from agent_nb.images.convert import image_size, to_image
 
     try:
         width, height = image_size(image.data, image.name)
         if width * height > MAX_PIXELS:
             size = f"{width} x {height}, at most {MAX_PIXELS // 1_000_000} megapixels"
-            raise ConfigError(f"{image.name or 'The picture'} has too many pixels ({size}).")
+            raise ConfigError(f"{image.name or 'The image'} has too many pixels ({size}).")
         return to_image(image)
     except ConfigError as error:
         raise ToolError(str(error)) from None
 
 
-def saved(image: Image, path: str, caption: str = "") -> Saved:
-    """The picture as the file `path` will hold it. Blocking."""
+def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
+    """The image as it will be written to `path`. Blocks."""
     from agent_nb.images.convert import SMALL_COPY, fit_image, image_size
 
     image = checked(image)
@@ -117,16 +120,16 @@ def saved(image: Image, path: str, caption: str = "") -> Saved:
     width, height = image_size(image.data, path)
     about = f"{width} x {height}, {human_size(len(image.data))}"
     thumbnail = fit_image(image, *FOR_THE_PERSON)
-    fit_image(Image(image.data, image.media_type), *SMALL_COPY)  # kept, for when the page is saved
-    words = ", ".join(filter(None, (path, f"{width} x {height}", caption)))
-    return Saved(
+    fit_image(Image(image.data, image.media_type), *SMALL_COPY)  # caches it for when the page is saved
+    description = ", ".join(filter(None, (path, f"{width} x {height}", caption)))
+    return ImageFile(
         path=path,
         content=image.data,
         about=about,
         for_model=fit_image(image, *FOR_THE_MODEL),
         for_person={
             thumbnail.media_type: base64.b64encode(thumbnail.data).decode(),
-            "text/plain": words,
+            "text/plain": description,
         },
     )
 
@@ -136,10 +139,10 @@ def _encoded(image: Image, kind: str) -> bytes:
         return image.data
     import PIL.Image
 
-    picture: PIL.Image.Image = PIL.Image.open(io.BytesIO(image.data))
-    if kind == "image/jpeg" and picture.mode == "RGBA":
-        white = PIL.Image.new("RGBA", picture.size, "white")
-        picture = PIL.Image.alpha_composite(white, picture).convert("RGB")
+    opened: PIL.Image.Image = PIL.Image.open(io.BytesIO(image.data))
+    if kind == "image/jpeg" and opened.mode == "RGBA":
+        white = PIL.Image.new("RGBA", opened.size, "white")
+        opened = PIL.Image.alpha_composite(white, opened).convert("RGB")
     buffer = io.BytesIO()
-    picture.save(buffer, _FORMATS[kind], quality=90)
+    opened.save(buffer, _FORMATS[kind], quality=90)
     return buffer.getvalue()

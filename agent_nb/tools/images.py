@@ -1,4 +1,4 @@
-"""The images family: make, edit, cut out, crop and save pictures, which become files of the run."""
+"""The tools for images: make, edit, cut out, crop and save images, which become files of the run."""
 
 import asyncio
 import contextlib
@@ -14,13 +14,13 @@ from agent_nb.errors import ConfigError, ToolError
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.image_batch import CALL_SECONDS, asked, do_all, do_one
-from agent_nb.tools.image_files import Saved, checked, find_image, image_path, paths_of, saved
+from agent_nb.tools.image_batch import CALL_SECONDS, retried, save_all, save_one
+from agent_nb.tools.image_files import ImageFile, as_file, checked, find_image, image_path, paths_of
 from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.schema import object_schema, tool_spec
 
-MOST = 8
-"""Pictures in one call."""
+MAX_IMAGES = 8
+"""In one call."""
 PADDING = 4
 SMALLEST_CROP = 4
 PLAIN = "The subject stands alone on a plain, evenly lit, single-coloured background."
@@ -36,21 +36,21 @@ async def _generate(args: Json, context: ToolContext) -> ToolOutput:
     }
     _check_distinct(orders, wanted)
     if not all(order.prompt for order in orders.values()):
-        raise ToolError("A prompt is empty: say what the picture shows.", code="SCHEMA")
+        raise ToolError("A prompt is empty: say what the image shows.", code="SCHEMA")
     caption = studio.maker.name if studio.maker.note else ""
     distinct = list(dict.fromkeys(orders.values()))
     context.charge.expect(
-        [price for order in distinct for price in _prices(studio, order)], _told(len(distinct))
+        [price for order in distinct for price in _prices(studio, order)], _subject(len(distinct))
     )
     made = {order: asyncio.create_task(_made(order, context)) for order in distinct}
 
-    async def one(path: str, order: Order) -> Saved:
+    async def one(path: str, order: Order) -> ImageFile:
         image = await made[order]
-        return await in_thread(lambda: saved(image, path, caption))
+        return await in_thread(lambda: as_file(image, path, caption))
 
     try:
         work = {path: partial(one, path, order) for path, order in orders.items()}
-        return await do_all(work, context, f"with {studio.maker.name}", studio.maker.note)
+        return await save_all(work, context, f"with {studio.maker.name}", studio.maker.note)
     finally:
         for task in made.values():
             task.cancel()
@@ -60,56 +60,56 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
     studio = _studio(context)
     if not studio.maker.edits:
         raise ToolError(
-            "Nobody here can edit pictures: that needs a key for OpenAI or Gemini.",
-            hint="Make a new picture, or change the page around it.",
+            "Images cannot be edited here: that needs a key for OpenAI or Gemini.",
+            hint="Make a new image, or change the page around it.",
         )
     transparent = args.get("transparent", False)
     path = image_path(args["path"], transparent=transparent)
     found = [find_image(source, context) for source in (args["source"], *args.get("also", ()))]
     images = await in_thread(lambda: tuple(checked(image) for image in found))
     order = Order(args["prompt"].strip(), args.get("aspect", ""), transparent, images)
-    context.charge.expect(_prices(studio, order), _told(1))
+    context.charge.expect(_prices(studio, order), _subject(1))
     image = await _made(order, context)
-    return await do_one(image, path, context, f"Edited with {studio.maker.name}.")
+    return await save_one(image, path, context, f"Edited with {studio.maker.name}.")
 
 
 async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
     path, studio = image_path(args["path"], transparent=True), _studio(context)
     found = find_image(args["source"], context)
     image = await in_thread(lambda: checked(found))
-    context.charge.expect([studio.cutter.price(image)], _told(1))
-    cutting = await asked(lambda: studio.cutter.cut_out(image, context.charge))
-    return await do_one(cutting.image, path, context, cutting.note)
+    context.charge.expect([studio.cutter.price(image)], _subject(1))
+    cutting = await retried(lambda: studio.cutter.cut_out(image, context.charge))
+    return await save_one(cutting.image, path, context, cutting.note)
 
 
 async def _extract(args: Json, context: ToolContext) -> ToolOutput:
     if not context.images:
-        raise ToolError("The person gave no picture, so there is nothing to crop.")
+        raise ToolError("The person gave no image, so there is nothing to crop.")
     wanted = {image_path(one["path"]): one for one in args["assets"]}
     _check_distinct(wanted, args["assets"])
     padding = args.get("padding", PADDING)
 
-    async def one(path: str, asset: Json) -> Saved:
+    async def one(path: str, asset: Json) -> ImageFile:
         image = find_image(asset.get("source", "input:1"), context)
-        return await in_thread(lambda: saved(_crop(image, asset["box"], padding), path))
+        return await in_thread(lambda: as_file(_crop(image, asset["box"], padding), path))
 
     work = {path: partial(one, path, asset) for path, asset in wanted.items()}
-    return await do_all(work, context, "from the screenshot")
+    return await save_all(work, context, "from the screenshot")
 
 
 async def _save(args: Json, context: ToolContext) -> ToolOutput:
     wanted = {image_path(one["path"]): one["source"].strip() for one in args["assets"]}
     _check_distinct(wanted, args["assets"])
 
-    async def one(path: str, source: str) -> Saved:
-        return await in_thread(lambda: saved(_from_anywhere(source, context), path))
+    async def one(path: str, source: str) -> ImageFile:
+        return await in_thread(lambda: as_file(_from_anywhere(source, context), path))
 
     work = {path: partial(one, path, source) for path, source in wanted.items()}
-    return await do_all(work, context, "as files")
+    return await save_all(work, context, "as files")
 
 
 def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
-    """How many images a call of `save_assets` fetches from which hosts. An address that is none fails later."""
+    """How many images a call of `save_assets` fetches from each host. Invalid addresses fail later."""
     from agent_nb.images.fetch import host_of
 
     if context.studio is None or not context.studio.online:
@@ -123,11 +123,11 @@ def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
 
 def _check_distinct(by_path: Mapping[str, Any], wanted: Sequence[Any]) -> None:
     if len(by_path) < len(wanted):
-        raise ToolError("Two pictures have the same path: give each its own.", code="SCHEMA")
+        raise ToolError("Two images have the same path: give each its own.", code="SCHEMA")
 
 
 def _from_anywhere(source: str, context: ToolContext) -> Image:
-    """A file, an input picture, a data: or an https: address; never the person's own disk. Blocking."""
+    """The image from a file of the run, an input, a data: or an https: address; never from the disk. Blocks."""
     from agent_nb.images.convert import data_of_url
     from agent_nb.images.fetch import fetch_https
 
@@ -142,22 +142,22 @@ def _from_anywhere(source: str, context: ToolContext) -> Image:
     except ConfigError as error:
         raise ToolError(str(error)) from None
     if "://" in source:
-        raise ToolError(f"Pictures are fetched over https only, not {scheme}.")
+        raise ToolError(f"Images are fetched over https only, not {scheme}.")
     return find_image(source, context)
 
 
 def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
-    """The part of a picture inside a box in thousandths of its sides. Blocking."""
+    """The part of an image inside a box, which is in thousandths of its width and height. Blocks."""
     import PIL.Image
 
-    picture = PIL.Image.open(io.BytesIO(checked(image).data))
-    width, height = picture.size
+    opened = PIL.Image.open(io.BytesIO(checked(image).data))
+    width, height = opened.size
     left, top, right, bottom = box
     if not (0 <= left < right <= 1000 and 0 <= top < bottom <= 1000):
         raise ToolError(
-            f"The box {list(box)} is not inside the picture.",
-            hint="A box is [left, top, right, bottom] in thousandths of the picture's width and height, 0 to 1000,"
-            f" left below right and top below bottom. The picture has {width} x {height} pixels.",
+            f"The box {list(box)} is not inside the image.",
+            hint="A box is [left, top, right, bottom] in thousandths of the image's width and height, 0 to 1000,"
+            f" with left below right and top below bottom. The image has {width} x {height} pixels.",
         )
     edges = (
         max(0, int(left * width / 1000) - padding),
@@ -166,21 +166,21 @@ def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
         min(height, -int(-bottom * height // 1000) + padding),
     )
     if edges[2] - edges[0] < SMALLEST_CROP or edges[3] - edges[1] < SMALLEST_CROP:
-        raise ToolError(f"The box {list(box)} holds hardly a pixel: the picture has {width} x {height}.")
+        raise ToolError(f"The box {list(box)} is too small: the image has {width} x {height} pixels.")
     buffer = io.BytesIO()
-    picture.crop(edges).save(buffer, "PNG", optimize=True)
+    opened.crop(edges).save(buffer, "PNG", optimize=True)
     return Image(buffer.getvalue(), "image/png")
 
 
 async def _made(order: Order, context: ToolContext) -> Image:
-    """A picture from the maker; cut out where it cannot leave the background out itself."""
+    """An image from the maker. The cutter removes the background if the maker cannot omit it."""
     studio, charge = _studio(context), context.charge
     if not _is_cut_after(studio, order):
-        return await asked(lambda: studio.maker.make(order, charge))
+        return await retried(lambda: studio.maker.make(order, charge))
     plain = replace(order, prompt=f"{order.prompt}\n{PLAIN}", transparent=False)
-    drawn = await asked(lambda: studio.maker.make(plain, charge))
+    drawn = await retried(lambda: studio.maker.make(plain, charge))
     image = await in_thread(lambda: checked(drawn))
-    return (await asked(lambda: studio.cutter.cut_out(image, charge))).image
+    return (await retried(lambda: studio.cutter.cut_out(image, charge))).image
 
 
 def _is_cut_after(studio: Studio, order: Order) -> bool:
@@ -188,31 +188,37 @@ def _is_cut_after(studio: Studio, order: Order) -> bool:
 
 
 def _prices(studio: Studio, order: Order) -> list[float | None]:
-    """What `_made` is likely to be charged, request by request."""
+    """What each request of `_made` is expected to cost."""
     cutting = [studio.cutter.price(Image(b""))] if _is_cut_after(studio, order) else []
     return [studio.maker.price(order), *cutting]
 
 
-def _told(pictures: int) -> str:
-    return "The picture" if pictures == 1 else f"The {pictures} pictures"
+def _subject(images: int) -> str:
+    return "The image" if images == 1 else f"The {images} images"
 
 
 def _studio(context: ToolContext) -> Studio:
     if context.studio is None:
-        raise ToolError("Nobody makes pictures in this run.", hint="Go on without them.")
+        raise ToolError("This run cannot make images.", hint="Continue without them.")
     return context.studio
 
 
 def _many(name: str, description: str, properties: Json, required: tuple[str, ...]) -> Json:
     items = object_schema(properties, required)
     return {
-        name: {"type": "array", "description": description, "minItems": 1, "maxItems": MOST, "items": items}
+        name: {
+            "type": "array",
+            "description": description,
+            "minItems": 1,
+            "maxItems": MAX_IMAGES,
+            "items": items,
+        }
     }
 
 
 def _count(args: Json, name: str) -> str:
     count = len(args.get(name) or ())
-    return "a picture" if count == 1 else f"{count} pictures" if count else "pictures"
+    return "an image" if count == 1 else f"{count} images" if count else "images"
 
 
 _PATH = {
@@ -221,22 +227,23 @@ _PATH = {
 }
 _SOURCE = {
     "type": "string",
-    "description": "A picture: the path of a file, or input:1 for the first picture the person gave.",
+    "description": "An image: the path of a file, or input:1 for the first image the person gave.",
 }
-_ASPECT = {"type": "string", "enum": list(ASPECTS), "description": "Width to height; 1:1 when left out."}
-_TRANSPARENT = {"type": "boolean", "description": "With no background, for logos and cut-outs."}
+_ASPECT = {"type": "string", "enum": list(ASPECTS), "description": "Width to height; 1:1 by default."}
+_TRANSPARENT = {"type": "boolean", "description": "Without a background, for logos and cut-outs."}
 
 IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "generate_images",
-            "Make pictures from words and save them as files; the page refers to them by relative path. Ask for all"
-            f" at once, at most {MOST}: they are made together. Each prompt says subject, style, light and framing.",
+            "Make images from descriptions and save them as files, which the page refers to by relative path. Request"
+            f" all at once, at most {MAX_IMAGES}: they are made in parallel. Each prompt gives subject, style, light"
+            " and framing.",
             _many(
                 "images",
-                "The pictures to make.",
+                "The images to make.",
                 {
-                    "prompt": {"type": "string", "minLength": 1, "description": "What the picture shows."},
+                    "prompt": {"type": "string", "minLength": 1, "description": "What the image shows."},
                     "path": _PATH,
                     "aspect": _ASPECT,
                     "transparent": _TRANSPARENT,
@@ -254,7 +261,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "edit_image",
-            "Change a picture as the prompt says, and save the result as a file.",
+            "Change an image as the prompt says, and save the result as a file.",
             {
                 "source": _SOURCE,
                 "prompt": {"type": "string", "minLength": 1, "description": "What to change, what to keep."},
@@ -263,15 +270,15 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
                     "type": "array",
                     "maxItems": 4,
                     "items": _SOURCE,
-                    "description": "Further pictures that the prompt speaks of.",
+                    "description": "Other images that the prompt refers to.",
                 },
-                "aspect": {**_ASPECT, "description": "Width to height; that of the picture when left out."},
+                "aspect": {**_ASPECT, "description": "Width to height; that of the image by default."},
                 "transparent": _TRANSPARENT,
             },
             ("source", "prompt", "path"),
         ),
         run=_edit,
-        title=lambda args: f"edit {args.get('source') or 'picture'}",
+        title=lambda args: f"edit {args.get('source') or 'image'}",
         served_by=lambda studio: studio.maker.name if studio.maker.edits else "",
         writes=paths_of,
         needs=frozenset({EDITS}),
@@ -280,12 +287,12 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "remove_background",
-            "Cut the subject of a picture out: the background becomes transparent. Saved as .png or .webp.",
+            "Cut out the subject of an image: the background becomes transparent. Saved as .png or .webp.",
             {"source": _SOURCE, "path": _PATH},
             ("source", "path"),
         ),
         run=_remove_background,
-        title=lambda args: f"cut out {args.get('source') or 'picture'}",
+        title=lambda args: f"cut out {args.get('source') or 'image'}",
         served_by=lambda studio: studio.cutter.name,
         writes=paths_of,
         timeout=CALL_SECONDS,
@@ -293,7 +300,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "extract_assets",
-            "Crop logos, photos and icons out of the pictures the person gave and save them as files,"
+            "Crop logos, photos and icons out of the images the person gave and save them as files,"
             " so that the page can use the originals.",
             {
                 **_many(
@@ -305,11 +312,11 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
                             "minItems": 4,
                             "maxItems": 4,
                             "items": {"type": "number"},
-                            "description": "[left, top, right, bottom] in thousandths of the picture's width and"
+                            "description": "[left, top, right, bottom] in thousandths of the image's width and"
                             " height: [0, 0, 1000, 1000] is all of it.",
                         },
                         "path": _PATH,
-                        "source": {**_SOURCE, "description": "Which picture: input:1 when left out."},
+                        "source": {**_SOURCE, "description": "Which image; input:1 by default."},
                     },
                     ("box", "path"),
                 ),
@@ -317,7 +324,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
                     "type": "integer",
                     "minimum": 0,
                     "maximum": 200,
-                    "description": f"Pixels to add on every side; {PADDING} when left out.",
+                    "description": f"Pixels to add on every side; {PADDING} by default.",
                 },
             },
             ("assets",),
@@ -330,11 +337,11 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "save_assets",
-            "Save pictures as files, whole: those the person gave (input:1), or from https: and data:"
-            " addresses. The person is asked about each https: host.",
+            "Save whole images as files: those the person gave (input:1), or from https: and data:"
+            " addresses. The person is retried about each https: host.",
             _many(
                 "assets",
-                "The pictures to save.",
+                "The images to save.",
                 {
                     "source": {
                         "type": "string",

@@ -1,4 +1,4 @@
-"""The tool for looking at the other variants of the run that a conversation goes on from."""
+"""The tool for reading the other variants of the base run."""
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
@@ -41,11 +41,11 @@ VARIANT_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "retrieve_option",
-            "Read the files of another option made for the same request, to take something over from it."
+            "Read the files of another option that was made for the same request, to take something from it."
             " Does not change your files.",
             {
-                "number": {"type": "integer", "minimum": 1, "description": "Which option, from 1."},
-                "path": {"type": "string", "description": "Only this file; all of them when left out."},
+                "number": {"type": "integer", "minimum": 1, "description": "Which option, counted from 1."},
+                "path": {"type": "string", "description": "Only this file; all files by default."},
             },
             required=("number",),
         ),

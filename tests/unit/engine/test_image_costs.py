@@ -154,7 +154,7 @@ async def test_a_batch_over_the_budget_is_never_sent(server):
     assert asked_for_images(server) == 1
     refused, drawn = run.tool_uses
     assert (refused.ok, drawn.ok) == (False, True)
-    assert refused.summary == "The 8 pictures would cost about $0.36, and $0.20 of the budget is left."
+    assert refused.summary == "The 8 images would cost about $0.36, and $0.20 of the budget is left."
     told = json.loads(refused.result.text)
     assert told["hint"] == "Ask for fewer, or go on without."
     assert run.reason == "end_turn"
@@ -167,7 +167,7 @@ async def test_dear_pictures_are_expected_to_stay_dear(server):
     async with agent_on(server, usd=0.6) as agent:
         run = await agent.run(PROMPT)
     assert asked_for_images(server) == 1
-    assert run.tool_uses[1].summary.startswith("The 2 pictures would cost about $0.60, and $0.30")
+    assert run.tool_uses[1].summary.startswith("The 2 images would cost about $0.60, and $0.30")
 
 
 async def test_pictures_end_a_run_over_its_budget(server):
@@ -185,7 +185,7 @@ async def test_an_uncounted_picture_is_held_to_the_budget(server):
     async with agent_on(server, usd=0.08) as agent:
         run = await agent.run(PROMPT)
     assert asked_for_images(server) == 1
-    assert run.tool_uses[1].summary == "The picture would cost about $0.05, and $0.03 of the budget is left."
+    assert run.tool_uses[1].summary == "The image would cost about $0.05, and $0.03 of the budget is left."
     assert run.cost is None
 
 

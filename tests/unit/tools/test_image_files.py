@@ -1,4 +1,4 @@
-"""Pictures as files: cropped, saved and checked; bad ones are told to the model, and nothing else is touched."""
+"""Images as files: cropped, saved and checked; bad ones are reported to the model, and nothing else is touched."""
 
 import base64
 
@@ -25,7 +25,7 @@ async def test_crops_are_what_the_box_holds():
     square, left = opened(desk.files["assets/square.png"]), opened(desk.files["assets/left.jpg"])
     assert (square.size, square.getcolors()) == ((40, 40), [(1600, (255, 255, 0))])
     assert (left.size, left.format) == ((200, 200), "JPEG")
-    assert output.summary == "2 of 2 pictures from the screenshot"
+    assert output.summary == "2 of 2 images from the screenshot"
 
 
 async def test_padding_stops_at_the_edge():
@@ -42,11 +42,11 @@ async def test_padding_stops_at_the_edge():
 @pytest.mark.parametrize(
     ("box", "words"),
     [
-        ([0, 0, 1200, 500], "The box [0, 0, 1200, 500] is not inside the picture."),
-        ([-5, 0, 100, 100], "is not inside the picture."),
-        ([500, 0, 400, 100], "is not inside the picture."),
-        ([5, 5, 5, 5], "is not inside the picture."),
-        ([500, 500, 501, 501], "holds hardly a pixel"),
+        ([0, 0, 1200, 500], "The box [0, 0, 1200, 500] is not inside the image."),
+        ([-5, 0, 100, 100], "is not inside the image."),
+        ([500, 0, 400, 100], "is not inside the image."),
+        ([5, 5, 5, 5], "is not inside the image."),
+        ([500, 500, 501, 501], "is too small"),
     ],
 )
 async def test_boxes_outside_are_refused(box, words):
@@ -65,8 +65,8 @@ async def test_one_bad_box_leaves_the_others():
     ]
     output = await desk.call("extract_assets", assets=assets)
     assert list(desk.files) == ["good.png"]
-    assert "bad.png: failed: The box [0, 0, 2000, 500] is not inside the picture." in output.text
-    assert "none.png: failed: There is no picture input:2: the person gave 1." in output.text
+    assert "bad.png: failed: The box [0, 0, 2000, 500] is not inside the image." in output.text
+    assert "none.png: failed: There is no image input:2: the person gave 1." in output.text
 
 
 async def test_save_takes_inputs_and_data_urls():
@@ -87,13 +87,13 @@ async def test_save_takes_inputs_and_data_urls():
     [
         ("https://127.0.0.1/a.png", "is a private address"),
         ("https://[::1]/a.png", "is a private address"),
-        ("http://example.org/a.png", "Pictures are fetched over https only, not http."),
-        ("file:///etc/hosts", "Pictures are fetched over https only, not file."),
+        ("http://example.org/a.png", "Images are fetched over https only, not http."),
+        ("file:///etc/hosts", "Images are fetched over https only, not file."),
         ("/etc/hosts", "is absolute"),
         ("../secret.png", "leaves the project"),
         ("data:image/png;base64,!!!", "not valid base64"),
         ("data:image/svg+xml,<svg onload='x'/>", "an SVG drawing"),
-        ("nowhere.png", "There is no picture nowhere.png."),
+        ("nowhere.png", "There is no image nowhere.png."),
     ],
 )
 async def test_save_refuses_what_it_must(source, words):
@@ -111,7 +111,7 @@ async def test_nothing_is_fetched_offline():
 
 CMYK = encoded(PIL.Image.new("CMYK", (20, 10), (0, 200, 0, 0)), "JPEG")
 BAD = {
-    "text.png": ("<h1>Hi</h1>", "text.png is a text file, not a picture."),
+    "text.png": ("<h1>Hi</h1>", "text.png is a text file, not an image."),
     "noise.png": (b"\x00\x01\x02" * 40, "'noise.png' is not a picture we can read"),
     "cut.png": (png(300, 300)[:-300], "'cut.png' is damaged or cut short."),
     "huge.png": (huge_png(), "too many pixels (10000 x 10000"),
@@ -121,7 +121,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_bad_pictures_are_told_to_the_model(name):
+async def test_bad_images_are_reported_to_the_model(name):
     content, words = BAD[name]
     error = await Desk({name: content}).fail("remove_background", source=name, path="cut.png")
     assert words in error.message
@@ -132,12 +132,12 @@ async def test_an_unknown_path_names_the_nearest():
         "remove_background", source="assets/her.png", path="a.png"
     )
     assert str(error) == (
-        "There is no picture assets/her.png. Did you mean assets/hero.png? Pictures: assets/hero.png."
+        "There is no image assets/her.png. Did you mean assets/hero.png? Images: assets/hero.png."
     )
 
 
 @pytest.mark.parametrize(("name", "content"), [("cmyk.jpg", CMYK), ("moving.gif", gif())])
-async def test_odd_pictures_are_made_plain(name, content):
+async def test_odd_images_are_made_plain(name, content):
     desk = Desk({name: content})
     await desk.call("save_assets", assets=[{"source": name, "path": "plain.png"}])
     plain = opened(desk.files["plain.png"])

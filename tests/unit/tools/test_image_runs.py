@@ -1,4 +1,4 @@
-"""Runs that make pictures: which tools are offered, what the run keeps, and that a cassette plays it again."""
+"""Runs that make images: which tools are offered, what the run keeps, and that a cassette plays it again."""
 
 import asyncio
 import base64
@@ -47,7 +47,7 @@ def test_tools_that_cannot_serve_are_not_offered():
     assert offered(ScriptedProvider([]))[5:] == ["generate_images", "remove_background", "save_assets"]
 
 
-def test_pictures_in_the_prompt_can_be_cropped():
+def test_images_in_the_prompt_can_be_cropped():
     assert "extract_assets" in offered(ScriptedProvider([]), images=[SHOT])
 
 
@@ -225,7 +225,7 @@ async def test_a_pick_keeps_the_pictures():
 
 
 async def test_a_pictures_number_stays_its_own():
-    """The third run crops the picture of the second by the number it had there, and that of the first."""
+    """The third run crops the image of the second by the number it had there, and that of the first."""
     new = as_image(PIL.Image.new("RGB", (40, 40), "green"), "new.png")
     both = [{"box": [0, 0, 1000, 1000], "path": f"{n}.png", "source": f"input:{n}"} for n in (1, 2)]
     crop = call("extract_assets", {"assets": both, "padding": 0}, id="f2")
@@ -238,12 +238,12 @@ async def test_a_pictures_number_stays_its_own():
         assert opened(run.files["2.png"]).size == (40, 40)
 
 
-async def test_tools_pictures_are_not_the_persons():
+async def test_images_from_tools_are_not_the_persons():
     first = await run_script()
     run, _ = await go_on(
         first, [call("save_assets", {"assets": [{"source": "input:2", "path": "x.png"}]})], [text("No.")]
     )
-    assert run.tool_uses[0].summary == "There is no picture input:2: the person gave 1."
+    assert run.tool_uses[0].summary == "There is no image input:2: the person gave 1."
 
 
 async def test_a_follow_up_is_played_again(tmp_path):

@@ -1,4 +1,4 @@
-"""The image tools: pictures become files, every failure is told one by one, and nothing else is touched."""
+"""The image tools: images become files, failures are reported one by one, and nothing else is touched."""
 
 import asyncio
 import base64
@@ -44,7 +44,7 @@ async def test_placeholders_become_labelled_files():
     output = await desk.call("generate_images", images=wanted("bakery", "oven", aspect="16:9"))
     assert list(desk.files) == ["assets/bakery.png", "assets/oven.png"]
     assert opened(desk.files["assets/bakery.png"]).size == (960, 540)
-    assert output.summary == "2 of 2 pictures with placeholder"
+    assert output.summary == "2 of 2 images with placeholder"
     assert "assets/bakery.png: 960 x 540, " in output.text
     assert "not a real picture" in output.text
     assert [bundle["text/plain"] for bundle in output.outputs] == [
@@ -77,7 +77,7 @@ async def test_the_same_order_is_made_once(server, vendors):
     assert desk.files["a.png"] == desk.files["b.png"] == png()
 
 
-async def test_pictures_are_made_together(server, vendors):
+async def test_images_are_made_together(server, vendors):
     answer = openai_images(png())
     server.plan(*[Reply(headers=answer.headers, body=answer.body, silent=True)] * 3)
     desk = Desk(studio=vendors["openai"])
@@ -101,7 +101,7 @@ async def test_partial_failures_are_told_per_image(server, vendors):
     output = await desk.call("generate_images", images=wanted("a", "bad", "c"))
     assert list(desk.files) == ["assets/a.png", "assets/c.png"]
     assert output.summary.endswith("; failed: assets/bad.png")
-    assert output.summary.startswith("2 of 3 pictures with openai:gpt-image-2.6-sunburst")
+    assert output.summary.startswith("2 of 3 images with openai:gpt-image-2.6-sunburst")
     assert "assets/bad.png: failed: OpenAI refused the request (400): Rejected by the" in output.text
     assert len(output.images) == len(output.outputs) == 2
     assert desk.lines == ["1 of 3", "2 of 3", "3 of 3"]
@@ -129,7 +129,7 @@ async def test_patience_ends_after_three_tries(server, vendors):
     assert len(server.requests) == 3
 
 
-async def test_a_picture_that_never_comes_fails(server, vendors, monkeypatch):
+async def test_an_image_that_never_comes_fails(server, vendors, monkeypatch):
     monkeypatch.setattr(image_batch, "SECONDS", 0.3)
     answer = openai_images(png())
     server.otherwise = lambda request: Reply(
@@ -138,7 +138,7 @@ async def test_a_picture_that_never_comes_fails(server, vendors, monkeypatch):
     desk = Desk(studio=vendors["openai"])
     output = await desk.call("generate_images", images=wanted("slow", "quick"))
     assert list(desk.files) == ["assets/quick.png"]
-    assert "assets/slow.png: failed: The picture took longer than 0.3 seconds." in output.text
+    assert "assets/slow.png: failed: The image took longer than 0.3 seconds." in output.text
 
 
 async def test_a_stop_closes_the_requests(server, vendors):
@@ -176,7 +176,7 @@ async def test_edit_sends_the_file_and_saves(server, vendors):
 
 async def test_nobody_edits_without_a_key():
     error = await Desk({"a.png": png()}).fail("edit_image", source="a.png", prompt="Red", path="a.png")
-    assert error.message == "Nobody here can edit pictures: that needs a key for OpenAI or Gemini."
+    assert error.message == "Images cannot be edited here: that needs a key for OpenAI or Gemini."
 
 
 async def test_openai_removes_a_background(server, vendors):
@@ -203,9 +203,9 @@ async def test_the_local_cut_says_its_limits():
     [
         (wanted(*"abcdefghi"), "images"),
         ([], "images"),
-        ([{"prompt": "x", "path": "a.gif"}], "a.gif is not a picture's path."),
+        ([{"prompt": "x", "path": "a.gif"}], "a.gif is not the path of an image."),
         ([{"prompt": "x", "path": "a.jpg", "transparent": True}], "a.jpg: JPEG has no transparency."),
-        (wanted("a", "a"), "Two pictures have the same path"),
+        (wanted("a", "a"), "Two images have the same path"),
         ([{"prompt": "  ", "path": "a.png"}], "A prompt is empty"),
         ([{"prompt": "x", "path": "../a.png"}], "leaves the project"),
         (wanted("a", aspect="5:1"), "aspect"),
@@ -230,11 +230,11 @@ def test_calls_name_the_paths_they_write():
     assert writes["edit_image"]({"path": "../b.png"}) == ()
 
 
-def test_titles_count_the_pictures():
+def test_titles_count_the_images():
     titles = {tool.name: tool.title for tool in Toolbox.default()}
-    assert titles["generate_images"]({}) == "make pictures"
-    assert titles["generate_images"]({"images": wanted("a", "b")}) == "make 2 pictures"
-    assert titles["extract_assets"]({"assets": [{}]}) == "crop a picture"
+    assert titles["generate_images"]({}) == "make images"
+    assert titles["generate_images"]({"images": wanted("a", "b")}) == "make 2 images"
+    assert titles["extract_assets"]({"assets": [{}]}) == "crop an image"
     assert titles["remove_background"]({"source": "a.png"}) == "cut out a.png"
 
 

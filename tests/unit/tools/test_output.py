@@ -76,7 +76,7 @@ def test_pictures_reach_model_and_person() -> None:
     assert output.outputs == ({image.media_type: base64.b64encode(image.data).decode()},)
 
 
-def test_figures_and_axes_become_pictures() -> None:
+def test_figures_and_axes_become_images() -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1, 1))
