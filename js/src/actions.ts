@@ -60,7 +60,8 @@ export function openInTab(context: Context): void {
 	const shown = shownPage(currentState(context), context.choices);
 	if (!shown || (shown.text === null && isPage(shown.file.path))) return;
 	const html = resolved({ ...pageOf(context, shown), live: false });
-	const url = URL.createObjectURL(new Blob([tabDocument(shown.file.path, html)], { type: "text/html" }));
+	const tab = tabDocument(shown.file.path, html, context.run.state?.meta.network ?? false);
+	const url = URL.createObjectURL(new Blob([tab], { type: "text/html" }));
 	window.open(url, "_blank", "noopener");
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
 }

@@ -220,4 +220,5 @@ export interface Meta {
 	stop_hint: string;
 	files_name: string | null;
 	outcome: string | null;
+	network: boolean;
 }

@@ -20,6 +20,7 @@ const NO_META: Meta = {
 	budget: null,
 	steps: null,
 	outcome: null,
+	network: false,
 };
 
 /** One execution of a cell, as far as it is known here. */

@@ -12,6 +12,7 @@ export const META: Meta = {
 	budget: null,
 	steps: 5,
 	outcome: null,
+	network: false,
 };
 
 type Fields = Record<string, unknown>;

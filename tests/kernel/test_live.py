@@ -103,6 +103,7 @@ def test_batches_are_contiguous_to_the_end(page):
         assert after["first"] == before["last"] + 1
     assert page.events()[-1]["type"] == "run_finished"
     assert live[0]["meta"]["name"] == "hero"
+    assert not live[0]["meta"]["network"]
 
 
 def test_the_first_frame_is_replaced_by_the_frozen_result(page):
@@ -258,3 +259,13 @@ def test_a_run_changed_by_hand_is_shown_frozen(page):
     shown = page.kernel.run("twin.with_files({'index.html': '<h1>Mine</h1>'})").result["text/html"]
     assert 'data-anb-run=""' in shown
     assert "Mine" in shown
+
+
+def test_the_page_is_told_of_an_open_network_and_the_saved_form_is_not(page):
+    page.finish(page.start("%%agent wide -m demo: --network --pace 0\nA landing page for a bakery"))
+    metas = [batch["meta"] for batch in page.batches if "meta" in batch]
+    assert metas
+    assert all(meta["network"] for meta in metas)
+    policy = page.updates[-1]["text/html"].partition("Content-Security-Policy")[2].partition(">")[0]
+    assert "default-src" in policy
+    assert "https:" not in policy

@@ -4,6 +4,7 @@ import http.server
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -128,11 +129,12 @@ class Stage:
         self.dialogs.append(dialog.message)
         dialog.dismiss()
 
-    def play(self, events: list[dict[str, Any]]) -> "Stage":
+    def play(self, events: list[dict[str, Any]], *, network: bool = False) -> "Stage":
         for seq, item in enumerate(events, 1):
             item["seq"] = seq
         self.page.goto(f"{self.server.address}/?record&speed=0")
-        self.page.evaluate("record => { window.record = record }", {"meta": to_wire(META), "events": events})
+        meta = to_wire(replace(META, network=network))
+        self.page.evaluate("record => { window.record = record }", {"meta": meta, "events": events})
         self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
         return self
 

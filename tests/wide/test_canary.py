@@ -115,8 +115,8 @@ def framed(stage: Stage, attributes: str) -> None:
     stage.page.wait_for_timeout(SETTLE)
 
 
-def played(stage: Stage, page: str) -> None:
-    stage.play([event("turn_started", step=1), *wrote("index.html", page)])
+def played(stage: Stage, page: str, *, network: bool = False) -> None:
+    stage.play([event("turn_started", step=1), *wrote("index.html", page)], network=network)
     stage.page.wait_for_timeout(SETTLE + 300)
 
 
@@ -138,6 +138,18 @@ def test_a_live_page_is_not_heard(stage: Stage, canary: Canary, name: str):
 @pytest.mark.parametrize("name", ATTEMPTS | UNHEARD)
 def test_a_saved_page_is_not_heard(stage: Stage, canary: Canary, name: str):
     framed(stage, frame_attributes(attempt(name)))
+    assert canary.heard == []
+
+
+@pytest.mark.parametrize("name", ["image", "style sheet", "font", "script", "video", "fetch"])
+def test_a_live_page_with_the_network_is_heard(stage: Stage, canary: Canary, name: str):
+    played(stage, attempt(name), network=True)
+    assert canary.heard
+
+
+@pytest.mark.parametrize("name", [*MOVES, "frame", "object", "embed", "worker import"])
+def test_the_network_lets_no_page_leave(stage: Stage, canary: Canary, name: str):
+    played(stage, attempt(name), network=True)
     assert canary.heard == []
 
 

@@ -57,6 +57,7 @@ class Channel:
         self.result: Run | None = None
         self.outcome: str | None = None
         """By which the page knows the frozen form of this run from others of the same request."""
+        self.network = False
         self.on_pick: Callable[[int], None] | None = None
         self.owner: str | None = None
         self.ready: Json | None = None
@@ -87,6 +88,7 @@ class Channel:
             stop_hint=STOP_HINT,
             files_name=(self.ready or {}).get("files_name"),
             outcome=self.outcome,
+            network=self.network,
         )
 
     def follow(self, handle: Handle) -> None:

@@ -19,3 +19,5 @@ class Meta:
     """The variable that holds the files."""
     outcome: str | None
     """Digest that identifies the run's saved output; None until the run has ended."""
+    network: bool = False
+    """Whether the live preview may load from any https address."""

@@ -63,7 +63,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     except AgentError as error:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
-    view = view_for(session.shell, handle, plain=options.plain, attended=attended)
+    view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
     view.start(plan.note)
     view.on_pick(partial(pick, session, handle))
     if options.background:

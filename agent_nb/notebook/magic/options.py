@@ -139,6 +139,11 @@ class Options:
     approve: Approve | None = option(  # noqa: RUF009 - a field, as the others are
         None, "--approve", "Tools that need approval: ask, always run or always deny.", choices=APPROVE
     )
+    network: bool = option(
+        False,
+        "--network",
+        "Let the live preview load from and send to any https address; saved pages stay closed.",
+    )
     record: bool = option(False, "--record", "Write the run to a cassette, so that it can be replayed.")
     replay: bool = option(False, "--replay", "Play the cassette; fail if none matches.")
     live: bool = option(False, "--live", "Ask the model even if there is a cassette.")

@@ -26,13 +26,13 @@ class View(Protocol):
     def warn(self, text: str) -> None: ...
 
 
-def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool) -> View:
-    """The view that suits the front end."""
+def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool, network: bool = False) -> View:
+    """The view that suits the front end; with `network` its live preview may use any https address."""
     if plain:
         return PlainView()
     if getattr(shell, "kernel", None) is None:
         return TerminalView(handle)
-    return LiveView(handle) if attended else FrozenView()
+    return LiveView(handle, network=network) if attended else FrozenView()
 
 
 class _KernelView:
@@ -68,8 +68,8 @@ class FrozenView(_KernelView):
 class LiveView(_KernelView):
     """Displays a placeholder that the page replaces with the live widget, and updates it to the finished run."""
 
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+    def __init__(self, handle: Handle, *, network: bool = False) -> None:
+        self._handle, self._network = handle, network
         self._saved: list[str] = []
 
     def start(self, note: str) -> None:
@@ -80,6 +80,7 @@ class LiveView(_KernelView):
         super().start(note)
         handle = self._handle
         self._channel = hub().follow(handle)
+        self._channel.network = self._network
         frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
         if needs_view():

@@ -1,7 +1,7 @@
 // Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, loads it anew
 // when its scripts changed.
 
-import { Frame, type Loss } from "./frame.ts";
+import { Frame, type FrameEvents, type Loss } from "./frame.ts";
 import type { ConsoleEntry } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
@@ -37,6 +37,7 @@ export interface FeedEvents {
 export class Feed {
 	readonly #holder: HTMLElement;
 	readonly #events: FeedEvents;
+	readonly #isOpen: () => boolean;
 	#frame: Frame | null = null;
 	/** The frame before, kept on screen until the new one has something to show. */
 	#old: Frame | null = null;
@@ -54,9 +55,11 @@ export class Feed {
 	#buried = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
 
-	constructor(holder: HTMLElement, events: FeedEvents) {
+	/** `isOpen` says whether pages may load from any https address. */
+	constructor(holder: HTMLElement, events: FeedEvents, isOpen: () => boolean) {
 		this.#holder = holder;
 		this.#events = events;
+		this.#isOpen = isOpen;
 	}
 
 	/** Has a frame ready before there is a page: making one takes longer than writing into it. */
@@ -85,7 +88,7 @@ export class Feed {
 	#make(scroll: Scroll | undefined): void {
 		this.#old?.dispose();
 		this.#old = this.#frame;
-		const frame: Frame = new Frame({
+		const handlers: FrameEvents = {
 			onReady: () => {
 				if (frame !== this.#frame) return;
 				this.#ready = true;
@@ -96,7 +99,8 @@ export class Feed {
 			onLink: (href) => this.#events.onLink(href),
 			onUnmorphable: () => this.reload(),
 			onLost: (why) => this.#lose(frame, why),
-		});
+		};
+		const frame: Frame = new Frame(handlers, this.#isOpen());
 		this.#frame = frame;
 		this.#ready = false;
 		if (this.#old) frame.element.style.visibility = "hidden";

@@ -44,13 +44,14 @@ export class Frame {
 	#morphing = false;
 	scroll = { x: 0, y: 0 };
 
-	constructor(events: FrameEvents) {
+	/** With `network`, the page may load from any https address. */
+	constructor(events: FrameEvents, network = false) {
 		this.#events = events;
 		this.element = document.createElement("iframe");
 		this.element.title = "Preview";
 		this.element.setAttribute("sandbox", SANDBOX);
 		this.element.setAttribute("referrerpolicy", "no-referrer");
-		this.element.srcdoc = shellDocument(this.#secret);
+		this.element.srcdoc = shellDocument(this.#secret, network);
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));

@@ -3,15 +3,31 @@
 
 import policies from "../../../agent_nb/render/policy.json";
 
+type Directives = Record<string, string[]>;
+
 /** Never with `allow-same-origin`: a generated page must not share an origin with Jupyter. */
 export const SANDBOX = "allow-scripts allow-forms";
 
 /** Goes before anything else in a document's head. */
 export const PAGE_POLICY = meta(policies.page);
+/** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
+export const NETWORK_POLICY = meta({ ...policies.page, ...opened(policies.page) });
 /** For the HTML of a tool, which runs no scripts. */
 export const OUTPUT_POLICY = meta(policies.output);
 
-function meta(directives: Record<string, string[]>): string {
+function opened(page: typeof policies.page): Directives {
+	const {
+		"script-src": script,
+		"style-src": style,
+		"img-src": img,
+		"font-src": font,
+		"media-src": media,
+	} = page;
+	const wide = Object.entries({ script, style, img, font, media, connect: ["data:", "blob:"] });
+	return Object.fromEntries(wide.map(([kind, sources]) => [`${kind}-src`, [...sources, "https:"]]));
+}
+
+function meta(directives: Directives): string {
 	const policy = Object.entries(directives).map(([name, sources]) => [name, ...sources].join(" "));
 	return `<meta http-equiv="Content-Security-Policy" content="${policy.join("; ")}"><meta http-equiv="x-dns-prefetch-control" content="off">`;
 }

@@ -1,7 +1,7 @@
 // The document a preview's frame starts with, and the document that opens a page in a tab of its own.
 
 import inside from "./inside.ts?bundle";
-import { PAGE_POLICY, SANDBOX } from "./policy.ts";
+import { NETWORK_POLICY, PAGE_POLICY, SANDBOX } from "./policy.ts";
 
 const FILL =
 	"<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>";
@@ -11,23 +11,23 @@ const FILL =
  * send its own frame to another address, with data in it; only the document around the frame can forbid that.
  * `secret` lets the widget tell the shell from the page that runs in the same frame later.
  */
-export function shellDocument(secret: string): string {
+export function shellDocument(secret: string, network: boolean): string {
 	const script = inside.replaceAll("</script", "<\\/script");
 	const shell = `<!doctype html><meta charset="utf-8"><script>"use strict";{const agentNbSecret="${secret}";${script}}</script>`;
 	// The focus belongs to the page inside, however it came here.
-	return `${around("Page", shell)}<script>onfocus = () => frames[0].focus()</script>`;
+	return `${around("Page", shell, network)}<script>onfocus = () => frames[0].focus()</script>`;
 }
 
 /** A page for a tab of its own. The tab's document shares Jupyter's origin (a blob always does): the frame does not. */
-export function tabDocument(title: string, html: string): string {
-	return around(title, html);
+export function tabDocument(title: string, html: string, network: boolean): string {
+	return around(title, html, network);
 }
 
 /** A document with nothing but the policy and a frame that must obey it. */
-function around(title: string, html: string): string {
+function around(title: string, html: string, network: boolean): string {
 	const name = escapeHtml(title);
 	const frame = `<iframe sandbox="${SANDBOX}" title="${name}" srcdoc="${escapeHtml(html)}"></iframe>`;
-	return `<!doctype html><meta charset="utf-8">${PAGE_POLICY}<title>${name}</title>${FILL}${frame}`;
+	return `<!doctype html><meta charset="utf-8">${network ? NETWORK_POLICY : PAGE_POLICY}<title>${name}</title>${FILL}${frame}`;
 }
 
 export function escapeHtml(text: string): string {

@@ -2,7 +2,7 @@
 
 import { currentState, pageOf, prefetch } from "../actions.ts";
 import { h, icon, setText } from "../dom.ts";
-import { Feed } from "../preview/feed.ts";
+import { Feed, type FeedEvents } from "../preview/feed.ts";
 import type { Loss } from "../preview/frame.ts";
 import { resolvePath } from "../preview/resolve.ts";
 import { shownPage } from "../shown.ts";
@@ -32,7 +32,7 @@ export function createPreview(
 	const empty = createEmpty();
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
-	const feed = new Feed(holder, {
+	const events: FeedEvents = {
 		onConsole: (entry) => console.add(entry),
 		onRestart: () => {
 			console.clear();
@@ -44,7 +44,8 @@ export function createPreview(
 		},
 		onLink: (href) => follow(href),
 		onLost: (why) => stopped.show(why),
-	});
+	};
+	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false);
 	let size = { width: 0, height: 0 };
 	let scaled = "";
 	let path: string | null = null;
