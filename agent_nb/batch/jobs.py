@@ -1,4 +1,4 @@
-"""What `agent.map` is asked to do, checked before anything is sent: each prompt on each model is a job."""
+"""Plans `agent.map`: each prompt on each model is a job. Arguments are checked before anything is sent."""
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
@@ -19,8 +19,8 @@ Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
 Models = Iterable[str | Provider] | str | Provider | None
 
 
-class Asker(Protocol):
-    """An agent, as far as a batch needs it."""
+class BatchAgent(Protocol):
+    """What a batch needs of an agent."""
 
     provider: Provider
 
@@ -36,16 +36,16 @@ class Job:
     """One prompt on one model."""
 
     label: str
-    """What the prompt is called: its name, else the text itself."""
+    """The name of the prompt, or else its text."""
     named_model: str
-    """As the caller named it; the run has the full name."""
+    """The model as the caller named it; the run has its full name."""
     prepared: Prepared
     request: Json
-    """What must be the same for a saved run to be used again."""
+    """Fingerprint that a saved run must have to be loaded instead."""
     key: str
-    """Identifies the request in the folder of saved runs."""
+    """Short hash of the request; part of the name of the saved file."""
     close: Callable[[], Awaitable[None]] | None
-    """Closes the model if it was made for this call; jobs of one model share it."""
+    """Closes the model if it was created for this call; jobs of one model share it."""
 
     @property
     def prompt(self) -> str:
@@ -56,8 +56,8 @@ class Job:
         return self.prepared.config.provider
 
 
-class Absent:
-    """A model that cannot be asked here, such as for want of a key. Its saved runs can still be brought back."""
+class UnavailableModel:
+    """Stands for a model that cannot be used, for example without a key. Its saved runs can still be loaded."""
 
     def __init__(self, name: str, error: AgentError) -> None:
         self.name, self.error = name, error
@@ -69,24 +69,24 @@ class Absent:
         return RealClock()
 
     async def close(self) -> None:
-        """Holds nothing open."""
+        """Nothing to close."""
 
 
 def plan_jobs(
-    agent: Asker, prompts: Prompts, models: Models, material: Material, *, saved: bool
+    agent: BatchAgent, prompts: Prompts, models: Models, material: Material, *, saved: bool
 ) -> list[Job]:
-    """The jobs in order: every model for the first prompt, then for the second.
+    """The jobs in order: the first prompt on every model, then the second.
 
-    Where runs are `saved`, a model without a key is no error yet: it may not have to be asked.
+    If runs are `saved`, a model without a key is not an error yet: all its runs may be loaded.
     """
     images = tuple(to_image(image) for image in as_sequence(material.get("images")))
     material = {**material, "images": images}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []
     seen: Counter[str] = Counter()
-    for label, prompt in _questions(prompts):
-        for named_model, asker, close in agents:
-            prepared = asker.prepare(prompt, **material)
+    for label, prompt in _labelled(prompts):
+        for named_model, batch_agent, close in agents:
+            prepared = batch_agent.prepare(prompt, **material)
             check_recording(prepared)
             request = prepared.fingerprint()
             seen[key_of(request)] += 1
@@ -102,17 +102,17 @@ def plan_jobs(
     return jobs
 
 
-def _questions(prompts: Prompts) -> list[tuple[str, str]]:
-    """Each prompt with what it is called."""
+def _labelled(prompts: Prompts) -> list[tuple[str, str]]:
+    """The prompts as `(label, text)` pairs."""
     if isinstance(prompts, str):
         raise ConfigError("`prompts` is a single text. Give a list of texts, or use `agent.run(prompt)`.")
-    given: Iterable[Any] = prompts.items() if isinstance(prompts, Mapping) else prompts
-    found: list[tuple[str, str]] = []
+    items: Iterable[Any] = prompts.items() if isinstance(prompts, Mapping) else prompts
+    pairs: list[tuple[str, str]] = []
     texts: dict[str, str] = {}
-    for number, item in enumerate(given, 1):
+    for number, item in enumerate(items, 1):
         match item:
             case str(text) | (str(), str(text)) if not text.strip():
-                raise ConfigError(f"Prompt {number} is empty. Say what you want made.")
+                raise ConfigError(f"Prompt {number} is empty. Describe what you want to be made.")
             case str(text):
                 label = text
             case (str(label), str(text)):
@@ -120,17 +120,17 @@ def _questions(prompts: Prompts) -> list[tuple[str, str]]:
             case _:
                 raise ConfigError(f"Prompt {number} is {item!r:.60}. Give a text, or a (name, text) pair.")
         if texts.setdefault(label, text) != text:
-            raise ConfigError(f"Two prompts are called {label!r:.60}. Give each a name of its own.")
-        found.append((label, text))
-    if not found:
+            raise ConfigError(f"Two prompts are called {label!r:.60}. Give each its own name.")
+        pairs.append((label, text))
+    if not pairs:
         raise ConfigError("There are no prompts. Give a list of texts, or a dict of names and texts.")
-    return found
+    return pairs
 
 
 def _agents(
-    agent: Asker, models: Models, *, saved: bool
-) -> Iterator[tuple[str, Asker, Callable[[], Awaitable[None]] | None]]:
-    """The agent on each model: the model as it was named, the agent, and how to close what was made."""
+    agent: BatchAgent, models: Models, *, saved: bool
+) -> Iterator[tuple[str, BatchAgent, Callable[[], Awaitable[None]] | None]]:
+    """For each model: its name as given, an agent that uses it, and how to close the model if it is new."""
     if models is None:
         yield agent.provider.name, agent, None
         return
@@ -142,9 +142,9 @@ def _agents(
             yield model.name, agent.with_model(model), None
             continue
         try:
-            made = agent.with_model(model)
+            other = agent.with_model(model)
         except (MissingKeyError, InstallError) as error:
             if not saved:
                 raise
-            made = agent.with_model(Absent(full_name(model), error))
-        yield model, made, made.close
+            other = agent.with_model(UnavailableModel(full_name(model), error))
+        yield model, other, other.close

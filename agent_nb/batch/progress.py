@@ -1,11 +1,11 @@
-"""Who is told how long work goes. `%load_ext agent_nb` has the notebook look; elsewhere nobody does."""
+"""Reports the progress of `agent.map` to a front end. The notebook registers one when it is loaded."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 class Tally:
-    """How far the work is. It changes as the work goes on, for whoever draws it."""
+    """Counts of a batch, updated while it runs."""
 
     __slots__ = ("cost", "done", "failed", "loaded", "note", "running", "total")
 
@@ -13,41 +13,41 @@ class Tally:
         self.total = total
         self.done = self.failed = self.running = self.loaded = 0
         self.cost = 0.0
-        """US dollars spent since the work began, as far as prices are known."""
+        """US dollars so far, without runs of unknown price. Loaded runs cost nothing."""
         self.note = ""
-        """What the person should know beside the numbers."""
+        """A sentence for the user, such as why a run could not be saved."""
 
-    def words(self) -> list[str]:
-        """`3 of 8 done`, `4 running`, `1 failed`, `2 loaded`: only what there is to tell."""
-        told = {"running": self.running, "failed": self.failed, "loaded": self.loaded}
+    def counts(self) -> list[str]:
+        """`3 of 8 done`, `4 running`, `1 failed`, `2 loaded`, without the zeros."""
+        counts = {"running": self.running, "failed": self.failed, "loaded": self.loaded}
         return [
             f"{self.done} of {self.total} done",
-            *(f"{number} {what}" for what, number in told.items() if number),
+            *(f"{number} {state}" for state, number in counts.items() if number),
         ]
 
 
 class Watcher:
-    """Looks on. This one does nothing; others draw."""
+    """Shows the progress of one batch. This one shows nothing."""
 
     def changed(self) -> None:
-        """The tally has changed."""
+        """Called when the tally has changed."""
 
     def end(self, result: Any | None) -> None:
-        """The work is over; None when it never came to a result."""
+        """Called at the end with the `Runs`, or None if the batch failed."""
 
 
 Watch = Callable[[Tally, Callable[[], None]], Watcher]
-"""Begins to look at a tally; the function ends the work."""
+"""Creates the watcher of a batch, given its tally and a function that stops it."""
 
 _watch: Watch | None = None
 
 
 def watch_with(watch: Watch | None) -> None:
-    """From now on `watch` is called whenever long work begins; None for nobody."""
-    global _watch  # noqa: PLW0603 - one front end per process
+    """Sets the function that is called when a batch starts; None to show nothing."""
+    global _watch  # noqa: PLW0603 - there is one front end per process
     _watch = watch
 
 
 def begin(tally: Tally, stop: Callable[[], None]) -> Watcher:
-    """Tells whoever looks that work has begun."""
+    """Creates the watcher of a batch that starts."""
     return _watch(tally, stop) if _watch else Watcher()

@@ -1,4 +1,4 @@
-"""Many prompts on many models: asked a few at a time, kept in a folder, shown as one table."""
+"""Runs the jobs of `agent.map`: a few at a time, stored in a folder, shown as one table."""
 
 import asyncio
 from collections.abc import Generator, Iterator, Sequence
@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any, overload
 from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.batch import progress
-from agent_nb.batch.jobs import Absent, Job
+from agent_nb.batch.jobs import Job, UnavailableModel
 from agent_nb.batch.store import Store
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
 from agent_nb.messages import Usage
 from agent_nb.providers.prices import has_price
-from agent_nb.run import Run
+from agent_nb.run.run import Run, total_cost
 
 if TYPE_CHECKING:
     from agent_nb.run.compare import Checks, Comparison
 
 
 class Runs(Sequence[Run]):
-    """The runs of `agent.map`, every model for the first prompt first; `runs[prompt, model]` finds one.
+    """The runs of `agent.map`: the first prompt on every model, then the second; `runs[prompt, model]` finds one.
 
-    As text and HTML they are a table; `rows()` has it as plain dicts.
+    They are displayed as a table; `rows()` returns it as plain dicts.
     """
 
     def __init__(self, jobs: Sequence[Job], runs: Sequence[Run], loaded: int = 0) -> None:
         self._jobs, self._runs = tuple(jobs), tuple(runs)
         self.loaded = loaded
-        """How many were not asked again but brought back from the folder."""
+        """How many were loaded from the folder instead of run."""
 
     @overload
     def __getitem__(self, index: int | tuple[str, str]) -> Run: ...
@@ -57,21 +57,20 @@ class Runs(Sequence[Run]):
 
     @property
     def usage(self) -> Usage:
-        """Tokens of all together."""
+        """Tokens of all runs."""
         return sum((run.usage for run in self._runs), Usage())
 
     @property
     def cost(self) -> float | None:
-        """US dollars for all together; None when a price is not known."""
-        costs = [run.cost for run in self._runs]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        """US dollars for all runs; None if a price is unknown."""
+        return total_cost(self._runs)
 
     def rows(self) -> list[Json]:
-        """One plain dict per run, for `pandas.DataFrame(runs.rows())` and the like."""
+        """One plain dict per run, for example for `pandas.DataFrame(runs.rows())`."""
         return self._comparison().rows()
 
     def compare(self, checks: "Checks" = ()) -> "Comparison":
-        """The table with a column for each check, as `run.compare` takes them."""
+        """The table with a column for each check; `run.compare` takes the same checks."""
         from agent_nb.run.compare import comparison
 
         table = self._comparison()
@@ -91,9 +90,9 @@ class Runs(Sequence[Run]):
 
 
 class RunsHandle:
-    """Runs under way: `await` it for the `Runs`, `stop()` it to end them all.
+    """A batch in progress: `await` it for the `Runs`, `stop()` it to end them all.
 
-    Stopped or interrupted, it still comes to a `result`: what is done is done, the rest says `stopped`.
+    If it is stopped or interrupted, `result` has the finished runs, and the others with that reason.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class RunsHandle:
         store: Store | None = None,
         budget: float | None = None,
     ) -> None:
-        _check_bounds(jobs, concurrency, budget)
+        _check_arguments(jobs, concurrency, budget)
         self.result: Runs | None = None
         self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
         self._runs: list[Run | None] = [None] * len(jobs)
@@ -116,7 +115,7 @@ class RunsHandle:
         self._task = asyncio.get_running_loop().create_task(self._main(), name="agent_nb map")
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Ends all runs at once and starts no more; what is done stays."""
+        """Stops all runs at once and starts no more; finished runs are kept."""
         if self._stop_reason is None and self.result is None:
             self._stop_reason = reason
             for handle in self._running.values():
@@ -139,36 +138,32 @@ class RunsHandle:
         return self._task.result()
 
     def __repr__(self) -> str:
-        return f"<RunsHandle: {', '.join(self._tally.words())}>"
-
-    # the work
+        return f"<RunsHandle: {', '.join(self._tally.counts())}>"
 
     async def _main(self) -> Runs:
         try:
             self._watcher = progress.begin(self._tally, partial(self.stop, "interrupted"))
-        except Exception:  # whoever draws must not break what is drawn
-            log.exception("the progress cannot be shown")
+        except Exception:  # a front end must not break the batch
+            log.exception("the progress could not be shown")
         try:
-            await self._bring_back()
-            left = iter([index for index, run in enumerate(self._runs) if run is None])
+            await self._load_saved()
+            remaining = iter([index for index, run in enumerate(self._runs) if run is None])
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(self._jobs))):
-                    group.create_task(self._work(left))
+                    group.create_task(self._work(remaining))
             runs = [run for run in self._runs if run is not None]
             if any(run.reason == self._stop_reason for run in runs):
-                self._note(
-                    f"Not all ran to the end. The same call {'goes' if self._store else 'with `save` would go'} "
-                    "on from here."
-                )
+                resumes = "resumes" if self._store else "with `save` would resume"
+                self._note(f"Not all runs finished. The same call {resumes} from here.")
             self.result = Runs(self._jobs, runs, self._tally.loaded)
             return self.result
         finally:
             for close in dict.fromkeys(job.close for job in self._jobs if job.close):
                 await close()
-            self._tell(ended=True)
+            self._notify(ended=True)
 
-    async def _bring_back(self) -> None:
-        """Takes what the folder has; a model that cannot be asked for the rest is an error now."""
+    async def _load_saved(self) -> None:
+        """Loads the saved runs; raises if a run is missing and its model is unavailable."""
         if self._store is not None:
             found = await asyncio.to_thread(self._store.find, [(job.key, job.request) for job in self._jobs])
             for index, run in enumerate(found):
@@ -177,51 +172,51 @@ class RunsHandle:
                     self._runs[index] = replace(run, name=name, key=key)
                     self._tally.loaded += 1
                     self._tally.done += 1
-            self._tell()
+            self._notify()
         for job, run in zip(self._jobs, self._runs, strict=True):
-            if run is None and isinstance(job.provider, Absent):
+            if run is None and isinstance(job.provider, UnavailableModel):
                 raise job.provider.error
 
-    async def _work(self, left: Iterator[int]) -> None:
-        """Asks one after the other, as long as there are any left; several of these share `left`."""
-        for index in left:
+    async def _work(self, remaining: Iterator[int]) -> None:
+        """Runs one job after another; several workers share `remaining`."""
+        for index in remaining:
             handle = self._jobs[index].prepared.start()
             handle.label(*self._names(index))
             self._running[index] = handle
             if self._stop_reason is not None:
-                # It ends before its first step, and so leaves a run that says why there is none.
+                # It ends before its first turn, and so leaves a run with this reason.
                 handle.stop(self._stop_reason)
             handle.subscribe(partial(self._hear, index))
-            self._tell()
+            self._notify()
             try:
                 run = await handle
             finally:
                 handle.stop("interrupted")
                 del self._running[index]
-            await self._settle(index, run)
+            await self._add(index, run)
 
-    async def _settle(self, index: int, run: Run) -> None:
+    async def _add(self, index: int, run: Run) -> None:
         self._runs[index] = run
         if self._stop_reason is None:
             self._tally.done += 1
             self._tally.failed += run.reason == "failed"
-        self._count(index, run.cost)
-        began = any(isinstance(event, RunStarted) for event in run.events[:1])
-        if self._store is not None and began:
+        self._update_cost(index, run.cost)
+        started = any(isinstance(event, RunStarted) for event in run.events[:1])
+        if self._store is not None and started:
             job = self._jobs[index]
             try:
                 await asyncio.to_thread(self._store.save, run, job.key, job.request, job.label)
             except OSError as error:
                 self._note(f"{self._names(index)[0]} could not be saved: {error}.")
-        self._tell()
+        self._notify()
 
     def _hear(self, index: int, event: Event) -> None:
         if type(event) is UsageUpdated:
-            self._count(index, event.cost)
-            self._tell()
+            self._update_cost(index, event.cost)
+            self._notify()
 
-    def _count(self, index: int, cost: float | None) -> None:
-        """Adds what a run has cost so far; over the budget, that is the end of all."""
+    def _update_cost(self, index: int, cost: float | None) -> None:
+        """Updates the cost of a run; stops the batch when it reaches its budget."""
         if cost is None:
             return
         self._tally.cost += cost - self._costs[index]
@@ -229,27 +224,26 @@ class RunsHandle:
         if self._budget is not None and self._tally.cost >= self._budget:
             self.stop("budget")
 
-    def _note(self, said: str) -> None:
-        self._tally.note = f"{self._tally.note} {said}".strip()
+    def _note(self, sentence: str) -> None:
+        self._tally.note = f"{self._tally.note} {sentence}".strip()
 
     def _names(self, index: int) -> tuple[str, str]:
-        """What a run is called: how Python finds it where the result is called `runs`; and its mark in a page."""
+        """The name and key of a run. The name is an expression if the result is bound to `runs`."""
         return f"runs[{index}]", f"runs-{self._jobs[index].key}"
 
-    def _tell(self, *, ended: bool = False) -> None:
+    def _notify(self, *, ended: bool = False) -> None:
         self._tally.running = len(self._running)
         try:
             if ended:
                 self._watcher.end(self.result)
             else:
                 self._watcher.changed()
-        except Exception:  # whoever draws must not break what is drawn
-            log.exception("the progress cannot be shown")
+        except Exception:  # a front end must not break the batch
+            log.exception("the progress could not be shown")
             self._watcher = progress.Watcher()
 
 
-def _check_bounds(jobs: Sequence[Job], concurrency: int, budget: float | None) -> None:
-    """The bounds of the work, before anything is sent."""
+def _check_arguments(jobs: Sequence[Job], concurrency: int, budget: float | None) -> None:
     if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
         raise ConfigError(f"`concurrency` is how many run at once: 1 or more, not {concurrency!r}.")
     if budget is None:

@@ -1,4 +1,4 @@
-"""A folder of finished runs, found again by what was asked: one JSON file each, that `agent_nb.load` reads too."""
+"""A folder of finished runs, found by their request: one JSON file each, which `agent_nb.load` reads too."""
 
 import hashlib
 import json
@@ -17,17 +17,17 @@ from agent_nb.run.saved import DAMAGES, run_from_wire
 from agent_nb.run.wire import FORMAT_VERSION, saved_form
 
 SUFFIX = ".run.json"
-_MARKED = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
+_KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
 
 
 def key_of(request: Json, repeat: int = 1) -> str:
-    """A short hash of what is asked; asked again in the same call, it is numbered."""
-    digest = hashlib.sha256(_written(request).encode("utf-8", "replace")).hexdigest()[:12]
+    """A short hash of the request, with a number if the same request is repeated in a call."""
+    digest = hashlib.sha256(_canonical(request).encode("utf-8", "replace")).hexdigest()[:12]
     return digest if repeat == 1 else f"{digest}-{repeat}"
 
 
 class Store:
-    """The runs in one folder. Reading and writing block: call them off the loop."""
+    """The runs in one folder. Reading and writing block: call them in a thread."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder).expanduser()
@@ -36,37 +36,39 @@ class Store:
         except OSError as error:
             raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None
         self._paths: dict[str, Path] = {}
-        """The files by their marks, as of the last `find`."""
+        """The files by key, as of the last `find`."""
 
-    def find(self, asked: Sequence[tuple[str, Json]]) -> list[Run | None]:
-        """For each mark and request, the run that was saved for it and ended well."""
+    def find(self, requests: Sequence[tuple[str, Json]]) -> list[Run | None]:
+        """For each key and request, the saved run, if there is one that ended normally."""
         files = sorted(self.folder.glob(f"*{SUFFIX}"))
-        self._paths = {found[1]: path for path in files if (found := _MARKED.search(path.name))}
+        self._paths = {found[1]: path for path in files if (found := _KEY.search(path.name))}
         return [
-            self._read(path, request) if (path := self._paths.get(mark)) else None for mark, request in asked
+            self._read(path, request) if (path := self._paths.get(key)) else None for key, request in requests
         ]
 
-    def save(self, run: Run, mark: str, request: Json, label: str) -> Path:
-        """Writes the run, whole or not at all, without secrets, over an earlier one of the same mark."""
-        name = f"{_slug(label)}-{_slug(run.model)}-{mark}{SUFFIX}"
-        target = self._paths.get(mark, self.folder / name)
+    def save(self, run: Run, key: str, request: Json, label: str) -> Path:
+        """Writes the run atomically, with secrets masked. It replaces an earlier run of the same key."""
+        name = f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}"
+        target = self._paths.get(key, self.folder / name)
         write_atomically(target, saved_form(run, request=request))
         return target
 
     def _read(self, path: Path, request: Json) -> Run | None:
-        """The run, unless it is damaged, of another request, or did not end well: then it is asked again."""
+        """The run; None if it is damaged, of another request, or did not end normally."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            if data["version"] > FORMAT_VERSION or _written(data["request"]) != _written(mask_json(request)):
+            if data["version"] > FORMAT_VERSION or _canonical(data["request"]) != _canonical(
+                mask_json(request)
+            ):
                 return None
             run = run_from_wire(data)
         except (OSError, *DAMAGES) as error:
-            log.warning("%s cannot be used: %s %s", path, type(error).__name__, error)
+            log.warning("%s could not be loaded: %s %s", path, type(error).__name__, error)
             return None
         return run if run.reason == "end_turn" else None
 
 
-def _written(request: Json) -> str:
+def _canonical(request: Json) -> str:
     return json.dumps(request, sort_keys=True, ensure_ascii=False)
 
 

@@ -108,7 +108,7 @@ def test_the_interrupt_key_ends_many(terminal):
     terminal.sendline("runs = await slow.map(['A form', 'A game', 'A dashboard'], concurrency=1)")
     terminal.expect("0 of 3 done, 1 running")
     os.kill(terminal.pid, 2)
-    terminal.expect("0 of 3 done. Not all ran to the end.")
+    terminal.expect("0 of 3 done. Not all runs finished.")
     terminal.expect(PROMPT)
     assert "interrupted" in enter(terminal, "[run.reason for run in runs]")
 

@@ -62,7 +62,7 @@ class _Ticking(Watcher):
         tally = self.tally
         cost = f"{dollars(tally.cost)} so far" if tally.cost else ""
         left = time_left(tally, time.monotonic() - self.began)
-        return ", ".join(filter(None, (*tally.words(), cost, left)))
+        return ", ".join(filter(None, (*tally.counts(), cost, left)))
 
 
 class Silent(_Ticking):

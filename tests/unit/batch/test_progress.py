@@ -22,7 +22,7 @@ class Notebook(Watcher):
         self.result = "nothing yet"
 
     def changed(self) -> None:
-        self.seen.append(", ".join(self.tally.words()))
+        self.seen.append(", ".join(self.tally.counts()))
 
     def end(self, result) -> None:
         self.result = result
@@ -67,7 +67,7 @@ async def test_a_watcher_can_stop_the_work(looking):
     agent.on_event(lambda event: looking[0].stop() if isinstance(event, RunFinished) else None)
     runs = await agent.map(PROMPTS, concurrency=1)
     assert [run.reason for run in runs] == ["end_turn", "interrupted", "interrupted"]
-    assert looking[0].tally.note == "Not all ran to the end. The same call with `save` would go on from here."
+    assert looking[0].tally.note == "Not all runs finished. The same call with `save` would resume from here."
 
 
 @pytest.mark.parametrize("where", ["begin", "changed", "end"])
@@ -89,7 +89,7 @@ async def test_a_broken_watcher_breaks_nothing(where, caplog):
     finally:
         progress.watch_with(None)
     assert [run.reason for run in runs] == ["end_turn"] * 3
-    assert caplog.text.count("the progress cannot be shown") == 1
+    assert caplog.text.count("the progress could not be shown") == 1
 
 
 async def test_work_that_never_began_ends_too(looking, tmp_path):
