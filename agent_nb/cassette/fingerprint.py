@@ -1,6 +1,6 @@
-"""What a cassette was recorded for: the person's half, which must match, and ours, which is only noted.
+"""Whether a cassette is for a request: its fingerprint must match, that of the release is only noted.
 
-The person's half says in plain words what differs. Ours changes with every release, and cassettes outlive those.
+Built-in texts and tools change with every release, and cassettes outlive those.
 """
 
 import re
@@ -14,8 +14,8 @@ from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox
 
-_SHOWN = 48
-"""Characters of a text that a message shows."""
+_EXCERPT = 48
+"""Characters of a text that are shown."""
 
 
 def release_fingerprint(config: RunConfig) -> Json:
@@ -32,25 +32,25 @@ def release_fingerprint(config: RunConfig) -> Json:
 
 
 def differences(recorded: Json, now: Json) -> list[str]:
-    """What is not as it was when recorded, each in a few words; empty when the cassette may play."""
+    """How a request differs from the recorded one, in a few words each; empty if the cassette may play."""
     return list(_differences(recorded, now))
 
 
 def _differences(recorded: Json, now: Json) -> Iterator[str]:
     if not _same_text(recorded.get("prompt", ""), now["prompt"]):
-        yield f"another prompt ({_shown(recorded.get('prompt', ''), now['prompt'])})"
+        yield f"another prompt ({_excerpts(recorded.get('prompt', ''), now['prompt'])})"
     yield from _other_models(recorded, now)
     if not _same_text(recorded.get("system", ""), now["system"]):
-        yield f"another system text of yours ({_shown(recorded.get('system', ''), now['system'])})"
+        yield f"another system text of yours ({_excerpts(recorded.get('system', ''), now['system'])})"
     stacks = recorded.get("stack", "none"), now.get("stack", "none")
     if stacks[0] != stacks[1]:
         yield f"another stack (`{stacks[0]}` then, `{stacks[1]}` now)"
     if recorded.get("history", "") != now["history"]:
-        yield "another conversation before it"
+        yield "another conversation before this prompt"
     before = [image["sha256"] for image in recorded.get("images", ())]
     if before != [image["sha256"] for image in now["images"]]:
-        names = [image["name"] or "one without a name" for image in now["images"]] or ["none"]
-        yield f"other pictures ({len(before)} then; now {', '.join(names)})"
+        names = [image["name"] or "an unnamed one" for image in now["images"]] or ["none"]
+        yield f"other images ({len(before)} then; now {', '.join(names)})"
     for what, key in (("file", "files"), ("tool", "tools")):
         for name in _changed(recorded.get(key, {}), now[key]):
             yield f"another {what} `{name}`"
@@ -72,7 +72,7 @@ def _counted(variants: int) -> str:
 
 
 def same_model(recorded: str, named: str) -> bool:
-    """Whether a named model is the recorded one; a name that ends in a colon leaves the model open."""
+    """Whether a named model is the recorded one. A name without a model, such as `openai:`, fits all of a vendor."""
     vendor, _, model = named.strip().partition(":")
     recorded_vendor, _, recorded_model = recorded.partition(":")
     return vendor.lower() == recorded_vendor and (not model or model == recorded_model)
@@ -83,14 +83,14 @@ def _changed(before: Json, now: Json) -> list[str]:
 
 
 def _same_text(recorded: str, now: str) -> bool:
-    """A secret that was masked matches whatever stands there now."""
+    """Whether two texts are equal; a masked secret matches any text."""
     if recorded == now or MASK not in recorded:
         return recorded == now
     return re.fullmatch(".+?".join(map(re.escape, recorded.split(MASK))), now, re.DOTALL) is not None
 
 
-def _shown(before: str, now: str) -> str:
-    """Both texts from where they part."""
+def _excerpts(before: str, now: str) -> str:
+    """Both texts, from where they begin to differ."""
     start = next((i for i, pair in enumerate(zip(before, now, strict=False)) if pair[0] != pair[1]), None)
     if start is None:
         start = min(len(before), len(now))
@@ -99,5 +99,5 @@ def _shown(before: str, now: str) -> str:
 
 
 def _excerpt(text: str, start: int) -> str:
-    part = " ".join(text[start : start + _SHOWN].split())
-    return ("…" if start else "") + part + ("…" if start + _SHOWN < len(text) else "")
+    part = " ".join(text[start : start + _EXCERPT].split())
+    return ("…" if start else "") + part + ("…" if start + _EXCERPT < len(text) else "")

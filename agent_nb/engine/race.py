@@ -9,7 +9,7 @@ from agent_nb.engine.tool_runner import Ask
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
-from agent_nb.run.run import Run, together
+from agent_nb.run.run import Run, combine_variants
 
 MOST_VARIANTS = 8
 
@@ -88,6 +88,6 @@ class Race(Handle):
     def _settle(self) -> None:
         results = [handle.result for handle in self.handles if handle.result is not None]
         if len(results) == len(self.handles):
-            run = together(results)
+            run = combine_variants(results)
             self.result = run if self.chosen is None else run.pick(self.chosen)
             self._event_log.close()

@@ -1,4 +1,4 @@
-"""What a run leaves behind: the `Run` value, its saved form, and what can be told from it."""
+"""`Run`, the result of a run: its saved form, its manifest, its requests, and comparisons."""
 
 from agent_nb.run.run import Run
 from agent_nb.run.saved import load

@@ -1,4 +1,4 @@
-"""Runs held against each other: `compare` as a table, `assert_same` word for word."""
+"""Compares runs: `compare` as a table, `assert_same` exactly."""
 
 import inspect
 import json
@@ -25,10 +25,10 @@ Check = str | Callable[["Run"], object]
 Checks = Mapping[str, Check] | Iterable[Check]
 
 _MOST_LINES = 40
-"""Lines of a difference that a message shows."""
+"""Lines of a diff that a message shows."""
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
-"""Of a prompt or an error in a cell of the table."""
+"""Characters of a prompt or an error that a cell of the table shows."""
 _COLUMNS = {
     "run": "run",
     "prompt": "prompt",
@@ -42,7 +42,7 @@ _COLUMNS = {
     "cost": "cost",
     "bytes": "size",
 }
-"""What `rows` calls a column, and its heading; `number` may stand for the name, `error` is told with the reason."""
+"""The columns of the table: the key in `rows()`, and the heading. The error is shown with the reason."""
 _NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size")
 
 
@@ -52,16 +52,16 @@ class Comparison:
 
     runs: tuple["Run", ...]
     names: tuple[str, ...]
-    """What each run is called; all the same for variants."""
+    """The name of each run; variants have the same."""
     prompts: tuple[str, ...]
-    """What the table calls each run's prompt."""
+    """The label of each run's prompt."""
     checked: tuple[Mapping[str, bool | str], ...] = ()
-    """For each run, whether each check holds, or the name of the error it raised."""
+    """For each run, the results of the checks: whether it holds, or the name of the error it raised."""
 
     def rows(self) -> list[Json]:
-        """One plain dict per run, for `pandas.DataFrame(...)` and the like.
+        """One plain dict per run, for example for `pandas.DataFrame(...)`.
 
-        `run` is its name; `number` counts from 1, as `run.pick` takes it for variants.
+        `run` is its name; `number` counts from 1, like `run.pick`.
         """
         return [
             {
@@ -84,9 +84,9 @@ class Comparison:
         ]
 
     def table(self) -> Table:
-        """What is shown: the columns that tell the runs apart, and the facts of each.
+        """The table that is displayed. Prompt and effort are left out if they are the same for all runs.
 
-        A run goes by its name where that tells it from the others, else by its number.
+        The first column has the names of the runs, or their numbers if the names are not unique.
         """
         rows = self.rows()
         if len(set(self.names)) < len(rows):
@@ -106,9 +106,9 @@ class Comparison:
 
 
 def compare(runs: "Run | Iterable[Run]", checks: Checks = ()) -> Comparison:
-    """A table of these runs (the variants of a single one), and of which checks hold for each.
+    """A table of these runs, or of the variants of a single run, with a column for each check.
 
-    Checks are expressions as `--check` takes them, functions of the run, or a dict that names such.
+    A check is an expression like that of `--check`, or a function of the run. A dict gives checks a name.
     """
     if isinstance(runs, FinishedRun):
         found = runs.variants or (runs,)
@@ -124,7 +124,7 @@ def compare(runs: "Run | Iterable[Run]", checks: Checks = ()) -> Comparison:
 def comparison(
     runs: Sequence["Run"], names: Sequence[str], prompts: Sequence[str], checks: Checks
 ) -> Comparison:
-    """The same, where the caller knows what runs and prompts are called."""
+    """`compare` with names for the runs and labels for their prompts."""
     if not runs:
         raise ConfigError("There is nothing to compare: give at least one run.")
     tests = _tests(checks)
@@ -133,7 +133,7 @@ def comparison(
 
 
 def scope_of(run: "Run") -> Json:
-    """The names that a check may use."""
+    """The variables that a check may use."""
     return {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
 
 
@@ -141,7 +141,7 @@ def _tests(checks: Checks) -> dict[str, Callable[["Run"], object]]:
     given = (
         checks.items()
         if isinstance(checks, Mapping)
-        else [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in _several(checks)]
+        else [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in _as_iterable(checks)]
     )
     tests: dict[str, Callable[[Run], object]] = {}
     for name, check in given:
@@ -151,7 +151,7 @@ def _tests(checks: Checks) -> dict[str, Callable[["Run"], object]]:
     return tests
 
 
-def _several(checks: Iterable[Check] | Check) -> Iterable[Check]:
+def _as_iterable(checks: Iterable[Check] | Check) -> Iterable[Check]:
     return [checks] if isinstance(checks, str) or callable(checks) else checks
 
 
@@ -160,8 +160,8 @@ def _test(name: str, check: Check) -> Callable[["Run"], object]:
         try:
             code = compile(check.strip(), "<check>", "eval")
         except (SyntaxError, ValueError) as error:
-            raise ConfigError(f"The check {check!r} is no expression: {error}.") from None
-        # One namespace: a generator in the expression sees only globals.
+            raise ConfigError(f"The check {check!r} is not a valid expression: {error}.") from None
+        # As globals, because a generator expression does not see the locals of `eval`.
         return lambda run: eval(code, scope_of(run))
     if not callable(check) or inspect.iscoroutinefunction(check):
         kind = "is async" if callable(check) else f"is {check!r:.40}"
@@ -172,7 +172,7 @@ def _test(name: str, check: Check) -> Callable[["Run"], object]:
 def _holds(test: Callable[["Run"], object], run: "Run") -> bool | str:
     try:
         return bool(test(run))
-    except Exception as error:  # a check is the caller's code: its error is one more result
+    except Exception as error:  # the caller's code: its error is shown in the table
         return type(error).__name__
 
 
@@ -206,17 +206,20 @@ def _short(text: str) -> str:
 def _sum(runs: Sequence["Run"]) -> str:
     failed = sum(run.reason == "failed" for run in runs)
     known = [run.cost for run in runs if run.cost is not None]
-    told = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
+    parts = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
     if known:
-        told.append(f"{dollars(sum(known))} together")
+        parts.append(f"{dollars(sum(known))} together")
     if len(known) < len(runs):
-        told.append("some prices are not known" if known else "prices are not known")
+        parts.append("some prices are not known" if known else "prices are not known")
     more = f" The first {_MOST_ROWS} are shown; `rows()` has them all." if len(runs) > _MOST_ROWS else ""
-    return f"{', '.join(told)}.{more}"
+    return f"{', '.join(parts)}.{more}"
 
 
 def assert_same(one: "Run", other: "Run") -> None:
-    """Raises AssertionError unless both asked, said, called, made and ended the same; ids and times may differ."""
+    """Raises AssertionError unless both runs have the same prompt, messages, calls, files and end.
+
+    Ids and times may differ.
+    """
     found = list(_differences(one, other))
     if found:
         raise AssertionError(f"{one.name} and {other.name} are not the same run.\n" + "\n".join(found))
@@ -228,8 +231,8 @@ def _differences(one: "Run", other: "Run") -> Iterator[str]:
         if before != after:
             yield f"{name}: {before!r}, then {after!r}"
     yield from _files(one.files, other.files)
-    yield from _told("tool calls", _calls(one.tool_uses), _calls(other.tool_uses))
-    yield from _told("messages", _messages(one), _messages(other))
+    yield from _text_difference("tool calls", _calls(one.tool_uses), _calls(other.tool_uses))
+    yield from _text_difference("messages", _messages(one), _messages(other))
 
 
 def _files(one: Mapping[str, str | bytes], other: Mapping[str, str | bytes]) -> Iterator[str]:
@@ -245,7 +248,7 @@ def _files(one: Mapping[str, str | bytes], other: Mapping[str, str | bytes]) -> 
             yield f"file {path}: {len(before):,} bytes, then {len(after):,}"
 
 
-def _told(what: str, one: str, other: str) -> Iterator[str]:
+def _text_difference(what: str, one: str, other: str) -> Iterator[str]:
     if one != other:
         yield f"{what}:\n{_cut(unified_diff(one, other, what))}"
 
@@ -259,7 +262,7 @@ def _calls(uses: tuple[ToolUse, ...]) -> str:
 
 
 def _arguments(written: str) -> str:
-    """The arguments in one order and spacing, so that only what they say counts."""
+    """The arguments as canonical JSON, so that key order and spacing do not matter."""
     try:
         value: Any = json.loads(written)
     except (ValueError, RecursionError):

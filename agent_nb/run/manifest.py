@@ -1,4 +1,4 @@
-"""The facts that make a run repeatable: model, settings, hashes, versions, usage."""
+"""The facts needed to reproduce a run: model, settings, hashes, versions, usage."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ def manifest_of(run: "Run") -> Json:
 
 
 def model_returned(run: "Run") -> str:
-    """The model as the vendor named it in its last answer."""
+    """The model as named in the vendor's last response."""
     names = [event.model for event in run.events if isinstance(event, TurnFinished) and event.model]
     return names[-1] if names else run.model
 
@@ -50,7 +50,7 @@ def _hash(value: Any) -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Python and the packages whose version may matter."""
+    """The versions of Python and of the packages that affect a run."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:

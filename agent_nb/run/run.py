@@ -1,4 +1,4 @@
-"""Run: what a run leaves behind. A value: it never changes, and going on from it makes a new one."""
+"""Run: the result of a run. It never changes; continuing it makes a new one."""
 
 import hashlib
 import heapq
@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
-from agent_nb.events import (
-    Event,
-    Reason,
-    ToolFinished,
-    ToolReady,
-    ToolStarted,
-)
+from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.manifest import manifest_of
@@ -40,52 +34,54 @@ class Run:
     reason: Reason
     files: Files
     messages: tuple[Message, ...]
-    """The whole conversation, the earlier runs' included; no system message."""
+    """The whole conversation with that of earlier runs, without the system text."""
     events: tuple[Event, ...]
     usage: Usage
     cost: float | None
-    """US dollars; None when the model's price is not known."""
+    """US dollars; None if the model's price is unknown."""
     seconds: float
     error: str | None = None
     name: str = "run"
     key: str = ""
-    """The mark its output carries: the name and a hash of what was asked."""
+    """Identifies its output: the name and a hash of the request."""
     settings: Json = field(default_factory=dict)
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
-    """The tools as the model was told of them."""
+    """The tools that the model was offered."""
     history: int = 0
-    """How many of `messages` came before this run."""
+    """How many of `messages` are from before this run."""
     given_files: Files | None = None
-    """The files as the run left them, where the person has changed them since."""
+    """The files as the run left them, if they have been changed with `with_files` since."""
     variants: tuple["Run", ...] = ()
 
     @property
     def html(self) -> str | None:
-        """The page: `index.html`, or the first HTML file there is."""
+        """The page: `index.html`, or else the first HTML file."""
         page = self.files.get(self.files.entry) if self.files.entry else None
         return page if isinstance(page, str) else None
 
     @property
     def own_messages(self) -> tuple[Message, ...]:
-        """The messages of this run alone, the prompt first."""
+        """The messages of this run, without those from before it."""
         return self.messages[self.history :]
 
     @cached_property
     def text(self) -> str:
-        """The model's last words."""
-        said = [message.text for message in self.own_messages if message.role == "assistant" and message.text]
-        return said[-1] if said else ""
+        """The last text of the model."""
+        texts = [
+            message.text for message in self.own_messages if message.role == "assistant" and message.text
+        ]
+        return texts[-1] if texts else ""
 
     @cached_property
     def thinking(self) -> str:
-        """What the model showed of its thinking."""
+        """The thinking that the model has shown."""
         parts = [part for message in self.own_messages for part in message.parts]
         return "\n\n".join(part.text for part in parts if isinstance(part, Thinking))
 
     @cached_property
     def tool_uses(self) -> tuple[ToolUse, ...]:
-        """Each call with its result, in the order of the calls."""
+        """Each tool call with its result, in call order."""
         titles = {e.call_id: e.title for e in self.events if isinstance(e, ToolStarted | ToolReady)}
         ends = {e.call_id: e for e in self.events if isinstance(e, ToolFinished)}
         results = [p for message in self.own_messages for p in message.parts if isinstance(p, ToolResult)]
@@ -109,15 +105,15 @@ class Run:
 
     @property
     def manifest(self) -> Json:
-        """What is needed to tell whether two runs were the same experiment."""
+        """The facts needed to reproduce the run: model, settings, hashes, versions, usage."""
         return manifest_of(self)
 
     def request(self, step: int = 1) -> Json:
-        """What was sent in turn `step`, from 1: model, system text, messages, tools, settings."""
+        """The request of turn number `step`, from 1: model, system text, messages, tools, settings."""
         return request_of(self, step)
 
     def with_files(self, changed: Mapping[str, str | bytes | None]) -> "Run":
-        """A new run with these files changed by hand (None deletes); the next prompt tells the model."""
+        """A copy of the run with your own edits to its files (None deletes). The next prompt tells the model."""
         if not isinstance(changed, Mapping):
             raise ConfigError(f"Give a dict such as {{'index.html': page}}, not a {type(changed).__name__}.")
         files = self.files
@@ -127,12 +123,12 @@ class Run:
         return replace(self, files=files, given_files=given)
 
     def pick(self, number: int) -> "Run":
-        """The variant of that number, from 1, as a run of its own that keeps its siblings."""
-        place = number.__index__() if hasattr(number, "__index__") else 0  # a table's number may be numpy's
-        if not 1 <= place <= len(self.variants):
+        """The variant with this number, from 1. It keeps the list of all variants."""
+        index = number.__index__() if hasattr(number, "__index__") else 0  # pandas has numpy integers
+        if not 1 <= index <= len(self.variants):
             have = f"1 to {len(self.variants)}" if self.variants else "none"
             raise ConfigError(f"There is no variant {number!r}; this run has {have}.")
-        return replace(self.variants[place - 1], name=self.name, key=self.key, variants=self.variants)
+        return replace(self.variants[index - 1], name=self.name, key=self.key, variants=self.variants)
 
     def compare(self, checks: "Checks" = ()) -> "Comparison":
         """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""
@@ -142,35 +138,35 @@ class Run:
 
     @property
     def variant(self) -> int:
-        """Its number among its variants, from 0."""
+        """Its index among the variants, from 0."""
         return self.events[0].variant if self.events else 0
 
     def raise_for_failure(self) -> "Run":
-        """Raises `RunFailedError` if the run failed; else gives the run back."""
+        """Raises `RunFailedError` if the run failed; otherwise returns the run."""
         if self.reason == "failed":
             raise RunFailedError(self.error or "The run failed.")
         return self
 
     def to_markdown(self) -> str:
-        """The run as a Markdown document: how it ended, what was said and done, the files."""
+        """The run as a Markdown document: how it ended, the transcript, the files."""
         from agent_nb.render import to_markdown
 
         return to_markdown(self)
 
     def to_html(self) -> str:
-        """The run as one self-contained page, with the transcript and the result."""
+        """The run as one self-contained HTML page with the transcript and the result."""
         from agent_nb.render import to_html_page
 
         return to_html_page(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the run as one JSON file, whole or not at all, secrets masked; `agent_nb.load` reads it back."""
+        """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
         target = Path(path)
         write_atomically(target, saved_form(self))
         return target
 
     def __await__(self) -> Generator[None, None, "Run"]:
-        """So that `await hero` works before and after a background run has ended."""
+        """Lets `await hero` work both while a background run is in progress and after it has ended."""
         yield from ()
         return self
 
@@ -184,8 +180,8 @@ class Run:
         return bundle(self)
 
 
-def together(runs: Sequence[Run]) -> Run:
-    """Variants as one run: the first that ended well, with the costs of all."""
+def combine_variants(runs: Sequence[Run]) -> Run:
+    """Variants as one run: the first that ended normally, with the cost of all."""
     if len(runs) == 1:
         return runs[0]
     ended_well = [run for run in runs if run.reason == "end_turn"]
@@ -200,27 +196,27 @@ def together(runs: Sequence[Run]) -> Run:
 
 
 def total_cost(runs: Iterable[Run]) -> float | None:
-    """Their cost together; None when one of them is not known."""
+    """The sum of their costs; None if one is unknown."""
     costs = [run.cost for run in runs]
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 def all_events(run: Run) -> list[Event]:
-    """The events of a run, or of all its variants, in order of time."""
+    """The events of a run, or of all its variants, sorted by time."""
     return list(heapq.merge(*(one.events for one in run.variants or (run,)), key=lambda event: event.at))
 
 
 def unique_call_id(call_id: str, seen: dict[str, int]) -> str:
-    """The id a call has in events: vendors that number calls anew each turn repeat theirs."""
+    """The id of a call in events. Some vendors reuse their call ids in every turn."""
     count = seen[call_id] = seen.get(call_id, 0) + 1
     if count == 1:
         return call_id
     numbered = f"{call_id}#{count}"
-    # A vendor may have given that very id: each has a card of its own.
+    # A vendor may have used that very id.
     return unique_call_id(call_id if numbered in seen else numbered, seen)
 
 
 def request_key(name: str, *parts: Any) -> str:
-    """A mark that is the same for the same request: the name and a short hash."""
+    """A key that is the same for the same request: the name and a short hash."""
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=repr).encode("utf-8", "replace"))
     return f"{name}-{digest.hexdigest()[:10]}"

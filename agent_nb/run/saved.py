@@ -1,4 +1,4 @@
-"""Reads a saved run. What is wrong with the file is said in one sentence."""
+"""Reads a saved run. A bad file raises `SavedRunError` with one sentence."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from agent_nb.run.run import Run
 from agent_nb.run.wire import FORMAT, FORMAT_VERSION, NESTED
 
 DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What reading a saved run raises that is not as it was written."""
+"""Exceptions that reading a damaged file can raise."""
 
 
 def run_from_wire(data: Json) -> Run:
@@ -33,7 +33,7 @@ def run_from_wire(data: Json) -> Run:
 
 
 def load(path: str | os.PathLike[str]) -> Run:
-    """The run that `run.save` wrote."""
+    """Reads a run that `run.save` wrote."""
     source = Path(path)
     try:
         data = json.loads(source.read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str]) -> Run:
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise SavedRunError(f"{str(source)!r} is not a saved run: {error}.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise SavedRunError(f"{str(source)!r} is not a saved run: it does not say it is one.")
+        raise SavedRunError(f"{str(source)!r} is not a saved run.")
     try:
         if data.get("version", 0) > FORMAT_VERSION:
             raise SavedRunError(

@@ -17,9 +17,9 @@ NESTED = ("files", "given_files", "events", "variants")
 
 
 def saved_form(run: "Run", **more: Any) -> bytes:
-    """The run as `load` reads it, with `more` beside it and the secrets masked."""
-    told = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
-    return dump_masked(told).encode("utf-8", "replace")
+    """The run as JSON that `load` reads, with `more` fields and secrets masked."""
+    wire = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
+    return dump_masked(wire).encode("utf-8", "replace")
 
 
 def _to_wire(run: "Run") -> Json:
@@ -34,21 +34,21 @@ def _to_wire(run: "Run") -> Json:
 
 
 def _events_to_wire(events: Sequence[Event]) -> list[Json]:
-    """A secret may be cut over several pieces of a stream: those of one turn are scrubbed as one text."""
-    told: list[Json] = []
+    """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
+    wires: list[Json] = []
     streams: dict[tuple[Any, ...], list[Json]] = {}
     turn = 0
     for event in events:
         wire: Json = to_wire(event)
         del wire["run_id"]
-        told.append(wire)
+        wires.append(wire)
         if isinstance(event, Delta):
-            place = turn, wire["type"], wire.get("call_id"), wire.get("path")
-            streams.setdefault(place, []).append(wire)
+            stream = turn, wire["type"], wire.get("call_id"), wire.get("path")
+            streams.setdefault(stream, []).append(wire)
         elif isinstance(event, TurnStarted | TurnRetrying):
             turn += 1
     for pieces in streams.values():
         texts = mask_pieces([piece["text"] for piece in pieces])
         for piece, text in zip(pieces, texts, strict=True):
             piece["text"] = text
-    return told
+    return wires

@@ -1,1 +1,1 @@
-"""A run for web back ends: its events in the vocabularies of other systems."""
+"""Runs for web back ends: their events in other vocabularies."""

@@ -1,6 +1,6 @@
-"""A run's events in other systems' words, for web back ends that already speak them.
+"""Translates a run's events into the vocabularies of other systems, for web back ends that use them.
 
-`agent_nb` are our own names; `screenshot-to-code` and `agent-loop` are two vocabularies in use elsewhere.
+`agent_nb` leaves them as they are; `screenshot-to-code` and `agent-loop` are the vocabularies of two other systems.
 """
 
 import json
@@ -32,7 +32,7 @@ Translate = Callable[[Event], Iterator[Pair]]
 
 
 def translator(vocabulary: str) -> Translate:
-    """A fresh translator for one run."""
+    """A translator for one run."""
     try:
         return _VOCABULARIES[vocabulary]()
     except KeyError:
@@ -74,15 +74,15 @@ class _Draft:
 
 
 class _ScreenshotToCode:
-    """`assistant thinking toolStart setCode toolResult`: the page is sent whole each time, and no other file.
+    """`assistant thinking toolStart setCode toolResult`: only the page is sent, always as a whole.
 
-    While a page is being written it is sent when it has grown by an eighth, so the total stays linear.
+    While it is being written, it is sent again when it has grown by an eighth, so the total size stays linear.
     """
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._files: dict[str, str] = {}
-        """As they stand; what a call is still writing is in `_drafts`, by the call."""
+        """Finished files. What a call is still writing is in `_drafts`, by call id."""
         self._drafts: dict[str, _Draft] = {}
         self._sent = ""
 
@@ -98,7 +98,7 @@ class _ScreenshotToCode:
             case FileDelta():
                 yield from self._written(event)
             case FileChanged():
-                self._keep(event)
+                self._update_file(event)
                 yield from self._page()
             case ToolFinished(call_id=call_id, ok=ok, summary=summary):
                 self._drafts.pop(call_id, None)
@@ -122,7 +122,7 @@ class _ScreenshotToCode:
             draft.sent = draft.length
             yield from self._send("".join(draft.pieces))
 
-    def _keep(self, event: FileChanged) -> None:
+    def _update_file(self, event: FileChanged) -> None:
         self._drafts.pop(event.call_id or "", None)
         if event.action == "deleted" or event.patch is None:
             self._files.pop(event.path, None)
@@ -130,7 +130,7 @@ class _ScreenshotToCode:
             self._files[event.path] = apply_patch(self._files.get(event.path, ""), event.patch)
 
     def _page(self) -> Iterator[Pair]:
-        """The page as it stands; what was only half written, and then failed, is taken back."""
+        """The current page. A half-written page whose call has failed is replaced by the one before."""
         if not any(draft.is_page for draft in self._drafts.values()):
             yield from self._send(self._files.get(entry_of(self._files) or "", ""))
 
@@ -141,7 +141,7 @@ class _ScreenshotToCode:
 
 
 class _AgentLoop:
-    """`content_delta tool_call_start tool_call_result done`: a call is told when its arguments are complete."""
+    """`content_delta tool_call_start tool_call_result done`: a call starts when its arguments are complete."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}

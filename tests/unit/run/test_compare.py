@@ -167,7 +167,7 @@ async def test_checks_without_names_name_themselves():
     [
         ({"model": "True"}, "already a column 'model'"),
         (["True", "True"], "already a column 'True'"),
-        (["html ="], "'html =' is no expression"),
+        (["html ="], "'html =' is not a valid expression"),
         ({"number": "True"}, "already a column 'number'"),
         ({"a number": 3}, "'a number' is 3"),
         ({"later": run_script}, "'later' is async"),

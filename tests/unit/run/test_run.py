@@ -49,7 +49,7 @@ async def test_a_changed_run_survives_saving(run, tmp_path):
     ("content", "says"),
     [
         ("", "not a saved run"),
-        ("[1, 2]", "does not say it is one"),
+        ("[1, 2]", "is not a saved run."),
         ('{"format": "agent_nb.run", "version": 99}', "newer agent_nb"),
         ('{"format": "agent_nb.run", "version": 1}', "damaged"),
     ],
