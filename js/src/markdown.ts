@@ -112,8 +112,8 @@ class Builder {
 		} else if (name === smd.CHECKED) {
 			element.textContent = "☑";
 		} else if (name === smd.SRC && safeLink(value)) {
-			// A picture from elsewhere would tell its server who reads this: its address stands there instead.
-			this.text(`(picture: ${value})`);
+			// An image from elsewhere would tell its server who reads this: its address stands there instead.
+			this.text(` (image: ${value})`);
 		}
 	}
 

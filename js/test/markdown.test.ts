@@ -44,6 +44,12 @@ const ATTACKS = [
 
 const ALLOWED = "a blockquote br code em h5 h6 hr li ol p pre s span strong table td tr ul".split(" ");
 
+test("an image is its text and its address, and is not loaded", () => {
+	const element = render("See ![a chart](https://evil.example/pixel.png).");
+	expect(element.querySelector("img")).toBeNull();
+	expect(element.textContent).toBe("See a chart (image: https://evil.example/pixel.png).");
+});
+
 describe("safety", () => {
 	test.each(ATTACKS)("%s stays text", (attack) => {
 		for (const size of [attack.length, 1, 3]) {
