@@ -104,7 +104,7 @@ class Kernel {
 		const { name } = this.record.meta;
 		this.record.ready = {
 			...this.record.ready,
-			line: `\`${name}\` is option ${variant + 1}`,
+			line: `\`${name}\` is variant ${variant + 1}`,
 			variant,
 			picked: true,
 		};
@@ -119,7 +119,7 @@ class Kernel {
 	/** Sends events as their clock says, in batches. */
 	play(speed, until) {
 		const started = performance.now();
-		const step = () => {
+		const sendDue = () => {
 			const now = ((performance.now() - started) / 1000) * speed;
 			const all = Math.min(until || Number.POSITIVE_INFINITY, this.record.events.length);
 			let last = this.sent;
@@ -129,10 +129,10 @@ class Kernel {
 				this.sent = last;
 				this.batch(first, last);
 			}
-			if (this.sent < all) this.timer = setTimeout(step, 33);
+			if (this.sent < all) this.timer = setTimeout(sendDue, 33);
 			else if (this.sent === this.record.events.length) this.ready();
 		};
-		step();
+		sendDue();
 	}
 }
 

@@ -23,7 +23,7 @@ class Recorder {
 		this.events = [];
 		this.files = new Map();
 		this.usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
-		this.step = 0;
+		this.turns = 0;
 		this.calls = 0;
 	}
 
@@ -44,7 +44,7 @@ class Recorder {
 		return Math.round((this.usage.input * 3 + this.usage.output * 15) / 10) / 1e5;
 	}
 
-	spend(input, output) {
+	use(input, output) {
 		this.usage = { ...this.usage, input: this.usage.input + input, output: this.usage.output + output };
 		return this.emit("usage_updated", {
 			usage: this.usage,
@@ -63,7 +63,7 @@ class Recorder {
 	}
 
 	turn() {
-		return this.emit("turn_started", { step: ++this.step }, 0.3).spend(1200, 20);
+		return this.emit("turn_started", { step: ++this.turns }, 0.3).use(1200, 20);
 	}
 
 	stream(type, text, fields = {}, size = 12, pace = 0.03) {
@@ -81,7 +81,7 @@ class Recorder {
 	}
 
 	endTurn(stop = "tool_use") {
-		return this.spend(200, 400).emit("turn_finished", { stop, usage: this.usage, model: this.meta.model });
+		return this.use(200, 400).emit("turn_finished", { stop, usage: this.usage, model: this.meta.model });
 	}
 
 	call(name, title) {
@@ -261,7 +261,7 @@ function bakery(meta = {}) {
 	run.turn().edit("index.html", ...BAKERY_EDITS[0]);
 	run.turn().say("Now the opening hou");
 	run.emit("turn_retrying", { attempt: 1, wait: 8, why: "Anthropic is overloaded (HTTP 529)" });
-	run.emit("turn_started", { step: run.step }, 8);
+	run.emit("turn_started", { step: run.turns }, 8);
 	run.say("Now the opening hours are checked.").endTurn("end_turn").finish().save("retry");
 }
 {

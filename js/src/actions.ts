@@ -14,14 +14,14 @@ const MOST_PREFETCHED = 4_000_000;
 const ALONE =
 	"<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style>";
 
-/** What is shown of the variant that is looked at: as it stands, or as it was at a moment of its replay. */
+/** The state of the shown variant: the newest, or the one at the current moment of its replay. */
 export function currentState(context: Pick<Context, "run" | "choices">): VariantState {
 	const { replay, variant } = context.choices;
 	if (replay && replay.tape === context.run.tape(variant)) return replay.tape.stateAt(replay.count);
 	return context.run.state?.variants.get(variant) ?? EMPTY;
 }
 
-/** The choices of one who looks at that variant: what is not about a variant is shared. */
+/** Choices for one variant; those that are not about a variant are shared with `choices`. */
 export function choicesFor(choices: Choices, variant: number): Choices {
 	const own: Partial<Choices> = { variant, file: null, version: null, device: "full" };
 	return Object.assign(Object.create(choices) as Choices, own);
@@ -33,29 +33,29 @@ export function copy(context: Context): void {
 }
 
 export function copyText(context: Context, text: string): void {
-	const refused = (): void => context.tell("The browser did not allow copying");
-	const copied = (): void => context.tell("Copied");
-	// Over plain http there is no clipboard but that of the old command.
+	const refused = (): void => context.notify("The browser did not allow copying");
+	const copied = (): void => context.notify("Copied");
+	// Over plain http there is no clipboard API, only the old command.
 	if (navigator.clipboard) navigator.clipboard.writeText(text).then(copied, refused);
 	else if (copyByCommand(text)) copied();
 	else refused();
 }
 
 function copyByCommand(text: string): boolean {
-	let taken = false;
-	const give = (event: ClipboardEvent): void => {
+	let copied = false;
+	const fill = (event: ClipboardEvent): void => {
 		event.clipboardData?.setData("text/plain", text);
 		event.preventDefault();
 		event.stopImmediatePropagation();
-		taken = event.clipboardData !== null;
+		copied = event.clipboardData !== null;
 	};
-	document.addEventListener("copy", give, { capture: true });
+	document.addEventListener("copy", fill, { capture: true });
 	document.execCommand("copy");
-	document.removeEventListener("copy", give, { capture: true });
-	return taken;
+	document.removeEventListener("copy", fill, { capture: true });
+	return copied;
 }
 
-/** A page, or a picture, in a tab of its own, in a sandbox of its own. */
+/** Opens the shown page or image in a new tab, in a sandbox of its own. */
 export function openInTab(context: Context): void {
 	const shown = shownPage(currentState(context), context.choices);
 	if (!shown || (shown.text === null && isPage(shown.file.path))) return;
@@ -97,7 +97,7 @@ async function contentOf(context: Context, file: FileState): Promise<Uint8Array 
 }
 
 function save(name: string, data: Uint8Array): void {
-	// An octet stream is saved, never shown: the file must not open as a page of Jupyter's origin.
+	// An octet stream is always saved: shown as a page, the file would run in Jupyter's origin.
 	const url = URL.createObjectURL(
 		new Blob([data as Uint8Array<ArrayBuffer>], { type: "application/octet-stream" }),
 	);
@@ -108,7 +108,7 @@ function save(name: string, data: Uint8Array): void {
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
 }
 
-/** What the preview needs of a shown file. A picture is shown by a page that holds nothing else. */
+/** The shown file as the preview takes it. An image is shown by a page that holds nothing else. */
 export function pageOf(context: Context, shown: ShownFile): Page {
 	const page = {
 		key: `${context.choices.variant} ${shown.file.path}`,
@@ -140,7 +140,7 @@ function sourceOf(context: Context): Source {
 	};
 }
 
-/** What this page has of a file; what it has not, it asks for. */
+/** The content of a file as far as it is known here; what is missing is requested from the kernel. */
 function readFile(context: Context, file: FileState): ReturnType<Source["read"]> {
 	const text = textOf(file);
 	const media_type = file.media_type || guessType(file.path);
@@ -150,7 +150,7 @@ function readFile(context: Context, file: FileState): ReturnType<Source["read"]>
 	return content && { ...content, media_type: content.media_type ?? media_type };
 }
 
-/** Asks for the pictures as soon as they are there: a page that uses them need not wait. */
+/** Requests images as soon as they exist, so that a page that uses them does not have to wait. */
 export function prefetch(context: Context): void {
 	for (const file of currentState(context).files.values()) {
 		const small = (file.versions.at(-1)?.size ?? 0) < MOST_PREFETCHED;
@@ -158,7 +158,7 @@ export function prefetch(context: Context): void {
 	}
 }
 
-/** The type of a file that is still being written. */
+/** The media type of a file that is still being written. */
 function guessType(path: string): string {
 	if (path.endsWith(".css")) return "text/css";
 	return /\.m?js$/.test(path) ? "text/javascript" : "text/plain";

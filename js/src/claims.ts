@@ -1,18 +1,18 @@
-// Which kernel's hub an output belongs to. A page may hold several hubs (two notebooks, a restarted kernel), each
-// loaded as a module of its own, and all of them see every output: they agree through one table on the window.
+// Decides which kernel's hub an output belongs to. A page may hold several hubs (two notebooks, a restarted kernel).
+// Each is loaded as a module of its own, and all of them see every output, so they share one table on the window.
 //
-// A cell stays with its hub while its output is drawn again. Another hub takes it over only with an output that has
-// just appeared, for a run that is younger and has no place yet: a cell that was run again on another kernel.
+// A cell stays with its hub while its output is redrawn. Another hub takes it over only with an output that has just
+// appeared, for a newer run that is not on the page yet: the cell was run again on another kernel.
 
 interface Claimant {
-	/** Its kernel is gone: it gives way to anyone. */
+	/** True once its kernel is gone: then any other hub may take over. */
 	readonly gone: boolean;
 	unmount(element: Element): void;
 }
 
 interface Claim {
 	by: Claimant;
-	/** When the run was first heard of. */
+	/** When the first message about the run arrived. */
 	since: number;
 	/** The output that is mounted now. */
 	element: Element | null;
@@ -26,12 +26,12 @@ function table(): WeakMap<Element, Claim> {
 	return holder[TABLE];
 }
 
-/** What outlives an output that is drawn again: its cell, or at least its parent. */
+/** The element that stays when an output is redrawn: its cell, or at least its parent. */
 function placeOf(element: Element): Element {
 	return element.closest(".jp-Cell, .jp-OutputArea") ?? element.parentElement ?? element;
 }
 
-/** Whether `by` may mount over an output, with a run heard of since `since`. */
+/** Whether `by` may mount a run over an output; the first message about the run arrived at `since`. */
 export function claim(element: Element, by: Claimant, since: number, takeOver: boolean): boolean {
 	const place = placeOf(element);
 	const known = table().get(place);

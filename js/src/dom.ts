@@ -1,11 +1,11 @@
-// The few helpers that stand in for a framework.
+// A few helpers in place of a framework.
 
 import { type IconName, paths } from "./icons.ts";
 
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
-/** An element. Functions among the props (`onclick`) listen; the rest are attributes. */
+/** Creates an element. Functions among the props (`onclick`) become listeners, the rest attributes. */
 export function h<K extends keyof HTMLElementTagNameMap>(
 	tag: K,
 	props: Props | null = null,
@@ -47,7 +47,7 @@ export function icon(name: IconName, extra = ""): SVGSVGElement {
 	return svg;
 }
 
-/** Writes text only when it changed: the page does no work for a number that stands still. */
+/** Sets the text only if it has changed, so that the browser does no work for a number that stays the same. */
 export function setText(node: Node, text: string): void {
 	if (node.textContent !== text) node.textContent = text;
 }
@@ -58,7 +58,7 @@ export function setAttribute(element: Element, name: string, value: string | nul
 	else element.setAttribute(name, value);
 }
 
-/** Whether the focus is in an element: who hides it then moves the focus on, or the keyboard starts again at the top. */
+/** Whether the focus is in an element. Code that hides it must then move the focus, or it is lost. */
 export function hasFocus(element: Element): boolean {
 	return element.contains((element.getRootNode() as Document | ShadowRoot).activeElement ?? null);
 }
@@ -67,7 +67,7 @@ export function moveFocus(element: HTMLElement | null | undefined): void {
 	element?.focus({ preventScroll: true });
 }
 
-/** Text whose `code spans` become <code>; nothing else in it is markup. */
+/** Text in which `code spans` become <code>; nothing else is markup. */
 export function withCode(text: string): Node[] {
 	return text
 		.split("`")
@@ -79,7 +79,7 @@ export interface View<T> {
 	update(value: T): void;
 }
 
-/** A list whose elements live as long as their keys, each told of its newest value. */
+/** A list that keeps one element per key and updates it with its newest value. */
 export class KeyedList<T> {
 	readonly #parent: HTMLElement;
 	readonly #key: (item: T) => string;
@@ -112,7 +112,7 @@ export class KeyedList<T> {
 	}
 }
 
-/** Calls `draw` at most once per frame, however often it is asked. */
+/** Returns a function that calls `draw` with the next frame, once however often it is called. */
 export function oncePerFrame(draw: () => void, signal: AbortSignal): () => void {
 	let asked = 0;
 	signal.addEventListener("abort", () => cancelAnimationFrame(asked), { once: true });

@@ -1,4 +1,4 @@
-// One file of a run as the page knows it: its versions, what is being written, what calls did to it.
+// One file of a run: its versions, the draft being written, and what a call changed.
 
 import type { FileAction, FileChanged, LinePatch } from "./events.ts";
 import { applyPatch, isText } from "./text.ts";
@@ -10,9 +10,9 @@ export interface Version {
 	added: number;
 	removed: number;
 	first_line: number;
-	/** Null for binary files, and for text that must be asked for. */
+	/** Null for binary files, and for text that must be requested from the kernel. */
 	text: string | null;
-	/** The draft this version was streamed as, if it was. */
+	/** The draft that this version was streamed as, or null. */
 	epoch: number | null;
 	patch: readonly LinePatch[] | null;
 }
@@ -20,9 +20,9 @@ export interface Version {
 export interface Draft {
 	call_id: string;
 	text: string;
-	/** Length in code points, as offsets are counted. */
+	/** Length in code points, in which offsets are counted. */
 	points: number;
-	/** While it stays the same, `text` only grows. */
+	/** As long as it stays the same, `text` only grows. */
 	epoch: number;
 }
 
@@ -34,9 +34,9 @@ export interface FileState {
 	deleted: boolean;
 }
 
-/** What a call did to the files. */
+/** What a tool call changed. */
 export interface Change {
-	/** Null when it changed several. */
+	/** Null when it changed several files. */
 	path: string | null;
 	action: FileAction;
 	size: number;
@@ -44,7 +44,7 @@ export interface Change {
 	removed: number;
 }
 
-/** What a call has changed in all: with a second file there is no path that stands for it. */
+/** All that a call has changed; without a path once there is a second file. */
 export function joined(before: Change | null, change: Change): Change {
 	if (!before || before.path === change.path) return change;
 	return {
@@ -56,7 +56,7 @@ export function joined(before: Change | null, change: Change): Change {
 	};
 }
 
-/** The text of a new version: patched from the one before, or what was streamed. */
+/** The text of a new version: the previous one patched, or the draft that was streamed. */
 export function contents(file: FileState, event: FileChanged): { text: string | null; epoch: number | null } {
 	const epoch = file.draft?.epoch ?? null;
 	if (event.action === "deleted") return { text: "", epoch: null };
@@ -68,7 +68,7 @@ export function contents(file: FileState, event: FileChanged): { text: string | 
 	return { text: file.draft?.text ?? null, epoch };
 }
 
-/** The newest text of a file: what is being written, or its last version. */
+/** The newest text of a file: its draft, or its last version. */
 export function textOf(file: FileState): string | null {
 	return file.draft ? file.draft.text : (file.versions.at(-1)?.text ?? null);
 }

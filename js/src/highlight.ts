@@ -1,4 +1,4 @@
-// Colours for code. The highlighter's own tree is read: its HTML text is never used.
+// Colours for code. This reads the highlighter's token tree and never uses its HTML.
 
 import hljs from "highlight.js/lib/core";
 import css from "highlight.js/lib/languages/css";
@@ -28,7 +28,7 @@ const BY_ENDING: Record<string, keyof typeof LANGUAGES> = {
 	py: "python",
 };
 
-/** The five colours we have, by the highlighter's word. */
+/** One of five colours for each of the highlighter's scopes. */
 const COLOURS: Record<string, string> = {
 	tag: "t",
 	name: "t",
@@ -65,7 +65,7 @@ export interface Token {
 	text: string;
 }
 
-/** The text as lines of coloured pieces; null when its language is not known here. */
+/** The text as lines of coloured tokens; null if the language is unknown. */
 export function highlight(path: string, text: string): Token[][] | null {
 	const language = BY_ENDING[path.split(".").at(-1)?.toLowerCase() ?? ""];
 	if (!language) return null;

@@ -32,7 +32,7 @@ const TAGS: Partial<Record<smd.Token, keyof HTMLElementTagNameMap>> = {
 	[smd.CODE_FENCE]: "pre",
 };
 
-/** The address of a link, if it is one a person may follow. */
+/** The address of a link, or null if it is not safe to follow. */
 export function safeLink(address: string): string | null {
 	try {
 		const url = new URL(address.trim());
@@ -42,7 +42,7 @@ export function safeLink(address: string): string | null {
 	}
 }
 
-/** Characters after which the rest of an address is no longer waited for. */
+/** Characters to wait for the end of an address before giving up. */
 const LONGEST_REST = 2000;
 
 /** How many brackets an address leaves open. */
@@ -52,13 +52,13 @@ function openBrackets(address: string): number {
 	return open;
 }
 
-/** A link whose address has brackets of its own: the parser takes the first `)` for the end of it. */
+/** A link whose address contains brackets: the parser ends the address at the first `)`. */
 interface Cut {
 	readonly link: HTMLElement;
 	address: string;
 	/** Brackets of the address that are still open. */
 	open: number;
-	/** What came since, until it is known whose it is. */
+	/** Text held back until it is clear whether it belongs to the address. */
 	held: string;
 }
 
@@ -112,7 +112,7 @@ class Builder {
 		} else if (name === smd.CHECKED) {
 			element.textContent = "☑";
 		} else if (name === smd.SRC && safeLink(value)) {
-			// An image from elsewhere would tell its server who reads this: its address stands there instead.
+			// Loading an image would tell its server who reads this, so its address is shown instead.
 			this.text(` (image: ${value})`);
 		}
 	}
@@ -125,7 +125,7 @@ class Builder {
 		element.setAttribute("rel", "noopener noreferrer");
 	}
 
-	/** Takes the rest of a link's address out of the text; gives what is left to show. */
+	/** Takes the rest of a link's address out of the text and returns the remaining text. */
 	#complete(cut: Cut, text: string): string {
 		for (let at = 0; at < text.length; at++) {
 			const char = text.charAt(at);
@@ -142,7 +142,7 @@ class Builder {
 		return "";
 	}
 
-	/** The address had ended after all: what was held back is text. */
+	/** The address had ended after all: returns what was held back as text. */
 	#giveUp(cut: Cut): string {
 		this.#cut = null;
 		return cut.held;
@@ -153,7 +153,7 @@ class Builder {
 	}
 }
 
-/** Markdown that grows: `set` appends what is new, and starts over when the text is another. */
+/** Markdown that grows: `set` appends what is new, and starts over if the text is a different one. */
 export class Markdown {
 	readonly element: HTMLElement;
 	#parser: smd.Parser | null = null;

@@ -1,4 +1,4 @@
-// Which file and version the result pane shows: what the person chose, else the newest page.
+// Which file and version the result pane shows: the one that the person chose, else the newest page.
 
 import type { FileState, VariantState, Version } from "./state.ts";
 import { isText } from "./text.ts";
@@ -17,22 +17,22 @@ export function isPage(path: string): boolean {
 	return /\.(html?|xhtml)$/i.test(path);
 }
 
-export function isPicture(file: FileState): boolean {
+export function isImage(file: FileState): boolean {
 	return /^image\//.test(file.media_type) || /\.(svg|png|jpe?g|gif|webp|avif|ico)$/i.test(file.path);
 }
 
 export function canShow(file: FileState): boolean {
-	return isPage(file.path) || isPicture(file);
+	return isPage(file.path) || isImage(file);
 }
 
-/** The file of the Code, Diff and version views. */
+/** The file shown in Code, Diff and the version bar. */
 export function shownFile(state: VariantState, choices: Choices): ShownFile | null {
 	const chosen = choices.file === null ? undefined : state.files.get(choices.file);
 	const file = chosen && !chosen.deleted ? chosen : defaultFile(state);
 	return file ? atVersion(file, choices.version) : null;
 }
 
-/** The file of the preview: the shown one if it can be shown, else the page. */
+/** The file shown in the preview: the chosen one if the preview can show it, else the newest page. */
 export function shownPage(state: VariantState, choices: Choices): ShownFile | null {
 	const shown = shownFile(state, choices);
 	if (shown && canShow(shown.file)) return shown;
@@ -61,7 +61,7 @@ function atVersion(file: FileState, wanted: number | null): ShownFile {
 	return { file, version, text: version?.text ?? null, live: false, epoch: version?.epoch ?? null };
 }
 
-/** The files that are there, in order of path. */
+/** All files that have not been deleted, sorted by path. */
 export function presentFiles(state: VariantState): FileState[] {
 	return [...state.files.values()]
 		.filter((file) => !file.deleted)

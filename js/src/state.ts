@@ -66,7 +66,8 @@ export interface VariantState {
 	/** The images given with the prompt. */
 	images: readonly Thumbnail[];
 	busy: boolean;
-	step: number;
+	/** The number of the newest turn, from 1; 0 before the first. */
+	turn: number;
 	usage: Usage;
 	cost: number | null;
 	estimated: boolean;
@@ -93,7 +94,7 @@ export const EMPTY: VariantState = {
 	settings: {},
 	images: [],
 	busy: true,
-	step: 0,
+	turn: 0,
 	usage: NO_USAGE,
 	cost: null,
 	estimated: false,
@@ -151,8 +152,8 @@ export function reduce(before: VariantState, event: Event): VariantState {
 	}
 }
 
-function startTurn(state: VariantState, step: number): VariantState {
-	return { ...close(state), phase: "thinking", step, turns: [...state.turns, step] };
+function startTurn(state: VariantState, turn: number): VariantState {
+	return { ...close(state), phase: "thinking", turn, turns: [...state.turns, turn] };
 }
 
 /** The failed attempt after which the run is waiting to send the request again, if it is. */
@@ -196,7 +197,7 @@ function append(before: VariantState, row: Row): VariantState {
 
 /** What every new row needs. */
 function place(state: VariantState, kind: Row["kind"]): BaseRow {
-	return { key: `${kind}-${state.made}`, turn: state.step };
+	return { key: `${kind}-${state.made}`, turn: state.turn };
 }
 
 function think(before: VariantState, text: string): VariantState {
@@ -225,7 +226,7 @@ function startTool(
 	call: { call_id: string; name: string; title: string },
 ): VariantState {
 	if (toolIndex(state, call.call_id) >= 0) return state;
-	return append(state, newToolRow(call, state.step, state.at));
+	return append(state, newToolRow(call, state.turn, state.at));
 }
 
 function toolIndex(state: VariantState, call_id: string): number {
@@ -245,7 +246,7 @@ function changeTool(state: VariantState, event: ToolEvent): VariantState {
 /** Withdraws what the turn has shown so far, except for the retries before this one. */
 function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): VariantState {
 	const state = close({ ...before, phase: retryPhase(wait) });
-	const [gone, rows] = partition(state.rows, (row) => row.turn === state.step && !isRetryLine(row));
+	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && !isRetryLine(row));
 	const calls = new Set(gone.map((row) => (row.kind === "tool" ? row.call_id : "")));
 	const files = new Map<string, FileState>();
 	for (const [path, file] of state.files) {

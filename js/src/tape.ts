@@ -1,37 +1,36 @@
-// A finished run on tape: its events as they came, its state at any of them, and its moments, which are the steps
-// that a person takes through it.
+// A finished run on tape: its events as they came, its state after any of them, and its moments.
 
-import { type Beat, toBeats } from "./beats.ts";
 import type { Event } from "./events.ts";
+import { type Moment, toMoments } from "./moments.ts";
 import { EMPTY, reduce, type VariantState } from "./state.ts";
 
 /**
- * Events between two kept states. They are made when a replay first gets there: a state that was drawn while the run
- * went on has a whole copy of the file that was being written.
+ * Events between two stored states. They are computed when a replay first needs them: states stored during the live
+ * run would each hold a full copy of the file being written.
  */
-const KEPT_EVERY = 64;
-/** Seconds that a wait plays at most: nobody wants to sit through a question that lay open for minutes. */
+const STORED_EVERY = 64;
+/** Seconds that a wait takes in a replay at most: a question may have been open for minutes. */
 const LONGEST_WAIT = 2;
-/** Seconds per event for a run whose clock stood still. */
+/** Seconds per event for a run without times of its own. */
 const STILL = 0.05;
 
 export class Tape {
 	readonly #events: Event[] = [];
-	/** The clock after each event; it never runs backwards. */
+	/** The time of each event; it never decreases. */
 	readonly #times: number[] = [];
-	/** The states after 0, 64, 128, … events, as far as a replay has asked. */
-	readonly #kept: VariantState[] = [EMPTY];
+	/** The states after 0, 64, 128, … events, as far as a replay has needed them. */
+	readonly #stored: VariantState[] = [EMPTY];
 	#end = EMPTY;
-	/** The state that was asked for last: the next is usually a little further. */
+	/** The state requested last; the next is usually a little further on. */
 	#near = { count: 0, state: EMPTY };
-	#beats: readonly Beat[] | null = null;
+	#moments: readonly Moment[] | null = null;
 
-	/** Takes the next event; gives the state after it. */
+	/** Adds the next event and returns the state after it. */
 	push(event: Event): VariantState {
 		this.#end = reduce(this.#end, event);
 		this.#events.push(event);
 		this.#times.push(Math.max(this.#times.at(-1) ?? 0, this.#end.at));
-		this.#beats = null;
+		this.#moments = null;
 		return this.#end;
 	}
 
@@ -39,12 +38,12 @@ export class Tape {
 		return this.#events.length;
 	}
 
-	/** True when the run has no times of its own: then every event takes the same. */
+	/** True if the run has no times of its own; then every event takes equally long. */
 	get #still(): boolean {
 		return (this.#times.at(-1) ?? 0) === 0;
 	}
 
-	/** Where the clock stands after so many events. */
+	/** The time after the first `count` events. */
 	timeAt(count: number): number {
 		return this.#still ? count * STILL : (this.#times[count - 1] ?? 0);
 	}
@@ -53,7 +52,7 @@ export class Tape {
 		return this.timeAt(this.length);
 	}
 
-	/** How many events have happened by then: one at least. */
+	/** How many events have happened at that time, at least one. */
 	countAt(time: number): number {
 		let [low, high] = [1, this.length];
 		while (low < high) {
@@ -66,29 +65,29 @@ export class Tape {
 
 	stateAt(count: number): VariantState {
 		if (count >= this.length) return this.#end;
-		const kept = Math.floor(count / KEPT_EVERY);
+		const block = Math.floor(count / STORED_EVERY);
 		let near = this.#near;
-		if (near.count > count || near.count < kept * KEPT_EVERY)
-			near = { count: kept * KEPT_EVERY, state: this.#keptAt(kept) };
+		if (near.count > count || near.count < block * STORED_EVERY)
+			near = { count: block * STORED_EVERY, state: this.#storedAt(block) };
 		const state = this.#play(near.state, near.count, count);
 		this.#near = { count, state };
 		return state;
 	}
 
-	#keptAt(index: number): VariantState {
-		let state = this.#kept.at(-1) ?? EMPTY;
-		for (let next = this.#kept.length; next <= index; next++) {
-			state = this.#play(state, (next - 1) * KEPT_EVERY, next * KEPT_EVERY);
-			this.#kept.push(state);
+	#storedAt(index: number): VariantState {
+		let state = this.#stored.at(-1) ?? EMPTY;
+		for (let next = this.#stored.length; next <= index; next++) {
+			state = this.#play(state, (next - 1) * STORED_EVERY, next * STORED_EVERY);
+			this.#stored.push(state);
 		}
-		return this.#kept[index] ?? EMPTY;
+		return this.#stored[index] ?? EMPTY;
 	}
 
 	#play(from: VariantState, start: number, end: number): VariantState {
 		return this.#events.slice(start, end).reduce(reduce, from);
 	}
 
-	/** Where the clock stands after playing on for so many seconds; long waits are shortened. */
+	/** The time after playing on for so many seconds; long waits are shortened. */
 	advance(time: number, seconds: number): number {
 		let [now, left] = [time, seconds];
 		for (let count = this.countAt(now); count < this.length; count = this.countAt(now)) {
@@ -101,27 +100,28 @@ export class Tape {
 		return this.seconds;
 	}
 
-	get beats(): readonly Beat[] {
-		this.#beats ??= toBeats(this.#events, (count) => this.timeAt(count));
-		return this.#beats;
+	get moments(): readonly Moment[] {
+		this.#moments ??= toMoments(this.#events, (count) => this.timeAt(count));
+		return this.#moments;
 	}
 
-	/** The count at the end of the first moment, where a replay begins. */
+	/** How many events have happened at the end of the first moment, where a replay begins. */
 	get start(): number {
-		return this.beats[0]?.count ?? 1;
+		return this.moments[0]?.count ?? 1;
 	}
 
-	/** The moment that the tape is in after so many events. */
-	beatAt(count: number): Beat | undefined {
-		return this.beats.find((beat) => beat.count >= count) ?? this.beats.at(-1);
+	/** The moment after the first `count` events. */
+	momentAt(count: number): Moment | undefined {
+		return this.moments.find((moment) => moment.count >= count) ?? this.moments.at(-1);
 	}
 
-	/** The count at the end of the next moment, and at the end of the one before. */
+	/** How many events have happened at the end of the next moment. */
 	next(count: number): number {
-		return this.beats.find((beat) => beat.count > count)?.count ?? this.length;
+		return this.moments.find((moment) => moment.count > count)?.count ?? this.length;
 	}
 
+	/** How many events had happened at the end of the previous moment. */
 	previous(count: number): number {
-		return this.beats.findLast((beat) => beat.count < count)?.count ?? this.start;
+		return this.moments.findLast((moment) => moment.count < count)?.count ?? this.start;
 	}
 }

@@ -1,8 +1,8 @@
-// Text as the kernel counts it: in code points, and patched by whole lines.
+// Text as the kernel counts it, in code points, and patches by whole lines.
 
 import type { LinePatch } from "./events.ts";
 
-/** How many code points a string has; its length counts those above U+FFFF twice. */
+/** How many code points a string has; `length` counts those above U+FFFF twice. */
 export function countPoints(text: string): number {
 	let points = text.length;
 	for (let index = 0; index < text.length - 1; index++) {
@@ -25,7 +25,7 @@ export function sliceToPoint(text: string, points: number): string {
 	return text.slice(0, index);
 }
 
-/** The text after a patch; its steps name lines of the text before, so the last goes first. */
+/** The text after a patch. Its hunks name lines of the text before it, so the last one is applied first. */
 export function applyPatch(text: string, patch: readonly LinePatch[]): string {
 	const lines = text.split("\n");
 	for (const [start, count, replacement] of patch.toReversed()) lines.splice(start, count, replacement);

@@ -1,4 +1,4 @@
-// A tool call in the transcript, from the arguments as they stream to the result.
+// The row of a tool call in the transcript, from its streaming arguments to its result.
 
 import type { Event, Json, MimeBundle, ToolErrorCode, ToolFinished } from "./events.ts";
 import type { Change } from "./filestate.ts";
@@ -16,7 +16,7 @@ export interface ToolRow {
 	/** The arguments as text while they arrive; empty for a call that writes a file. */
 	args_text: string;
 	args: Json | null;
-	/** The file this call is writing, and how many characters of it have come. */
+	/** The file this call is writing, and how many characters of it have arrived. */
 	path: string | null;
 	written: number;
 	from: number;
@@ -27,11 +27,11 @@ export interface ToolRow {
 	code: ToolErrorCode | null;
 	hint: string;
 	change: Change | null;
-	/** What the person answered when asked; null when nobody was. */
+	/** The person's answer; null if nobody was asked. */
 	answer: { approved: boolean; note: string } | null;
 }
 
-/** The events that change the row of a call, other than those about files. */
+/** The events of a call that change its row, except those about files. */
 export type ToolEvent = Exclude<
 	Extract<Event, { call_id: string }>,
 	{ type: "tool_started" | "file_delta" | "file_changed" }
@@ -95,7 +95,7 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 
 function finish(row: ToolRow, event: ToolFinished): ToolRow {
 	const { ok, summary, outputs, code, hint } = event;
-	// A file's time is the time its writing took, which was before the tool ran.
+	// The time of a file is how long the model took to write it, which was before the tool ran.
 	const seconds = row.path ? event.at - row.from : event.seconds;
 	return { ...row, ...endOf(row, ok, code), summary, outputs, seconds, code, hint, progress: "" };
 }
@@ -106,8 +106,8 @@ export function stopToolRow(row: ToolRow): ToolRow {
 }
 
 /**
- * A call that was denied has not failed: somebody decided. Nor has one that the end of the run closed; an answer that
- * the engine gave then in place of the person is not shown as theirs.
+ * A denied call has not failed, and neither has one that was still open when the run ended. The engine then denies it
+ * itself; that is not shown as the person's answer.
  */
 function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
 	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };

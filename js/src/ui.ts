@@ -1,29 +1,29 @@
-// What the person has chosen: per view of a run while the page lives, and the layout for next time.
+// The person's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
 
 import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
 export type Device = "phone" | "tablet" | "full";
-/** How several variants are looked at: one at a time, all small, or some beside each other. */
+/** How several variants are shown: one at a time, all of them small, or side by side. */
 export type Arrangement = "one" | "grid" | "side";
 
-/** Where the replay of a finished run stands. */
+/** The position in the replay of a finished run. */
 export interface Replay {
 	tape: Tape;
 	/** How many events have happened. */
 	count: number;
-	/** The tape's clock: while it plays, it is between two events. */
+	/** On the tape's clock; while the replay plays, it may lie between two events. */
 	time: number;
 	playing: boolean;
 	speed: number;
 }
 
-/** Choices within one view of a run; they outlive the elements, which come and go as cells scroll. */
+/** Choices in one view of a run. They outlive its elements, which come and go as cells scroll. */
 export interface Choices {
 	tab: Tab;
-	/** Null follows the newest page. */
+	/** Null for the newest page. */
 	file: string | null;
-	/** Null follows the newest version. */
+	/** Null for the newest version. */
 	version: number | null;
 	device: Device;
 	variant: number;
@@ -32,11 +32,11 @@ export interface Choices {
 	rows: Map<string, boolean>;
 	/** In a narrow frame the transcript of a finished run folds to one line. */
 	unfolded: boolean;
-	/** What the last command came to, when it did not go well. */
+	/** Why the last command failed; empty otherwise. */
 	note: string;
-	/** Null shows the run as it stands. */
+	/** Null while the run is shown as it is now. */
 	replay: Replay | null;
-	/** The turn whose request is looked at. */
+	/** The turn whose request is open. */
 	request: number | null;
 }
 
@@ -56,19 +56,19 @@ export function newChoices(): Choices {
 	};
 }
 
-/** Forgets the choices that are about one variant's rows and files. */
-export function forgetVariant(choices: Choices): void {
+/** Resets the choices about one variant's rows and files. */
+export function resetVariant(choices: Choices): void {
 	Object.assign(choices, { file: null, version: null, rows: new Map() });
 }
 
-/** Forgets the choices made in a session that another has replaced; tab and device stay. */
-export function startOver(choices: Choices): void {
+/** Resets the choices for a new session; tab and device stay. */
+export function resetSession(choices: Choices): void {
 	const { arrangement } = loadLayout();
-	forgetVariant(choices);
+	resetVariant(choices);
 	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });
 }
 
-/** The same choices, for another view to change. */
+/** A copy for another view of the same run. */
 export function copyChoices(choices: Choices): Choices {
 	const { rows, replay } = choices;
 	return { ...choices, rows: new Map(rows), replay: replay && { ...replay }, note: "" };
@@ -85,7 +85,7 @@ const KEY = "agent_nb.layout";
 const DEFAULT: Layout = { split: 41, height: null, arrangement: "grid" };
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
-/** Storage may be full, forbidden or someone else's: the layout is then the default one. */
+/** Returns the default layout where storage is forbidden or holds something else. */
 export function loadLayout(): Layout {
 	try {
 		const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Layout>;
@@ -104,6 +104,6 @@ export function saveLayout(part: Partial<Layout>): void {
 	try {
 		localStorage.setItem(KEY, JSON.stringify({ ...loadLayout(), ...part }));
 	} catch {
-		// Nothing is lost but the memory of a width.
+		// Storage is full or forbidden: only the layout is not remembered.
 	}
 }

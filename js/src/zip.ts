@@ -1,4 +1,4 @@
-// A zip archive of stored (not compressed) files: enough to save a run's files in one go.
+// A zip archive of stored (not compressed) files, to save all files of a run at once.
 
 export interface Entry {
 	path: string;
@@ -18,7 +18,7 @@ export function crc32(data: Uint8Array): number {
 }
 
 const UTF8_NAMES = 0x0800;
-/** 1 January 1980, the format's first day: an archive depends on its files alone. */
+/** 1 January 1980, the first day of the format, so that an archive depends only on its files. */
 const DATE = 0x21;
 
 export function zip(entries: readonly Entry[]): Uint8Array {

@@ -27,9 +27,9 @@ afterEach(() => {
 
 const find = (selector: string): HTMLButtonElement => shadow().querySelector<HTMLButtonElement>(selector)!;
 
-test("a picture opens in a tab", async () => {
-	const picture = changed("art/a b.png", 1, { media_type: "image/png" });
-	kernel.batch(1, script(started, turn, tool(), picture, done(), finished()));
+test("an image opens in a tab", async () => {
+	const image = changed("art/a b.png", 1, { media_type: "image/png" });
+	kernel.batch(1, script(started, turn, tool(), image, done(), finished()));
 	await soon();
 	kernel.answer(kernel.commands("file")[0], { ok: true, base64: "AAEC", media_type: "image/png" });
 	await soon();
@@ -42,7 +42,7 @@ test("a picture opens in a tab", async () => {
 	expect(find('[role="menuitem"]').hidden).toBe(true);
 });
 
-test("a drawing opens as a picture", async () => {
+test("a drawing opens as an image", async () => {
 	const svg = "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>";
 	const drawn = [tool(), piece("a.svg", 0, svg), changed("a.svg", 1, { media_type: "image/svg+xml" })];
 	kernel.batch(1, script(started, turn, ...drawn, done(), finished()));

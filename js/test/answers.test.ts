@@ -43,12 +43,12 @@ test("a late pick shows what was picked", async () => {
 	);
 	kernel.batch(1, both);
 	await soon();
-	find('.anb-grid [aria-label="Pick Option 2"]').click();
+	find('.anb-grid [aria-label="Pick Variant 2"]').click();
 	await late();
 	expect(foot()).toContain("Pick again");
-	kernel.say({ kind: "ready", line: "`hero` is option 2", variant: 1, picked: true });
+	kernel.say({ kind: "ready", line: "`hero` is variant 2", variant: 1, picked: true });
 	await soon();
-	expect(foot()).toBe("hero is option 2");
+	expect(foot()).toBe("hero is variant 2");
 });
 
 const asks = (call_id: string, args: Record<string, unknown> = { command: "ls" }) => [

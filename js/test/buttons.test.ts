@@ -85,7 +85,7 @@ describe("buttons", () => {
 		await soon();
 		const before = kernel.sent.length;
 		shadow()
-			.querySelector(".anb-word")!
+			.querySelector(".anb-note-input")!
 			.dispatchEvent(new KeyboardEvent("keydown", { key: "y", bubbles: true }));
 		expect(kernel.sent.length).toBe(before);
 	});

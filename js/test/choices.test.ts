@@ -40,21 +40,21 @@ async function add(id: string): Promise<void> {
 }
 
 const selected = (id: string): (string | undefined)[] =>
-	[...root(id).querySelectorAll(".anb-vars [aria-selected=true]")].map((tab) => tab.textContent?.slice(0, 8));
+	[...root(id).querySelectorAll(".anb-vars [aria-selected=true]")].map((tab) => tab.textContent?.slice(0, 9));
 
-async function open(id: string, option: number): Promise<void> {
-	root(id).querySelectorAll<HTMLElement>(".anb-vars [role=tab]")[option]!.click();
+async function open(id: string, variant: number): Promise<void> {
+	root(id).querySelectorAll<HTMLElement>(".anb-vars [role=tab]")[variant]!.click();
 	await soon();
 }
 
 test("a second view has choices of its own", async () => {
 	await open("one", 1);
 	await add("two");
-	expect(selected("two")).toEqual(["Option 2"]);
+	expect(selected("two")).toEqual(["Variant 2"]);
 	await open("two", 0);
 	kernel.say({ kind: "ready", line: "ready", variant: 0 });
 	await soon();
-	expect([selected("one"), selected("two")]).toEqual([["Option 2"], ["Option 1"]]);
+	expect([selected("one"), selected("two")]).toEqual([["Variant 2"], ["Variant 1"]]);
 });
 
 test("a second view leaves the replay of the first", async () => {
@@ -73,5 +73,5 @@ test("an output that comes back goes on from its own choices", async () => {
 	await open("two", 0);
 	await open("one", 1);
 	await add("one");
-	expect([selected("one"), selected("two")]).toEqual([["Option 2"], ["Option 1"]]);
+	expect([selected("one"), selected("two")]).toEqual([["Variant 2"], ["Variant 1"]]);
 });

@@ -24,7 +24,7 @@ function view(run: RunEntry, life = new AbortController()) {
 		signal: life.signal,
 		redraw: vi.fn(),
 		announce: () => {},
-		tell: () => {},
+		notify: () => {},
 	};
 	const errors: number[] = [];
 	return { console: createConsole(context, (count) => errors.push(count)), errors, life, context };

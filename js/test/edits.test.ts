@@ -4,14 +4,14 @@ import { type Edits, foldEdits } from "../src/view/edits.ts";
 import { changed, done, play, script, started, text, tool } from "./events.ts";
 
 /** Rows of finished edits, each `[call, path]`; a word alone is text in between. */
-function rows(...steps: (string | [call: string, path: string])[]): readonly Row[] {
-	const events = steps.flatMap((step) =>
-		typeof step === "string"
-			? [text(step)]
+function rows(...items: (string | [call: string, path: string])[]): readonly Row[] {
+	const events = items.flatMap((item) =>
+		typeof item === "string"
+			? [text(item)]
 			: [
-					tool(step[0]),
-					changed(step[1], 2, { action: "edited", call_id: step[0], added: 2, removed: 1 }),
-					done({ call_id: step[0] }),
+					tool(item[0]),
+					changed(item[1], 2, { action: "edited", call_id: item[0], added: 2, removed: 1 }),
+					done({ call_id: item[0] }),
 				],
 	);
 	return play(script(started, ...events)).rows;

@@ -67,18 +67,18 @@ test("Stop of a run without files hands it to Replay", async () => {
 	expect(active().getAttribute("aria-label")).toBe("Replay");
 });
 
-test("an opened option hands the focus to its tab", async () => {
+test("an opened variant hands the focus to its tab", async () => {
 	await tell(both(started, turn, ...wrote));
-	find('.anb-grid [aria-label="Open Option 2"]').focus();
+	find('.anb-grid [aria-label="Open Variant 2"]').focus();
 	active().click();
 	await soon();
 	expect(active().getAttribute("role")).toBe("tab");
-	expect(active().textContent).toContain("Option 2");
+	expect(active().textContent).toContain("Variant 2");
 });
 
-test("Stop of an option hands the focus to Open", async () => {
+test("Stop of an variant hands the focus to Open", async () => {
 	await tell(both(started, turn, ...wrote));
-	find('.anb-grid [aria-label="Stop Option 1"]').focus();
+	find('.anb-grid [aria-label="Stop Variant 1"]').focus();
 	await tell(script(finished("stopped")));
-	expect(active().getAttribute("aria-label")).toBe("Open Option 1 in new tab");
+	expect(active().getAttribute("aria-label")).toBe("Open Variant 1 in new tab");
 });

@@ -43,7 +43,7 @@ describe("paths", () => {
 describe("pages", () => {
 	const resolve = (html: string): string => new Resolver(source, "index.html").html(html);
 
-	test("pictures become data", () => {
+	test("images become data", () => {
 		expect(resolve('<img alt=x src="img/a.png">')).toBe('<img alt=x src="data:image/png;base64,AAAA">');
 		expect(resolve("<img src=img/a.png>")).toBe('<img src="data:image/png;base64,AAAA">');
 		expect(resolve("<b style='background:url(img/a.png)'>")).toContain("data:image/png");

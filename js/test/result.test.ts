@@ -95,7 +95,7 @@ test("folded edits stand still while the model speaks", async () => {
 describe("versions and replay", () => {
 	test("a chosen version stays with its file", async () => {
 		await tell(started, turn, ...wrote("index.html"), changed("index.html", 2, { patch: [[0, 1, "y"]] }));
-		await press('[aria-label="Version before"]');
+		await press('[aria-label="Previous version"]');
 		const words = (): string | null => one(".anb-ver").textContent;
 		expect(words()).toBe("index.htmlv1 of 2");
 		await tell(tool("c9"), piece("about.html", 0, "<p>", "c9"));

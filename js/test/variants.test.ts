@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Event } from "../src/events.ts";
-import { factsOfAll, phaseOfAll, shortModel, spokenOfAll, toOptions } from "../src/options.ts";
 import type { VariantState } from "../src/state.ts";
+import { factsOfAll, phaseOfAll, shortModel, spokenOfAll, toVariants } from "../src/variants.ts";
 import widget from "../src/widget.ts";
 import {
 	changed,
@@ -35,7 +35,7 @@ const spent = (cost: number | null): Loose => ({
 });
 const on = (model: string): Loose => ({ ...started, model });
 const optionsOf = (...states: VariantState[]) =>
-	toOptions(states.map((state, number) => ({ number, state, now: state.at })));
+	toVariants(states.map((state, number) => ({ number, state, now: state.at })));
 
 describe("words over all", () => {
 	const writing = play(script(started, turn, tool(), piece("index.html", 0, "<h1>")));
@@ -62,11 +62,11 @@ describe("words over all", () => {
 
 	test("models are named where they differ", () => {
 		const same = optionsOf(play(script(on("openai:gpt"))), play(script(on("openai:gpt"))));
-		expect(same.map((option) => option.label)).toEqual(["Option 1", "Option 2"]);
+		expect(same.map((variant) => variant.label)).toEqual(["Variant 1", "Variant 2"]);
 		const two = optionsOf(play(script(on("openai:gpt"))), play(script(on("anthropic:opus"))));
-		expect(two.map((option) => option.label)).toEqual(["Option 1 · gpt", "Option 2 · opus"]);
+		expect(two.map((variant) => variant.label)).toEqual(["Variant 1 · gpt", "Variant 2 · opus"]);
 		const clash = optionsOf(play(script(on("openai:gpt"))), play(script(on("openrouter:gpt"))));
-		expect(clash.map((option) => option.model)).toEqual(["openai:gpt", "openrouter:gpt"]);
+		expect(clash.map((variant) => variant.model)).toEqual(["openai:gpt", "openrouter:gpt"]);
 		expect([shortModel("demo:"), shortModel("ollama:llama3:8b")]).toEqual(["demo", "llama3:8b"]);
 	});
 
@@ -122,7 +122,7 @@ class Several extends Kernel {
 		this.#last += all.length;
 	}
 	ready(variant: number, picked: boolean): void {
-		const line = `\`hero\` is option ${variant + 1}`;
+		const line = `\`hero\` is variant ${variant + 1}`;
 		this.say({ kind: "ready", line, files_name: "files", variant, picked });
 	}
 }
@@ -171,15 +171,15 @@ describe("several variants on the page", () => {
 	}
 
 	test("the grid shows each with its model", () => {
-		expect(texts(".anb-opt b")).toEqual(["Option 1", "Option 2", "Option 3"]);
-		expect(texts(".anb-opt .model")).toEqual(["gpt", "opus", "flash"]);
+		expect(texts(".anb-variant b")).toEqual(["Variant 1", "Variant 2", "Variant 3"]);
+		expect(texts(".anb-variant .model")).toEqual(["gpt", "opus", "flash"]);
 		expect(texts(".anb-vars [role=tab] .model")).toEqual([" · gpt", " · opus", " · flash"]);
 		expect(shadow().querySelector(".phase")!.textContent).toBe("3 of 3 thinking");
 	});
 
 	test("the footer promises only what is to come", async () => {
 		const footer = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot")!;
-		expect(footer().textContent).toBe("hero is set when all options have ended");
+		expect(footer().textContent).toBe("hero is set when all variants have ended");
 		const meta = { ...META, finished: true };
 		const events = [0, 1].flatMap((variant) =>
 			script(on("demo:"), turn, finished()).map((event) => ({ ...event, variant })),
@@ -187,16 +187,17 @@ describe("several variants on the page", () => {
 		model.batch(1, events, { session: "shown again", meta });
 		await soon();
 		expect(footer().hidden).toBe(true);
-		expect(visible(".anb-opt .model")).toEqual([]);
+		expect(visible(".anb-variant .model")).toEqual([]);
 	});
 
 	test("only cells in sight have frames", async () => {
 		model.tell([0, 1, 2], ...page);
 		await soon();
 		await choose("One at a time");
-		Screen.sees = (element) => element.closest(".anb-opt")?.getAttribute("aria-label") !== "Option 3 · flash";
+		Screen.sees = (element) =>
+			element.closest(".anb-variant")?.getAttribute("aria-label") !== "Variant 3 · flash";
 		await choose("Grid");
-		const frames = (): number[] => all(".anb-opt").map((cell) => cell.querySelectorAll("iframe").length);
+		const frames = (): number[] => all(".anb-variant").map((cell) => cell.querySelectorAll("iframe").length);
 		expect(frames()).toEqual([1, 1, 0]);
 		Screen.sees = () => true;
 		Screen.look();
@@ -208,20 +209,20 @@ describe("several variants on the page", () => {
 		model.tell([0, 1, 2], ...page);
 		await soon();
 		expect(all("iframe")).toHaveLength(3);
-		named("Open Option 2 · opus").click();
+		named("Open Variant 2 · opus").click();
 		await soon();
-		expect(all(".anb-opt")).toHaveLength(0);
+		expect(all(".anb-variant")).toHaveLength(0);
 		expect(all("iframe")).toHaveLength(1);
-		expect(shadow().querySelector("[role=tab][aria-selected=true]")!.textContent).toContain("Option 2");
-		expect(shadow().querySelector(".anb-body")!.getAttribute("aria-label")).toBe("Option 2 · opus");
+		expect(shadow().querySelector("[role=tab][aria-selected=true]")!.textContent).toContain("Variant 2");
+		expect(shadow().querySelector(".anb-body")!.getAttribute("aria-label")).toBe("Variant 2 · opus");
 	});
 
 	test("side by side has a column for each", async () => {
 		await choose("Side by side");
 		expect(all(".anb-col").map((column) => column.getAttribute("aria-label"))).toEqual([
-			"Option 1 · gpt",
-			"Option 2 · opus",
-			"Option 3 · flash",
+			"Variant 1 · gpt",
+			"Variant 2 · opus",
+			"Variant 3 · flash",
 		]);
 	});
 
@@ -237,7 +238,7 @@ describe("several variants on the page", () => {
 			await soon();
 		};
 		await choose("Side by side");
-		named("Option 1 · gpt");
+		named("Variant 1 · gpt");
 		all("[role=tab]")[1]!.click();
 		await soon();
 		expect(chosen()).toBe("One at a time");
@@ -249,8 +250,8 @@ describe("several variants on the page", () => {
 	});
 
 	test("stop names its variant, or none", () => {
-		named("Stop Option 2 · opus").click();
-		named("Stop Option 2 · opus")?.click();
+		named("Stop Variant 2 · opus").click();
+		named("Stop Variant 2 · opus")?.click();
 		expect(model.commands("stop")).toMatchObject([{ variant: 1 }]);
 		shadow().querySelector<HTMLElement>(".anb-stop button")!.click();
 		expect(model.commands("stop")).toHaveLength(2);
@@ -259,17 +260,17 @@ describe("several variants on the page", () => {
 
 	test("a variant that ended cannot be stopped", async () => {
 		await end(0);
-		expect(visible(".anb-opt .anb-stop-one").map((button) => button.getAttribute("aria-label"))).toEqual([
-			"Stop Option 2 · opus",
-			"Stop Option 3 · flash",
+		expect(visible(".anb-variant .anb-stop-one").map((button) => button.getAttribute("aria-label"))).toEqual([
+			"Stop Variant 2 · opus",
+			"Stop Variant 3 · flash",
 		]);
 	});
 
-	test("an option that ended can be picked before the others", async () => {
+	test("an variant that ended can be picked before the others", async () => {
 		await end(0);
-		expect(named("Pick Option 2 · opus").disabled).toBe(true);
-		expect(named("Pick Option 2 · opus").title).toBe("Still at work: wait, or stop it");
-		const pick = named("Pick Option 1 · gpt");
+		expect(named("Pick Variant 2 · opus").disabled).toBe(true);
+		expect(named("Pick Variant 2 · opus").title).toBe("Still running: wait for it, or stop it");
+		const pick = named("Pick Variant 1 · gpt");
 		expect(pick.title).toBe("Pick: stops the others and binds `hero` and `files`");
 		pick.click();
 		expect(model.commands("pick")).toMatchObject([{ variant: 0 }]);
@@ -277,7 +278,7 @@ describe("several variants on the page", () => {
 		await end(1, 2);
 		model.ready(0, true);
 		await soon();
-		expect(named("Picked Option 1 · gpt").textContent).toBe("Picked");
+		expect(named("Picked Variant 1 · gpt").textContent).toBe("Picked");
 	});
 
 	test("picked is what the kernel says", async () => {
@@ -286,40 +287,40 @@ describe("several variants on the page", () => {
 		await soon();
 		expect(visible(".anb-vars .anb-held").map((mark) => mark.textContent)).toEqual(["in hero"]);
 		expect(visible(".anb-held.picked")).toHaveLength(0);
-		const pick = named("Pick Option 2 · opus");
+		const pick = named("Pick Variant 2 · opus");
 		expect(pick.title).toBe("Pick: binds `hero` and `files`");
 		pick.click();
 		pick.click();
 		expect(model.commands("pick")).toMatchObject([{ variant: 1 }]);
 		model.answer(model.commands("pick")[0]!, { ok: true });
 		await soon();
-		expect(named("Picked Option 2 · opus")).toBeNull();
+		expect(named("Picked Variant 2 · opus")).toBeNull();
 		model.ready(1, true);
 		await soon();
-		expect(named("Picked Option 2 · opus").textContent).toBe("Picked");
-		expect(all(".anb-opt.picked").map((cell) => cell.getAttribute("aria-label"))).toEqual([
-			"Option 2 · opus",
+		expect(named("Picked Variant 2 · opus").textContent).toBe("Picked");
+		expect(all(".anb-variant.picked").map((cell) => cell.getAttribute("aria-label"))).toEqual([
+			"Variant 2 · opus",
 		]);
-		expect(texts(".anb-foot .ready")).toEqual(["hero is option 2"]);
+		expect(texts(".anb-foot .ready")).toEqual(["hero is variant 2"]);
 	});
 
 	test("a refused pick says why", async () => {
 		await end(0, 1, 2);
 		model.ready(0, false);
 		await soon();
-		named("Pick Option 3 · flash").click();
+		named("Pick Variant 3 · flash").click();
 		model.answer(model.commands("pick")[0]!, { ok: false, error: "`hero` is something else now." });
 		await soon();
 		expect(shadow().querySelector(".anb-foot")!.textContent).toContain("hero is something else now.");
-		expect(named("Pick Option 3 · flash").textContent).toBe("Pick");
+		expect(named("Pick Variant 3 · flash").textContent).toBe("Pick");
 	});
 
 	test("a question out of sight is told of", async () => {
 		model.tell([1], ask);
 		await soon();
-		expect(spoken()).toBe("Option 2 · opus asks: run it");
+		expect(spoken()).toBe("Variant 2 · opus asks: run it");
 		expect(visible(".anb-asks")).toHaveLength(1);
-		named("Answer Option 2 · opus: run it").click();
+		named("Answer Variant 2 · opus: run it").click();
 		await soon();
 		shadow().querySelector<HTMLElement>(".anb-card.ask .primary")!.click();
 		expect(model.commands("approve")).toMatchObject([{ variant: 1, call_id: "c1" }]);
@@ -337,14 +338,14 @@ describe("several variants on the page", () => {
 		const words = "## A **page** ".padEnd(5000, "and more ");
 		model.tell([2], text(words));
 		await soon();
-		expect(texts(".anb-opt .say")[2]).toMatch(/^A page and more /);
-		expect(texts(".anb-opt .say")[2]?.length).toBeLessThan(500);
+		expect(texts(".anb-variant .say")[2]).toMatch(/^A page and more /);
+		expect(texts(".anb-variant .say")[2]?.length).toBeLessThan(500);
 	});
 
 	test("one that failed leaves the others", async () => {
 		model.tell([1], finished("failed", "Set `OPENAI_API_KEY`."));
 		await end(0);
-		expect(texts(".anb-opt .say")).toEqual(["A page.", "Set OPENAI_API_KEY.", ""]);
+		expect(texts(".anb-variant .say")).toEqual(["A page.", "Set OPENAI_API_KEY.", ""]);
 		expect(shadow().querySelector(".phase")!.textContent).toBe("1 of 3 thinking, 1 done, 1 failed");
 		await choose("Side by side");
 		expect(visible(".anb-col .why").map((why) => why.textContent)).toEqual(["Set OPENAI_API_KEY."]);
@@ -357,15 +358,15 @@ describe("several variants on the page", () => {
 		tabs[0]!.focus();
 		press(tabs[0]!, "ArrowRight");
 		await soon();
-		expect(shadow().activeElement?.textContent).toContain("Option 2");
+		expect(shadow().activeElement?.textContent).toContain("Variant 2");
 		expect(all("[role=tab]")[1]!.getAttribute("aria-selected")).toBe("true");
 		press(shadow().activeElement!, "End");
 		await soon();
-		expect(shadow().activeElement?.textContent).toContain("Option 3");
+		expect(shadow().activeElement?.textContent).toContain("Variant 3");
 		press(named("One at a time"), "ArrowRight");
 		await soon();
 		expect(shadow().activeElement?.getAttribute("aria-label")).toBe("Grid");
-		expect(all(".anb-opt")).toHaveLength(3);
+		expect(all(".anb-variant")).toHaveLength(3);
 	});
 
 	test("a second page can look but not act", async () => {

@@ -137,7 +137,7 @@ test("archives have the known checksum", () => {
 	expect(archive.length).toBe(30 + 46 + 22 + 2 * 8 + 9);
 });
 
-describe("given pictures", () => {
+describe("given images", () => {
 	const shot = { name: "shot.png", width: 640, height: 400, data: "QUJD" };
 
 	test("are drawn with a text alternative", () => {
@@ -149,7 +149,7 @@ describe("given pictures", () => {
 		expect(first?.querySelector("img")?.alt).toBe("shot.png (640 x 400)");
 		expect(first?.querySelector("img")?.src).toBe("data:image/jpeg;base64,QUJD");
 		expect(second?.querySelector("img")).toBeNull();
-		expect(second?.textContent).toBe("picture 2");
+		expect(second?.textContent).toBe("image 2");
 		expect(view.element.hidden).toBe(false);
 	});
 

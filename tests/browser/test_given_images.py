@@ -22,7 +22,7 @@ def test_given_pictures_stand_above_the_rows(stage: Stage):
     wide, tall = PIL.Image.new("RGB", (1280, 800), "teal"), PIL.Image.new("RGB", (390, 844), "navy")
     stage.play([begun(wide, tall), *wrote("index.html", "<!doctype html><h1>Made</h1>")])
     stage.preview.get_by_text("Made").wait_for(timeout=10 * SECONDS)
-    group = stage.widget.get_by_role("group", name="Given pictures")
+    group = stage.widget.get_by_role("group", name="Given images")
     first, second = group.get_by_role("img").all()
     assert first.get_attribute("alt") == "shot 1.png (1280 x 800)"
     sizes = [image.evaluate("e => [e.naturalWidth, e.naturalHeight]") for image in (first, second)]

@@ -51,7 +51,7 @@ def run_cell(page: Page, code: str) -> None:
 
 
 def test_three_pages_stream_side_by_side(page):
-    expect(page.get_by_role("tab", name="Option 3")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("tab", name="Variant 3")).to_be_visible(timeout=30_000)
     page.get_by_title("Side by side").click()
     shown = [
         page.frame_locator(".anb-page iframe").nth(number).frame_locator("iframe") for number in range(2)

@@ -102,7 +102,7 @@ def test_given_pictures_show_as_thumbnails(page, lab, vendor):
     open_notebook(page, lab, "given.ipynb")
     run_all(page)
     expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible(timeout=60_000)
-    given = page.get_by_role("group", name="Given pictures").get_by_role("img")
+    given = page.get_by_role("group", name="Given images").get_by_role("img")
     expect(given).to_have_count(2)
     assert [image.get_attribute("alt") for image in given.all()] == [
         "shot.png (400 x 200)",

@@ -91,7 +91,7 @@ def replay(stage: Stage) -> Replay:
 def test_stepping_shows_the_run_as_it_was(replay: Replay):
     assert replay.button("Replay").is_visible()
     replay.open()
-    assert (replay.label, replay.rows) == ("the question", [])
+    assert (replay.label, replay.rows) == ("the prompt", [])
     replay.press("ArrowRight", "ArrowRight")
     assert replay.label == "turn 1: the model thinks"
     assert len(replay.rows) == 1
@@ -106,7 +106,7 @@ def test_stepping_back_takes_things_away(replay: Replay):
     rows = replay.rows
     assert replay.label == "done"
     replay.press("Home")
-    assert (replay.label, replay.rows) == ("the question", [])
+    assert (replay.label, replay.rows) == ("the prompt", [])
     assert replay.widget.get_by_text("The page appears here as it is written.").is_visible()
     replay.press("End")
     assert replay.label == "done"
@@ -231,7 +231,7 @@ def test_a_question_of_the_past_has_no_buttons(stage: Stage):
     )
     replay.open()
     for _ in range(20):
-        if "may it run" in replay.label:
+        if "approval needed" in replay.label:
             break
         replay.press("ArrowRight")
     question = replay.widget.get_by_role("group", name="Allow run python?")
@@ -248,7 +248,7 @@ def test_the_request_of_a_turn_can_be_read(replay: Replay):
     assert panel.get_by_text("new", exact=True).count() == 2
     assert '"path": "index.html"' in panel.inner_text()
     assert panel.locator("small").all_inner_texts()[-2:-1] == ["anthropic:claude-opus-5-5"]
-    panel.get_by_text("All of it as JSON").click()
+    panel.get_by_text("Everything as JSON").click()
     assert '"known"' not in panel.locator("pre").last.inner_text()
     replay.page.screenshot(path=SHOTS / "replay-request.png")
     sent = replay.page.evaluate("window.kernel.commands.filter((c) => c.command === 'request')")

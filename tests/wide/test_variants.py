@@ -89,7 +89,7 @@ def ask(stage: Stage, variant: int) -> None:
 def test_grid_streams_every_page(stage: Stage):
     watch(stage, "three", until=until("three", "tool_ready", 0))
     for index in range(3):
-        page_of(stage, ".anb-opt", index).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+        page_of(stage, ".anb-variant", index).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
     assert frames(stage) == 3
     assert stage.widget.locator(".anb-pick:disabled").count() >= 3
     shoot(stage, "grid-live")
@@ -97,7 +97,7 @@ def test_grid_streams_every_page(stage: Stage):
 
 def test_switching_back_shows_pages_whole(stage: Stage):
     watch(stage, "three", until=until("three", "tool_ready", 0))
-    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
     arrange(stage, "one")
     stage.widget.locator(".anb-left").wait_for()
     assert frames(stage) == 1
@@ -115,76 +115,76 @@ def test_switching_back_shows_pages_whole(stage: Stage):
         page_of(stage, ".anb-col", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
     arrange(stage, "grid")
     for index in range(3):
-        page_of(stage, ".anb-opt", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
+        page_of(stage, ".anb-variant", index).get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
 
 
 def test_only_cells_in_sight_are_fed(stage: Stage):
     watch(stage, "eight", width=512, until=until("eight", "tool_ready", 7))
-    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
     seen = frames(stage)
     assert 2 <= seen < 8
-    stage.widget.locator(".anb-opt").last.scroll_into_view_if_needed()
-    page_of(stage, ".anb-opt", 7).locator("h1, header").first.wait_for(timeout=10 * SECONDS)
-    stage.widget.locator(".anb-opt").first.scroll_into_view_if_needed()
-    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-variant").last.scroll_into_view_if_needed()
+    page_of(stage, ".anb-variant", 7).locator("h1, header").first.wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-variant").first.scroll_into_view_if_needed()
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
 
 
 def test_cell_opens_its_variant(stage: Stage):
     watch(stage, "three")
-    stage.widget.get_by_role("button", name="Open Option 2 · gpt-5.2", exact=True).click()
-    tab = stage.widget.get_by_role("tab", name="Option 2")
+    stage.widget.get_by_role("button", name="Open Variant 2 · gpt-5.2", exact=True).click()
+    tab = stage.widget.get_by_role("tab", name="Variant 2")
     tab.wait_for()
     assert tab.get_attribute("aria-selected") == "true"
-    stage.widget.get_by_role("tabpanel", name="Option 2").wait_for()
+    stage.widget.get_by_role("tabpanel", name="Variant 2").wait_for()
     stage.preview.get_by_text("First loaves").wait_for(timeout=10 * SECONDS)
 
 
-def test_picked_option_is_marked(stage: Stage):
+def test_picked_variant_is_marked(stage: Stage):
     watch(stage, "three")
-    stage.widget.get_by_role("button", name="Pick Option 2").click()
-    stage.widget.get_by_role("button", name="Picked Option 2").wait_for()
+    stage.widget.get_by_role("button", name="Pick Variant 2").click()
+    stage.widget.get_by_role("button", name="Picked Variant 2").wait_for()
     assert [command["variant"] for command in sent(stage, "pick")] == [1]
-    assert stage.widget.locator(".anb-opt.picked").get_attribute("aria-label") == "Option 2 · gpt-5.2"
-    stage.widget.locator(".anb-foot").get_by_text("is option 2").wait_for()
+    assert stage.widget.locator(".anb-variant.picked").get_attribute("aria-label") == "Variant 2 · gpt-5.2"
+    stage.widget.locator(".anb-foot").get_by_text("is variant 2").wait_for()
     shoot(stage, "picked")
 
 
 def test_one_stops_and_others_go_on(stage: Stage):
     watch(stage, "three", speed=1)
-    stage.widget.get_by_role("button", name="Stop Option 3").click()
-    stage.widget.locator(".anb-opt").nth(2).get_by_text("stopped", exact=True).wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("button", name="Stop Variant 3").click()
+    stage.widget.locator(".anb-variant").nth(2).get_by_text("stopped", exact=True).wait_for(timeout=10 * SECONDS)
     assert [command.get("variant") for command in sent(stage, "stop")] == [2]
-    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=20 * SECONDS)
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=20 * SECONDS)
     stage.widget.get_by_role("button", name="Stop", exact=True).click()
     stage.widget.get_by_text("3 of 3 stopped", exact=True).wait_for(timeout=10 * SECONDS)
     assert "variant" not in sent(stage, "stop")[1]
 
 
-def test_question_of_another_option_is_seen(stage: Stage):
+def test_question_of_another_variant_is_seen(stage: Stage):
     watch(stage, "three", "one", until=until("three", "tool_ready", 0))
     ask(stage, 1)
-    tab = stage.widget.get_by_role("tab", name="Option 2")
+    tab = stage.widget.get_by_role("tab", name="Variant 2")
     tab.get_by_text("asks").wait_for()
     said = stage.widget.locator("[aria-live=assertive]")
-    expect(said).to_have_text("Option 2 · gpt-5.2 asks: run `df.head()`")
+    expect(said).to_have_text("Variant 2 · gpt-5.2 asks: run `df.head()`")
     shoot(stage, "asks")
     tab.click()
     stage.widget.get_by_role("button", name="Approve").click()
     assert [(command["variant"], command["call_id"]) for command in sent(stage, "approve")] == [(1, "ask-1")]
 
 
-def test_failure_hides_no_other_option(stage: Stage):
+def test_failure_hides_no_other_variant(stage: Stage):
     watch(stage, "three", until=until("three", "tool_ready", 0))
     end_badly(stage, 2)
-    stage.widget.locator(".anb-opt").nth(2).get_by_text("401").wait_for()
-    page_of(stage, ".anb-opt", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-variant").nth(2).get_by_text("401").wait_for()
+    page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
     shoot(stage, "failed")
 
 
 def test_end_moves_nothing(stage: Stage):
     watch(stage, "three", until=until("three", "run_finished", 2) - 1)
-    page_of(stage, ".anb-opt", 2).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
-    boxes = "() => [...document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-opt, .shot, .acts')]"
+    page_of(stage, ".anb-variant", 2).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
+    boxes = "() => [...document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-variant, .shot, .acts')]"
     measure = f"({boxes})().map((node) => JSON.stringify(node.getBoundingClientRect()))"
     before = stage.page.evaluate(measure)
     stage.page.evaluate(
@@ -202,7 +202,7 @@ def test_keyboard_reaches_every_cell(stage: Stage):
         stage.page.keyboard.press("Tab")
         walked.append(focused(stage))
     for number, model in enumerate(("claude-opus-5-5", "gpt-5.2", "gemini-3-pro"), 1):
-        name = f"Option {number} · {model}"
+        name = f"Variant {number} · {model}"
         assert walked[3 * number - 3 : 3 * number] == [
             f"Open {name}",
             f"Pick {name}",
@@ -212,11 +212,11 @@ def test_keyboard_reaches_every_cell(stage: Stage):
 
 def test_arrows_keep_the_focus_on_tabs(stage: Stage):
     watch(stage, "three", "one")
-    stage.widget.get_by_role("tab", name="Option 1").focus()
+    stage.widget.get_by_role("tab", name="Variant 1").focus()
     stage.page.keyboard.press("ArrowRight")
     stage.page.keyboard.press("ArrowRight")
-    stage.widget.get_by_role("tabpanel", name="Option 3").wait_for()
-    assert focused(stage).startswith("Option 3")
+    stage.widget.get_by_role("tabpanel", name="Variant 3").wait_for()
+    assert focused(stage).startswith("Variant 3")
 
 
 @needs_axe

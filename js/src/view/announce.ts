@@ -1,11 +1,11 @@
-// What is said to the person: to a screen reader, and for a moment to the eye.
+// Short messages to the person: announced by a screen reader, or shown for a moment.
 
 import { h, setText } from "../dom.ts";
 
 /** Milliseconds that a toast stays. */
 const TOAST_STAYS = 1600;
 
-/** Announces the same text twice, too: a screen reader reads a region only when it changes. */
+/** Clears the region first: a screen reader announces it only when it changes, and a text may come twice. */
 export function createAnnouncer(region: HTMLElement): (text: string) => void {
 	let frame = 0;
 	return (text) => {

@@ -2,11 +2,11 @@
 
 import { h, oncePerFrame } from "../dom.ts";
 import type { RunEntry } from "../store.ts";
-import { type Choices, startOver } from "../ui.ts";
+import { type Choices, resetSession } from "../ui.ts";
 import { createAnnouncer, createToast } from "./announce.ts";
 import type { BodyView, Context } from "./context.ts";
 import { createFrame } from "./frame.ts";
-import { createMoments } from "./moments.ts";
+import { createSnapshots } from "./snapshot.ts";
 
 const TICK = 100;
 
@@ -17,14 +17,14 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	const redraw = oncePerFrame(update, signal);
 	const announce = createAnnouncer(alerts);
 	const toast = createToast(signal);
-	const currentMoment = createMoments(run, choices);
-	const frameOf = createFrames({ run, choices, redraw, announce, tell }, signal, (built) => {
+	const takeSnapshot = createSnapshots(run, choices);
+	const frameOf = createFrames({ run, choices, redraw, announce, notify }, signal, (built) => {
 		built.append(toast.element);
 		element.replaceChildren(built, alerts);
 	});
 	let frame: BodyView | null = null;
 
-	function tell(text: string): void {
+	function notify(text: string): void {
 		announce(text);
 		toast.show(text);
 	}
@@ -32,21 +32,21 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	function update(): void {
 		if (!run.state) return;
 		frame = frameOf(run.state.session);
-		const moment = currentMoment();
-		if (moment) frame.update(moment);
+		const snapshot = takeSnapshot();
+		if (snapshot) frame.update(snapshot);
 	}
 
 	run.subscribe(redraw, signal);
 	const ticker = setInterval(() => {
-		const moment = currentMoment();
-		if (moment?.options.some(({ state }) => state.busy)) frame?.tick(moment);
+		const snapshot = takeSnapshot();
+		if (snapshot?.variants.some(({ state }) => state.busy)) frame?.tick(snapshot);
 	}, TICK);
 	signal.addEventListener("abort", () => clearInterval(ticker));
 	update();
 	return element;
 }
 
-/** The frame of a session. Another session gets fresh views and choices: nothing of the one before lingers. */
+/** The frame of a session. A new session gets new views and choices, so that nothing of the previous one remains. */
 function createFrames(
 	context: Omit<Context, "signal">,
 	signal: AbortSignal,
@@ -59,7 +59,7 @@ function createFrames(
 
 	return (session) => {
 		if (frame && shown === session) return frame;
-		if (shown) startOver(context.choices);
+		if (shown) resetSession(context.choices);
 		shown = session;
 		life.abort();
 		life = new AbortController();

@@ -1,4 +1,4 @@
-// A question to the person: may this tool run?
+// Asks the person whether a tool may run.
 
 import { h, hasFocus, listen, moveFocus, setText, withCode } from "../dom.ts";
 import type { ToolRow } from "../state.ts";
@@ -45,11 +45,11 @@ export function createApproval(context: Context, callId: string) {
 	};
 }
 
-/** Into view, but never the focus: the person may be typing elsewhere. */
+/** Scrolls to the card without taking the focus: the person may be typing elsewhere. */
 function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	if (!card.isConnected) return;
 	card.scrollIntoView?.({ block: "nearest" });
-	// A card taller than its pane shows its beginning.
+	// A card that is taller than its pane shows its beginning.
 	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
 }
 
@@ -92,7 +92,7 @@ function createAnswer(context: Context, callId: string) {
 			event.preventDefault();
 			event.stopPropagation();
 		},
-		/** Another page may turn out to hold the buttons while the question is open. */
+		/** Hides the buttons when another page turns out to own the run, and in a replay. */
 		offer() {
 			element.hidden = run.state?.owner === false || choices.replay !== null;
 		},
@@ -101,10 +101,10 @@ function createAnswer(context: Context, callId: string) {
 
 function createNote(): HTMLInputElement {
 	return h("input", {
-		class: "anb-word",
+		class: "anb-note-input",
 		type: "text",
-		"aria-label": "A word to the model",
-		placeholder: "A word to the model (optional)",
+		"aria-label": "Note to the model",
+		placeholder: "Note to the model (optional)",
 	});
 }
 
@@ -149,7 +149,7 @@ function answerFor(event: KeyboardEvent): Answer | null {
 	return event.shiftKey ? { command: "approve", always: true } : { command: "approve" };
 }
 
-/** Arguments wrap and never scroll sideways: nothing to approve is out of sight. */
+/** Arguments wrap and never scroll sideways, so that everything to be approved is in sight. */
 function fieldsOf(row: ToolRow): Node[] {
 	return Object.entries(row.args ?? {}).flatMap(([name, value]) => [
 		h("div", { class: "field" }, visible(name)),
@@ -161,10 +161,10 @@ function fieldsOf(row: ToolRow): Node[] {
 	]);
 }
 
-/** Bidi control characters are written out, so that what is approved reads in the order in which it runs. */
+/** Writes out bidi control characters, so that text to be approved reads in the order in which it runs. */
 function visible(text: string): string {
 	return text.replace(
 		/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-		(mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
+		(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
 	);
 }

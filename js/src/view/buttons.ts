@@ -1,4 +1,4 @@
-// Buttons that are only an icon, alone or as a group of which one is chosen.
+// Icon buttons, alone or as a group in which one is chosen.
 
 import { h, icon, listen, setAttribute } from "../dom.ts";
 import type { IconName } from "../icons.ts";

@@ -1,13 +1,13 @@
-// The file as text, with line numbers; coloured once it is complete, plain while it is being written.
+// The file as text with line numbers: plain while it is being written, coloured once it is complete.
 
 import { h } from "../dom.ts";
 import { highlight } from "../highlight.ts";
 import { presentFiles, type ShownFile, shownFile } from "../shown.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 import { Lines } from "./lines.ts";
 import { createTree } from "./tree.ts";
 
-/** Colouring is not done in steps: beyond this the browser would stand still for it. */
+/** Characters to colour at most: it happens in one go, and the browser would hang on more. */
 const MOST_COLOURED = 100_000;
 
 export function createCode(context: Context) {
@@ -19,7 +19,7 @@ export function createCode(context: Context) {
 
 	return {
 		element,
-		update({ state }: Moment) {
+		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
 			const many = presentFiles(state).length > 1;
 			tree.element.hidden = !many;
@@ -39,7 +39,7 @@ function createSource() {
 	let drawn = { path: "", text: "", epoch: -1, coloured: false };
 
 	function draw(path: string, text: string, epoch: number): void {
-		// A replay that goes back has less of the same stream.
+		// Going back in a replay leaves less of the same stream.
 		const more = epoch === drawn.epoch && text.length >= drawn.text.length;
 		const grows = path === drawn.path && more && !drawn.coloured;
 		if (!grows) lines.clear();

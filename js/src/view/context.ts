@@ -1,49 +1,49 @@
-// What every view may use: the run, the person's choices, and the ways to act.
+// What every view may use: the run, the person's choices, and ways to act.
 
-import type { Option } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import type { RunEntry, RunState } from "../store.ts";
 import type { Choices } from "../ui.ts";
+import type { Variant } from "../variants.ts";
 
 export interface Context {
 	readonly run: RunEntry;
 	readonly choices: Choices;
 	readonly signal: AbortSignal;
-	/** Draws again: a choice has changed. */
+	/** Draws again with the next frame, after a choice has changed. */
 	redraw(): void;
-	/** Says something to a screen reader, once and at once. */
+	/** Has a screen reader read something out at once. */
 	announce(text: string): void;
-	/** The same, and for a moment to the eye. */
-	tell(text: string): void;
+	/** Announces something and shows it for a moment. */
+	notify(text: string): void;
 }
 
-/** What a draw draws. */
-export interface Moment {
+/** What is drawn in one frame. */
+export interface Snapshot {
 	readonly run: RunState;
-	/** Of the variant that is looked at. */
+	/** Of the variant that is shown, or was shown last. */
 	readonly state: VariantState;
-	/** The run's clock, now. */
+	/** Seconds on the run's clock. */
 	readonly now: number;
-	/** Every variant; one for a run that has no others. */
-	readonly options: readonly Option[];
+	/** All variants of the run, of which there may be only one. */
+	readonly variants: readonly Variant[];
 }
 
 /** What fills the frame between the header and the footer. */
 export interface BodyView {
 	readonly element: HTMLElement;
-	update(moment: Moment): void;
-	/** Moves what moves by itself: the seconds of what is at work. */
-	tick(moment: Moment): void;
+	update(snapshot: Snapshot): void;
+	/** Draws only what changes by itself, such as seconds. */
+	tick(snapshot: Snapshot): void;
 }
 
-/** What moves by itself in the rows of a transcript, such as the seconds of the one at work. */
-export type Ticking = Set<(moment: Moment) => void>;
+/** Draws what changes by itself in the rows of a transcript, such as the seconds of a running tool. */
+export type Ticking = Set<(snapshot: Snapshot) => void>;
 
 export const ANSWER_WITHIN = 1000;
 
 type Reply = { ok: boolean; error?: unknown };
 
-/** What came of a command: done, or why not: the kernel's sentence, or the hint when no answer came in time. */
+/** The result of a command: done, or why not, which is the kernel's error, or a hint when no answer came in time. */
 export type Outcome = { done: true } | { done: false; why: string };
 
 export async function outcome(
@@ -60,36 +60,38 @@ export async function outcome(
 	return first;
 }
 
-/** Tells what comes of a command as long as its view is there: the hint after a while, and the answer whenever it comes. */
+/** Reports the outcome of a command while its view is there: a hint if it takes long, and the answer when it comes. */
 export function follow(
 	{ signal }: Context,
 	answer: Promise<Reply>,
 	hint: string,
-	tell: (result: Outcome) => void,
+	report: (result: Outcome) => void,
 ): void {
-	const timer = setTimeout(() => signal.aborted || tell({ done: false, why: hint }), ANSWER_WITHIN);
+	const timer = setTimeout(() => signal.aborted || report({ done: false, why: hint }), ANSWER_WITHIN);
 	void answer.then((reply) => {
 		clearTimeout(timer);
-		if (!signal.aborted) tell(toOutcome(reply));
+		if (!signal.aborted) report(toOutcome(reply));
 	});
 }
 
-/** The same in the last line: what went wrong, until it turns out well. */
-export function note(
+/** Like `follow`, and shows in the footer what went wrong until the command succeeds. */
+export function followInFooter(
 	context: Context,
 	answer: Promise<Reply>,
 	hint: string,
-	tell: (result: Outcome) => void,
+	report: (result: Outcome) => void,
 ): void {
 	const { choices } = context;
 	follow(context, answer, hint, (result) => {
 		if (!result.done) choices.note = result.why;
 		else if (choices.note === hint) choices.note = "";
-		tell(result);
+		report(result);
 		context.redraw();
 	});
 }
 
 function toOutcome(reply: Reply): Outcome {
-	return reply.ok ? { done: true } : { done: false, why: String(reply.error ?? "The kernel refused.") };
+	return reply.ok
+		? { done: true }
+		: { done: false, why: String(reply.error ?? "The kernel refused the command.") };
 }

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.ts";
 import { shownFile } from "../shown.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 import { createDiffTable, type DiffLine, linesOfPatch } from "./difftable.ts";
 
 export function createDiff(context: Context) {
@@ -14,7 +14,7 @@ export function createDiff(context: Context) {
 
 	return {
 		element,
-		update({ state }: Moment) {
+		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
 			const version = shown?.version ?? null;
 			const before = shown?.file.versions.find((other) => other.number === (version?.number ?? 0) - 1);
@@ -26,9 +26,9 @@ export function createDiff(context: Context) {
 			empty.hidden = lines.length > 0;
 			holder.replaceChildren(...(lines.length ? [createDiffTable(lines)] : []));
 			text.textContent = version
-				? "The first version: there is nothing to compare it with."
+				? "This is the first version; there is nothing to compare it with."
 				: "Nothing has been written yet.";
-			if (version && before) text.textContent = "This version is like the one before.";
+			if (version && before) text.textContent = "This version is the same as the previous one.";
 		},
 	};
 }

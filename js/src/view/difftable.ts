@@ -1,11 +1,11 @@
-// Differences as a table: from a unified diff's text, or from two texts and the patch between them.
+// A diff as a table, made from a unified diff, or from a text and a patch to it.
 
 import { h } from "../dom.ts";
 import type { LinePatch } from "../events.ts";
 
 export interface DiffLine {
 	sign: "+" | "-" | " " | "@";
-	/** The line's number in the newer text, or in the older for a removed line. */
+	/** The line number in the new text; for a removed line, in the old text. */
 	number: number | null;
 	text: string;
 }
@@ -24,7 +24,7 @@ export function parseUnifiedDiff(text: string): DiffLine[] {
 			newLine = Number(head[2]);
 			lines.push({ sign: "@", number: null, text: head[3]?.trim() || `line ${newLine}` });
 		} else if (/^(---|\+\+\+) /.test(line) && newLine === 0) {
-			// The file names: the card's title has them.
+			// The card's title has the file names.
 		} else if (line.startsWith("+")) lines.push({ sign: "+", number: newLine++, text: line.slice(1) });
 		else if (line.startsWith("-")) lines.push({ sign: "-", number: oldLine++, text: line.slice(1) });
 		else if (line.startsWith(" ")) {
@@ -35,14 +35,14 @@ export function parseUnifiedDiff(text: string): DiffLine[] {
 	return lines;
 }
 
-/** The lines of a change with a little of what stands around them. */
+/** The changed lines with some context. */
 export function linesOfPatch(before: string, patch: readonly LinePatch[]): DiffLine[] {
 	const old = before.split("\n");
 	const lines: DiffLine[] = [];
 	let next = 0;
 	let shift = 0;
-	for (const [index, step] of patch.entries()) {
-		const { start, removed, added } = trimmed(old, step);
+	for (const [index, hunk] of patch.entries()) {
+		const { start, removed, added } = trimmed(old, hunk);
 		const from = Math.max(next, start - CONTEXT);
 		if (from > next || index === 0) lines.push({ sign: "@", number: null, text: `line ${from + shift + 1}` });
 		for (let at = from; at < start; at++)
@@ -57,7 +57,7 @@ export function linesOfPatch(before: string, patch: readonly LinePatch[]): DiffL
 	return lines;
 }
 
-/** A step without the unchanged lines at its ends (a deletion carries its neighbour along). */
+/** A hunk without the unchanged lines at its ends (a deletion comes with a neighbouring line). */
 function trimmed(old: string[], [start, count, text]: LinePatch) {
 	const removed = old.slice(start, start + count);
 	const added = text.split("\n");
@@ -90,7 +90,7 @@ export function createDiffTable(all: readonly DiffLine[]): HTMLElement {
 	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, rest);
 }
 
-/** Which line replaced which: the first removed one of a block the first added one, and so on. */
+/** For each changed line its counterpart: the first removed line of a block and its first added line, and so on. */
 function pairs(lines: readonly DiffLine[]): Map<number, string> {
 	const partners = new Map<number, string>();
 	let at = 0;
@@ -99,9 +99,9 @@ function pairs(lines: readonly DiffLine[]): Map<number, string> {
 		while (lines[at]?.sign === "-") at++;
 		const added = at;
 		while (lines[at]?.sign === "+") at++;
-		for (let step = 0; removed + step < added && added + step < at; step++) {
-			partners.set(removed + step, lines[added + step]?.text ?? "");
-			partners.set(added + step, lines[removed + step]?.text ?? "");
+		for (let nth = 0; removed + nth < added && added + nth < at; nth++) {
+			partners.set(removed + nth, lines[added + nth]?.text ?? "");
+			partners.set(added + nth, lines[removed + nth]?.text ?? "");
 		}
 		if (at === removed) at++;
 	}
@@ -110,7 +110,7 @@ function pairs(lines: readonly DiffLine[]): Map<number, string> {
 
 const WORD = /[\w-]/;
 
-/** The words of a changed line that are not in its partner stand out, unless nearly all of it does. */
+/** Marks what differs from the other line, in whole words, unless that is nearly all of it. */
 function marked(one: string, other: string | null): (Node | string)[] {
 	if (other === null) return [one];
 	const most = Math.min(one.length, other.length);

@@ -1,4 +1,4 @@
-// Edits of one file that follow each other are one row, which unfolds to them.
+// Consecutive edits of one file as one row, which unfolds to the single edits.
 
 import { h, icon, KeyedList, type View } from "../dom.ts";
 import type { Row, ToolRow } from "../state.ts";
@@ -20,7 +20,7 @@ function editedPath(item: { kind: string }): string | null {
 		: null;
 }
 
-/** The same items, with two or more edits of a file that follow each other as one. */
+/** The same items, with two or more consecutive edits of a file as one. */
 export function foldEdits<T extends { kind: string; key: string }>(items: readonly T[]): (T | Edits)[] {
 	const folded: (T | Edits)[] = [];
 	for (let first = 0; first < items.length; ) {
@@ -56,7 +56,7 @@ export function createEdits(context: Context, ticking: Ticking): View<Edits> {
 		element: h("li", { class: "anb-item" }, h("span", { class: "anb-node" }, icon("edit")), fold.element),
 		update({ key, path, rows }) {
 			fold.set(key, false);
-			// They are folded anew for each draw.
+			// `foldEdits` makes a new item for each draw.
 			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
 			drawn = rows;
 			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));

@@ -1,4 +1,4 @@
-// Every file of the run: its size, its versions, and the way to keep it.
+// Every file of the run with its size, its versions, and a button to save it.
 
 import { download, downloadAll } from "../actions.ts";
 import { h, icon, KeyedList, listen, setText, type View } from "../dom.ts";
@@ -6,7 +6,7 @@ import { bytes, plural } from "../format.ts";
 import { presentFiles } from "../shown.ts";
 import type { FileState } from "../state.ts";
 import { iconButton } from "./buttons.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 export function createFiles(context: Context) {
 	const list = h("ul", { class: "anb-files" });
@@ -28,7 +28,7 @@ export function createFiles(context: Context) {
 
 	return {
 		element,
-		update({ state }: Moment) {
+		update({ state }: Snapshot) {
 			const files = presentFiles(state);
 			rows.update(files);
 			all.hidden = files.length < 2;
@@ -37,7 +37,7 @@ export function createFiles(context: Context) {
 	};
 }
 
-/** Lives as long as its file: a press or a focus outlasts what is written meanwhile. */
+/** One row per file, kept while the file changes, so that a press or the focus is not lost. */
 function createRow(context: Context, first: FileState): View<FileState> {
 	const { path } = first;
 	let file = first;

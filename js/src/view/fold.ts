@@ -1,4 +1,4 @@
-// A row that opens and closes by itself, until the person has opened or closed it.
+// A row that opens and closes by itself, until the person opens or closes it.
 
 import { h, listen } from "../dom.ts";
 import type { Context } from "./context.ts";

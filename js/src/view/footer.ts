@@ -1,10 +1,10 @@
-// The last line: which variables are ready, or what to do when the kernel does not answer. It is there only when
-// it has something to say.
+// The last line: which variables are ready, or what to do when the kernel does not answer. Hidden when there is
+// nothing to show.
 
 import { copyText } from "../actions.ts";
 import { h, setAttribute, withCode } from "../dom.ts";
 import { iconButton } from "./buttons.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
@@ -17,10 +17,10 @@ export function createFooter(context: Context) {
 
 	return {
 		element,
-		update(moment: Moment) {
-			const { ready } = moment.run;
-			const warning = warningOf(context, moment);
-			const text = warning || (ready?.line ?? waitingLine(context, moment));
+		update(snapshot: Snapshot) {
+			const { ready } = snapshot.run;
+			const warning = warningOf(context, snapshot);
+			const text = warning || (ready?.line ?? waitingLine(context, snapshot));
 			if (shown === text) return;
 			shown = text;
 			code = warning || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
@@ -37,12 +37,12 @@ export function createFooter(context: Context) {
 }
 
 /** What went wrong with a command, or with binding the names. */
-function warningOf({ choices, run }: Context, moment: Moment): string {
-	return choices.note || (run.busy ? "" : (moment.run.ready?.error ?? ""));
+function warningOf({ choices, run }: Context, snapshot: Snapshot): string {
+	return choices.note || (run.busy ? "" : (snapshot.run.ready?.error ?? ""));
 }
 
-/** Holds the place of the line that follows, so that no preview changes its size at the end. */
-function waitingLine(context: Context, { run, options }: Moment): string {
-	const pending = options.length > 1 && (context.run.busy || !run.meta.finished);
-	return pending ? `\`${run.meta.name}\` is set when all options have ended` : "";
+/** Keeps room for the final line, so that no preview changes its size at the end. */
+function waitingLine(context: Context, { run, variants }: Snapshot): string {
+	const pending = variants.length > 1 && (context.run.busy || !run.meta.finished);
+	return pending ? `\`${run.meta.name}\` is set when all variants have ended` : "";
 }

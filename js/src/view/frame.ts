@@ -2,18 +2,18 @@
 
 import { h, icon } from "../dom.ts";
 import { loadLayout, saveLayout } from "../ui.ts";
-import type { BodyView, Context, Moment } from "./context.ts";
+import type { BodyView, Context, Snapshot } from "./context.ts";
 import { createFooter } from "./footer.ts";
 import { createHeader } from "./header.ts";
 import { createPlace } from "./place.ts";
 import { createRequest } from "./request.ts";
 import { createScrubber } from "./scrubber.ts";
 import { isSolo } from "./single.ts";
-import { createVariants } from "./variants.ts";
+import { createStrip } from "./strip.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
-	const variants = createVariants(context);
+	const variants = createStrip(context);
 	const place = createPlace(context);
 	const request = createRequest(context);
 	const scrubber = createScrubber(context);
@@ -35,29 +35,29 @@ export function createFrame(context: Context): BodyView {
 
 	return {
 		element,
-		update(moment) {
-			forgetNote(moment);
-			element.setAttribute("aria-label", `agent run ${moment.run.meta.name}`);
-			element.classList.toggle("fit", moment.options.length === 1 && isSolo(context));
+		update(snapshot) {
+			forgetNote(snapshot);
+			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
+			element.classList.toggle("fit", snapshot.variants.length === 1 && isSolo(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
-			for (const part of parts) part.update(moment);
+			for (const part of parts) part.update(snapshot);
 		},
-		tick(moment) {
-			header.update(moment);
-			variants.update(moment);
-			place.tick(moment);
+		tick(snapshot) {
+			header.update(snapshot);
+			variants.update(snapshot);
+			place.tick(snapshot);
 		},
 	};
 }
 
-/** A note about a command ends with the run, and when the kernel binds names anew. */
-function createForgetNote({ run, choices }: Context): (moment: Moment) => void {
+/** Clears the note about a command when the run ends, and when the kernel binds the names again. */
+function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => void {
 	let busy = run.busy;
 	let ready = run.state?.ready;
-	return (moment) => {
-		if ((busy && !run.busy) || moment.run.ready !== ready) choices.note = "";
+	return (snapshot) => {
+		if ((busy && !run.busy) || snapshot.run.ready !== ready) choices.note = "";
 		busy = run.busy;
-		ready = moment.run.ready;
+		ready = snapshot.run.ready;
 	};
 }
 
@@ -67,12 +67,12 @@ function createGrip(): SVGSVGElement {
 	return grip;
 }
 
-/** The height the person drags the frame to holds for the next run, too. */
+/** Keeps the height that the person drags the frame to for later runs. */
 function rememberHeight(frame: HTMLElement, signal: AbortSignal): void {
 	const { height } = loadLayout();
 	if (height) frame.style.setProperty("--anb-height", `${height}px`);
 	const observer = new ResizeObserver(() => {
-		// The browser writes the dragged height into the style; nobody else does.
+		// Only the browser writes a height into the style, when the frame is dragged.
 		const dragged = Number.parseInt(frame.style.height, 10);
 		if (dragged) saveLayout({ height: dragged });
 	});

@@ -1,4 +1,4 @@
-// The pictures that were given with the prompt, above the transcript.
+// The images given with the prompt, above the transcript.
 
 import { h } from "../dom.ts";
 import type { Thumbnail } from "../events.ts";
@@ -9,7 +9,7 @@ export interface GivenView {
 }
 
 export function createGiven(): GivenView {
-	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given pictures" });
+	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
 	let drawn: readonly Thumbnail[] = [];
 	element.hidden = true;
 	return {
@@ -18,18 +18,18 @@ export function createGiven(): GivenView {
 			if (images === drawn) return;
 			drawn = images;
 			element.hidden = images.length === 0;
-			element.replaceChildren(...images.map(createPicture));
+			element.replaceChildren(...images.map(createImage));
 		},
 	};
 }
 
-function createPicture({ name, width, height, data }: Thumbnail, index: number): HTMLElement {
-	const called = name || `picture ${index + 1}`;
-	const words = `${called} (${width} x ${height})`;
+function createImage({ name, width, height, data }: Thumbnail, index: number): HTMLElement {
+	const caption = name || `image ${index + 1}`;
+	const title = `${caption} (${width} x ${height})`;
 	return h(
 		"figure",
-		{ title: words },
-		data && h("img", { src: `data:image/jpeg;base64,${data}`, alt: words }),
-		h("figcaption", { "aria-hidden": data ? "true" : null }, called),
+		{ title },
+		data && h("img", { src: `data:image/jpeg;base64,${data}`, alt: title }),
+		h("figcaption", { "aria-hidden": data ? "true" : null }, caption),
 	);
 }

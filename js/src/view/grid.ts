@@ -1,21 +1,21 @@
-// All variants at once, small and live: how each stands, what it has cost, and the ways to stop, pick and open it.
+// All variants at once, small and live, each with its phase, its cost, and buttons to stop, pick and open it.
 
 import { h, KeyedList, setAttribute, withCode } from "../dom.ts";
-import type { Option } from "../options.ts";
 import type { VariantState } from "../state.ts";
-import type { BodyView, Context, Moment } from "./context.ts";
-import { openOption } from "./option.ts";
+import type { Variant } from "../variants.ts";
+import type { BodyView, Context, Snapshot } from "./context.ts";
 import { Sight } from "./sight.ts";
 import { createQuietPreview, createSummary } from "./summary.ts";
+import { openVariant } from "./variant.ts";
 
-/** Pages are laid out for a desk and drawn as small as the cell. */
+/** Pixels: pages are laid out for a desktop and scaled down to the cell. */
 const PAGE_WIDTH = 1024;
-/** Characters of the last thing a variant wrote: two lines hold fewer. */
+/** Characters of the newest text in a cell, which has room for two lines. */
 const LONGEST_TEXT = 400;
 
 interface Drawn {
-	option: Option;
-	moment: Moment;
+	variant: Variant;
+	snapshot: Snapshot;
 }
 
 export function createGrid(context: Context): BodyView {
@@ -23,12 +23,12 @@ export function createGrid(context: Context): BodyView {
 	const sight = new Sight(context.redraw, context.signal);
 	const cells = new KeyedList<Drawn>(
 		element,
-		({ option }) => String(option.number),
-		({ option }) => createCell(context, sight, option.number),
+		({ variant }) => String(variant.number),
+		({ variant }) => createCell(context, sight, variant.number),
 	);
-	function update(moment: Moment): void {
-		element.dataset.count = String(moment.options.length);
-		cells.update(moment.options.map((option) => ({ option, moment })));
+	function update(snapshot: Snapshot): void {
+		element.dataset.count = String(snapshot.variants.length);
+		cells.update(snapshot.variants.map((variant) => ({ variant, snapshot })));
 	}
 	return { element, update, tick: update };
 }
@@ -37,7 +37,7 @@ function createCell(context: Context, sight: Sight, number: number) {
 	const summary = createSummary(context, number);
 	const { own, name, held, standing, model, facts, answer, pick, swap } = summary;
 	const preview = createQuietPreview(own, PAGE_WIDTH);
-	const open = h("button", { class: "open", type: "button", onclick: () => openOption(context, number) });
+	const open = h("button", { class: "open", type: "button", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
 	const text = createLastText();
 	const body = h(
@@ -48,22 +48,22 @@ function createCell(context: Context, sight: Sight, number: number) {
 		text.element,
 		h("div", { class: "line acts" }, answer.element, pick.element, swap.element),
 	);
-	const element = h("div", { class: "anb-opt", role: "group" }, shot, body);
+	const element = h("div", { class: "anb-variant", role: "group" }, shot, body);
 	model.className = "anb-badge model";
 	facts.className = "num";
 	sight.watch(shot);
 
 	return {
 		element,
-		update({ option, moment }: Drawn) {
-			const { ready } = moment.run;
-			summary.update(option, moment);
-			text.update(option.state);
-			model.hidden = option.model === "";
-			setAttribute(element, "aria-label", option.label);
-			setAttribute(open, "aria-label", `Open ${option.label}`);
+		update({ variant, snapshot }: Drawn) {
+			const { ready } = snapshot.run;
+			summary.update(variant, snapshot);
+			text.update(variant.state);
+			model.hidden = variant.model === "";
+			setAttribute(element, "aria-label", variant.label);
+			setAttribute(open, "aria-label", `Open ${variant.label}`);
 			element.classList.toggle("picked", ready?.picked === true && ready.variant === number);
-			if (sight.has(shot)) preview.update(option.state);
+			if (sight.has(shot)) preview.update(variant.state);
 		},
 	};
 }

@@ -1,9 +1,9 @@
-// The top line: where the run stands, what it has used, and the way to stop it.
+// The top line: the phase of the run, its figures, and a button to stop it.
 
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../dom.ts";
-import { phaseOfAll, spokenOfAll } from "../options.ts";
 import type { VariantState } from "../state.ts";
-import { type Context, type Moment, note } from "./context.ts";
+import { phaseOfAll, spokenOfAll } from "../variants.ts";
+import { type Context, followInFooter, type Snapshot } from "./context.ts";
 import { createMenu } from "./menu.ts";
 import { createMeta } from "./meta.ts";
 import { createReplayButton } from "./replay.ts";
@@ -11,7 +11,7 @@ import { phaseNow, statusOf, statusOfAll, withoutSeconds } from "./status.ts";
 
 export interface HeaderView {
 	readonly element: HTMLElement;
-	update(moment: Moment): void;
+	update(snapshot: Snapshot): void;
 }
 
 export function createHeader(context: Context): HeaderView {
@@ -23,7 +23,7 @@ export function createHeader(context: Context): HeaderView {
 	const parts = [status, meta, stop, replay, menu];
 	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
 
-	/** Actions take the place of Stop; a run that left nothing has its transcript alone. */
+	/** Where the focus goes when Stop disappears: Actions, Replay, or else the transcript. */
 	function afterStop(): HTMLElement | null | undefined {
 		const places = [menu.element.querySelector("button"), replay.element];
 		return (
@@ -34,15 +34,15 @@ export function createHeader(context: Context): HeaderView {
 
 	return {
 		element,
-		update(moment) {
+		update(snapshot) {
 			const held = hasFocus(stop.element);
-			for (const part of parts) part.update(moment);
+			for (const part of parts) part.update(snapshot);
 			if (held && stop.element.hidden) moveFocus(afterStop());
 		},
 	};
 }
 
-/** The name of the run and its phase, to be seen and to be heard. */
+/** The name of the run and its phase, visible and for a screen reader. */
 function createStatus(context: Context) {
 	const dot = h("span", { class: "anb-dot" });
 	const name = h("span", { class: "name" });
@@ -53,11 +53,11 @@ function createStatus(context: Context) {
 	return {
 		element: h("div", { class: "anb-status" }, dot, name, phase),
 		spoken,
-		update(moment: Moment) {
-			const { state, run, options } = moment;
-			const many = options.length > 1;
-			const [tone, glyph] = many ? statusOfAll(options) : statusOf(state);
-			const text = many ? phaseOfAll(options) : phaseNow(moment);
+		update(snapshot: Snapshot) {
+			const { state, run, variants } = snapshot;
+			const many = variants.length > 1;
+			const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
+			const text = many ? phaseOfAll(variants) : phaseNow(snapshot);
 			setText(name, run.meta.name);
 			if (shown !== `${tone} ${text}`) {
 				dot.className = `anb-dot ${tone}`;
@@ -65,7 +65,7 @@ function createStatus(context: Context) {
 				phase.replaceChildren(phaseElement(text, state, tone === "live"));
 				shown = `${tone} ${text}`;
 			}
-			const heard = many ? spokenOfAll(options) : withoutSeconds(text);
+			const heard = many ? spokenOfAll(variants) : withoutSeconds(text);
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${heard}`);
 		},
 	};
@@ -78,7 +78,7 @@ function phaseElement(phase: string, state: VariantState, live: boolean): HTMLEl
 	return h("span", live ? { class: "anb-live" } : null, ...parts);
 }
 
-/** Stop; without an answer it says what to press instead. */
+/** The button that stops the run; the footer says what to press instead when the kernel does not answer. */
 function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
@@ -91,7 +91,7 @@ function createStop(context: Context) {
 		const state = context.run.state;
 		if (!state || asked) return;
 		mark(true);
-		note(context, context.run.command("stop"), state.meta.stop_hint, ({ done }) => mark(done));
+		followInFooter(context, context.run.command("stop"), state.meta.stop_hint, ({ done }) => mark(done));
 	}
 	function mark(on: boolean): void {
 		asked = on;
@@ -102,7 +102,7 @@ function createStop(context: Context) {
 
 	return {
 		element,
-		update({ run }: Moment) {
+		update({ run }: Snapshot) {
 			const { busy } = context.run;
 			element.hidden = !busy;
 			button.hidden = !run.owner;

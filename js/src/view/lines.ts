@@ -1,5 +1,5 @@
-// Text with line numbers, in blocks of lines: the browser lays out the blocks in sight and skips the rest, so a
-// long file costs no more to show than a short one, and a growing one no more per line.
+// Text with line numbers, in blocks of lines. The browser lays out only the blocks in sight, so a long file costs no
+// more to show than a short one, and a growing file no more per line.
 
 import { h } from "../dom.ts";
 import type { Token } from "../highlight.ts";
@@ -22,7 +22,7 @@ export class Lines {
 		this.#count = 0;
 	}
 
-	/** Adds text at the end; its first line goes on with the last one there. */
+	/** Appends text; its first line continues the last line that is there. */
 	append(text: string): void {
 		const [first = "", ...rest] = text.split("\n");
 		if (this.#count === 0) this.#begin();
@@ -33,7 +33,7 @@ export class Lines {
 		}
 	}
 
-	/** Shows coloured lines in place of what was there. */
+	/** Replaces everything with coloured lines. */
 	colour(lines: readonly (readonly Token[])[]): void {
 		this.clear();
 		for (const line of lines) {

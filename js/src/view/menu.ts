@@ -1,10 +1,10 @@
-// Actions on a finished run, where Stop was.
+// Actions on a finished run, in the place of Stop.
 
 import { copy, downloadAll, openInTab } from "../actions.ts";
 import { h, icon, listen, setText } from "../dom.ts";
 import { bytes } from "../format.ts";
 import { shownFile } from "../shown.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 export function createMenu(context: Context) {
 	const size = h("small");
@@ -20,10 +20,10 @@ export function createMenu(context: Context) {
 
 	return {
 		element,
-		update({ state }: Moment) {
+		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
 			element.hidden = context.run.busy || state.files.size === 0;
-			// Bytes are saved, not copied.
+			// Binary files can be saved, but not copied.
 			copyItem.hidden = typeof shown?.text !== "string";
 			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
 		},

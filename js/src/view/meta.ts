@@ -1,16 +1,16 @@
-// The figures in the header: model, time, tokens, cost and step.
+// The figures in the header: model, time, tokens, cost and turn.
 
 import { h, icon, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
-import { type Facts, factsOfAll, shortModel } from "../options.ts";
-import type { Context, Moment } from "./context.ts";
+import { type Facts, factsOfAll, shortModel } from "../variants.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 export function createMeta(context: Context) {
 	const model = createModel();
 	const elapsed = h("span", { class: "el", title: "elapsed" });
 	const tokens = createTokens();
 	const cost = createCost();
-	const step = h("span", { class: "step", title: "agent step" });
+	const turn = h("span", { class: "turn", title: "turn" });
 	const element = h(
 		"div",
 		{ class: "anb-meta num" },
@@ -18,35 +18,35 @@ export function createMeta(context: Context) {
 		elapsed,
 		tokens.element,
 		cost.element,
-		step,
+		turn,
 	);
 
 	return {
 		element,
-		update(moment: Moment) {
-			const { state, options } = moment;
-			const facts = factsNow(moment);
-			model.update(facts, moment);
+		update(snapshot: Snapshot) {
+			const { state, variants } = snapshot;
+			const facts = factsNow(snapshot);
+			model.update(facts, snapshot);
 			setText(elapsed, seconds(facts.now));
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
-			cost.update(facts, moment.run.meta.budget);
-			step.hidden = state.step === 0 || options.length > 1;
-			setText(step, stepText(moment));
+			cost.update(facts, snapshot.run.meta.budget);
+			turn.hidden = state.turn === 0 || variants.length > 1;
+			setText(turn, turnText(snapshot));
 		},
 	};
 }
 
-function factsNow({ run, state, now, options }: Moment): Facts {
-	if (options.length > 1) return factsOfAll(options);
+function factsNow({ run, state, now, variants }: Snapshot): Facts {
+	if (variants.length > 1) return factsOfAll(variants);
 	const { model, usage, cost, estimated } = state;
 	return { model, demo: run.meta.demo, usage, cost, estimated, now };
 }
 
-function stepText({ run, state }: Moment): string {
+function turnText({ run, state }: Snapshot): string {
 	const { steps } = state.settings;
 	const most = typeof steps === "number" ? steps : run.meta.steps;
-	return most ? `step ${state.step}/${most}` : `step ${state.step}`;
+	return most ? `turn ${state.turn}/${most}` : `turn ${state.turn}`;
 }
 
 function createModel() {
@@ -54,11 +54,11 @@ function createModel() {
 	let shown = "";
 	return {
 		element,
-		update({ model, demo }: Facts, { run, options }: Moment) {
+		update({ model, demo }: Facts, { run, variants }: Snapshot) {
 			const full = model || run.meta.model;
 			if (shown === full) return;
 			shown = full;
-			element.title = [...new Set(options.map(({ state }) => state.model || full))].join(", ");
+			element.title = [...new Set(variants.map(({ state }) => state.model || full))].join(", ");
 			element.replaceChildren(...(demo ? [icon("plug"), "offline demo model"] : [shortModel(full)]));
 			element.classList.toggle("model", !demo);
 		},
@@ -84,7 +84,7 @@ function createTokens() {
 	};
 }
 
-/** The cost so far, and how much of the budget it is. */
+/** The cost so far, and its share of the budget. */
 function createCost() {
 	const cost = h("span");
 	const fill = h("i");

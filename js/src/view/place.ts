@@ -1,7 +1,7 @@
-// Holds one variant, or the arrangement of all. What is not seen is not there: it costs nothing.
+// Holds one variant, or the arrangement of all of them. What is not shown is not built.
 
 import { h, hasFocus, moveFocus } from "../dom.ts";
-import { type Arrangement, forgetVariant } from "../ui.ts";
+import { type Arrangement, resetVariant } from "../ui.ts";
 import type { BodyView, Context } from "./context.ts";
 import { createGrid } from "./grid.ts";
 import { createSide } from "./side.ts";
@@ -24,7 +24,7 @@ export function createPlace(context: Context): BodyView {
 	function fill(arrangement: Arrangement): BodyView {
 		life.abort();
 		life = new AbortController();
-		if (shown) forgetVariant(choices);
+		if (shown) resetVariant(choices);
 		const built = BODIES[arrangement]({ ...context, signal: life.signal });
 		const held = hasFocus(element);
 		element.replaceChildren(built.element);
@@ -35,20 +35,20 @@ export function createPlace(context: Context): BodyView {
 
 	return {
 		element,
-		update(moment) {
-			const many = moment.options.length > 1;
+		update(snapshot) {
+			const many = snapshot.variants.length > 1;
 			const arrangement = many ? choices.arrangement : "one";
 			const key = arrangement === "one" ? `${arrangement} ${choices.variant}` : arrangement;
 			if (!body || key !== shown) body = fill(arrangement);
 			shown = key;
-			if (many) labelPanel(body.element, arrangement, moment.options[choices.variant]?.label ?? "");
-			body.update(moment);
+			if (many) labelPanel(body.element, arrangement, snapshot.variants[choices.variant]?.label ?? "");
+			body.update(snapshot);
 		},
-		tick: (moment) => body?.tick(moment),
+		tick: (snapshot) => body?.tick(snapshot),
 	};
 }
 
 function labelPanel(element: HTMLElement, arrangement: Arrangement, label: string): void {
 	element.setAttribute("role", arrangement === "one" ? "tabpanel" : "group");
-	element.setAttribute("aria-label", arrangement === "one" ? label : "All options");
+	element.setAttribute("aria-label", arrangement === "one" ? label : "All variants");
 }

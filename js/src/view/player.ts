@@ -1,10 +1,10 @@
-// Moves a replay: plays it, halts it anywhere, and goes through it by moments or by single events.
+// Plays, pauses and seeks a replay, and steps through it by moments or by single events.
 
 import type { Replay } from "../ui.ts";
 import type { Context } from "./context.ts";
 import { turnOf } from "./replay.ts";
 
-/** Milliseconds that one frame moves a replay at most: a page that was hidden goes on where it was. */
+/** Milliseconds that one frame advances a replay at most, so that a page that was hidden continues where it was. */
 const LONGEST_FRAME = 100;
 
 export interface Player {
@@ -51,7 +51,7 @@ export function createPlayer(context: Context): Player {
 	};
 }
 
-/** Moves a replay on with every frame while it plays. */
+/** Advances a replay with every frame while it plays. */
 function createClock({ choices, signal, redraw }: Context) {
 	let frame = 0;
 	let last = 0;
@@ -78,7 +78,7 @@ function createClock({ choices, signal, redraw }: Context) {
 	};
 }
 
-/** What a key does in the scrubber. Space presses the button that has the focus; the speed keeps its own keys. */
+/** What a key does in the scrubber. On a button, Space presses it; the speed menu keeps its own keys. */
 export function actionFor(event: KeyboardEvent, player: Player, close: () => void): (() => void) | null {
 	const target = event.target as Element;
 	if (event.key === "Escape") return close;

@@ -8,14 +8,14 @@ import { resolvePath } from "../preview/resolve.ts";
 import { shownPage } from "../shown.ts";
 import type { Device } from "../ui.ts";
 import type { ConsoleView } from "./console.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
 const MARGIN = 16;
 
 export interface PreviewView {
 	readonly element: HTMLElement;
-	update(moment: Pick<Moment, "state">): void;
+	update(snapshot: Pick<Snapshot, "state">): void;
 	reload(): void;
 	/** "390 px at 63 %", or nothing at full width. */
 	scale(): string;

@@ -2,7 +2,7 @@
 
 import { h, icon, listen, setAttribute } from "../dom.ts";
 import type { Replay } from "../ui.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 export function createReplayButton(context: Context) {
 	const element = h(
@@ -22,17 +22,17 @@ export function createReplayButton(context: Context) {
 	});
 	return {
 		element,
-		update(moment: Moment) {
-			element.hidden = !canReplay(context, moment);
+		update(snapshot: Snapshot) {
+			element.hidden = !canReplay(context, snapshot);
 			setAttribute(element, "aria-expanded", String(context.choices.replay !== null));
 		},
 	};
 }
 
-/** One variant at a time, once it has ended, if the model was asked anything. */
-function canReplay({ run, choices }: Context, moment: Moment): boolean {
-	const alone = moment.options.length === 1 || choices.arrangement === "one";
-	const state = moment.run.variants.get(choices.variant);
+/** A variant can be replayed when it is shown alone, has ended, and has asked the model at least once. */
+function canReplay({ run, choices }: Context, snapshot: Snapshot): boolean {
+	const alone = snapshot.variants.length === 1 || choices.arrangement === "one";
+	const state = snapshot.run.variants.get(choices.variant);
 	return alone && state?.busy === false && state.turns.length > 0 && run.tape(choices.variant) !== undefined;
 }
 
@@ -50,13 +50,13 @@ export function leaveReplay({ choices, redraw }: Context): void {
 	redraw();
 }
 
-/** Another variant is replayed from the same time; a new run, or all variants at once, end the replay. */
-export function keepReplay(context: Context, moment: Moment): void {
+/** Another variant continues at the same time; a new run, or showing all variants at once, ends the replay. */
+export function keepReplay(context: Context, snapshot: Snapshot): void {
 	const { choices, run } = context;
 	const { replay } = choices;
 	if (!replay) return;
 	const tape = run.tape(choices.variant);
-	if (!tape || !canReplay(context, moment)) {
+	if (!tape || !canReplay(context, snapshot)) {
 		leaveReplay(context);
 	} else if (replay.tape !== tape) {
 		Object.assign(replay, { tape, count: tape.countAt(replay.time), playing: false });
@@ -64,7 +64,7 @@ export function keepReplay(context: Context, moment: Moment): void {
 	}
 }
 
-/** The turn that a replay is in, from 1: before the first request it is the one to come. */
+/** The number of the turn that a replay is in; before the first request, that of the first. */
 export function turnOf({ tape, count }: Replay): number {
-	return Math.max(1, tape.beatAt(count)?.step ?? 0);
+	return Math.max(1, tape.momentAt(count)?.turn ?? 0);
 }

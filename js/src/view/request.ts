@@ -1,11 +1,11 @@
-// What a turn was sent, laid over the transcript and the result.
+// The request of a turn, laid over the transcript and the result.
 
 import { copyText } from "../actions.ts";
 import { h, listen, setText } from "../dom.ts";
 import type { Json } from "../events.ts";
 import type { RunEntry } from "../store.ts";
 import { iconButton } from "./buttons.ts";
-import { type Context, type Moment, outcome } from "./context.ts";
+import { type Context, outcome, type Snapshot } from "./context.ts";
 import { type ModelRequest, sectionsOf } from "./requestparts.ts";
 
 const ANSWER_WITHIN = 5000;
@@ -38,25 +38,25 @@ export function createRequest(context: Context) {
 
 	return {
 		element,
-		update({ run }: Moment) {
-			const { request: step, variant } = choices;
-			const key = step === null ? "" : `${run.session} ${variant} ${step}`;
+		update({ run }: Snapshot) {
+			const { request: turn, variant } = choices;
+			const key = turn === null ? "" : `${run.session} ${variant} ${turn}`;
 			if (key === shown) return;
 			const opened = shown === "";
 			if (opened) opener = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null;
 			shown = key;
-			element.hidden = step === null;
-			// It lies over them: what cannot be seen must not be reached.
-			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", step !== null);
-			if (step === null) return;
-			setText(title, `Turn ${step}: what the model was sent`);
-			void body.load(variant, step);
+			element.hidden = turn === null;
+			// What it covers must not be within reach of the keyboard.
+			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", turn !== null);
+			if (turn === null) return;
+			setText(title, `Turn ${turn}: what the model was sent`);
+			void body.load(variant, turn);
 			if (opened) close.focus({ preventScroll: true });
 		},
 	};
 }
 
-/** The request itself, which the kernel is asked for, and the button that copies it. */
+/** The request itself, which is fetched from the kernel, and the button that copies it. */
 function createBody(context: Context) {
 	const element = h("div", { class: "in" });
 	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
@@ -66,12 +66,12 @@ function createBody(context: Context) {
 	return {
 		element,
 		copy,
-		async load(variant: number, step: number) {
+		async load(variant: number, turn: number) {
 			const mine = ++asked;
 			copy.hidden = true;
 			element.replaceChildren(h("p", { class: "anb-note" }, "Asking the kernel."));
-			const answer = await ask(context.run, variant, step);
-			// Meanwhile another request may have been opened.
+			const answer = await ask(context.run, variant, turn);
+			// Another request may have been opened meanwhile.
 			if (mine !== asked || context.signal.aborted) return;
 			if ("why" in answer) {
 				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
@@ -86,8 +86,8 @@ function createBody(context: Context) {
 
 type Answer = { request: ModelRequest; known: number } | { why: string };
 
-async function ask(run: RunEntry, variant: number, step: number): Promise<Answer> {
-	const reply = run.command("request", { variant, step });
+async function ask(run: RunEntry, variant: number, turn: number): Promise<Answer> {
+	const reply = run.command("request", { variant, step: turn });
 	const result = await outcome(reply, NO_ANSWER, ANSWER_WITHIN);
 	if (!result.done) return result;
 	const { id, kind, ok, known, ...request } = (await reply) as unknown as ModelRequest & Json;

@@ -20,7 +20,7 @@ export interface ModelRequest {
 	settings: Json;
 }
 
-/** `known` messages were in the request before this one. */
+/** The first `known` messages were in the previous request, too. */
 export function sectionsOf(request: ModelRequest, known: number, json: string): HTMLElement[] {
 	const messages = request.messages.map((message, index) => messageOf(message, index >= known));
 	const fresh = request.messages.length - known;
@@ -35,7 +35,7 @@ export function sectionsOf(request: ModelRequest, known: number, json: string): 
 			false,
 			text(pretty({ model: request.model, ...request.settings })),
 		),
-		lazy("All of it as JSON", size(json), () => text(json)),
+		lazy("Everything as JSON", size(json), () => text(json)),
 	];
 }
 
@@ -48,7 +48,7 @@ function section(label: string, fact: string, open: boolean, ...children: Node[]
 	);
 }
 
-/** A section that is made when it is opened. */
+/** A section whose content is made when it is first opened. */
 function lazy(label: string, fact: string, make: () => Node): HTMLElement {
 	const element = section(label, fact, false);
 	element.addEventListener("toggle", () => element.lastElementChild?.append(make()), { once: true });
@@ -56,7 +56,7 @@ function lazy(label: string, fact: string, make: () => Node): HTMLElement {
 }
 
 function messageOf({ role, parts, vendor }: ModelRequest["messages"][number], fresh: boolean): HTMLElement {
-	const notes = Object.entries(vendor ?? {}).map(([name, note]) => `For ${name} alone: ${note}.`);
+	const notes = Object.entries(vendor ?? {}).map(([name, note]) => `Only for ${name}: ${note}.`);
 	return h(
 		"details",
 		{ class: `anb-message ${role}`, open: fresh },
@@ -80,10 +80,11 @@ function messageOf({ role, parts, vendor }: ModelRequest["messages"][number], fr
 function firstLine(parts: readonly Part[]): string {
 	const [first] = parts;
 	if (!first) return "nothing";
-	const said = first.type === "tool_call" || first.type === "tool_result" ? labelOf(first) : first.text;
+	const isTool = first.type === "tool_call" || first.type === "tool_result";
+	const text = isTool ? labelOf(first) : first.text;
 	const more = parts.length > 1 ? `, and ${plural(parts.length - 1, "more part")}` : "";
 	return (
-		String(said ?? labelOf(first))
+		String(text ?? labelOf(first))
 			.slice(0, LONGEST_LINE)
 			.replace(/\s+/g, " ") + more
 	);
@@ -96,7 +97,7 @@ function labelOf(part: Part): string {
 		case "tool_result":
 			return `result of ${part.name}${part.code ? ` (${part.code})` : ""}`;
 		case "image":
-			return `picture ${part.name || ""}`.trim();
+			return `image ${part.name || ""}`.trim();
 		default:
 			return part.type;
 	}
@@ -138,7 +139,7 @@ function toolOf({ name, description, schema }: ModelRequest["tools"][number]): H
 	);
 }
 
-/** Long ones scroll, and what scrolls must be within reach of the keyboard. */
+/** Long text scrolls, and so it must be within reach of the keyboard. */
 function text(content: string): HTMLElement {
 	const long = content.length > LONG || content.split("\n").length > MANY_LINES;
 	return h("pre", long ? { tabindex: 0 } : null, content);
@@ -148,7 +149,7 @@ function pretty(value: unknown): string {
 	return JSON.stringify(value, null, 2);
 }
 
-/** Arguments as the model wrote them, with their lines broken where they are JSON. */
+/** Arguments as the model wrote them, indented if they are JSON. */
 function readable(argumentsText: string): string {
 	try {
 		return pretty(JSON.parse(argumentsText));

@@ -9,7 +9,7 @@ import type { Device, Tab } from "../ui.ts";
 import { createRadios, iconButton } from "./buttons.ts";
 import { createCode } from "./code.ts";
 import { createConsole } from "./console.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 import { createDiff } from "./diff.ts";
 import { createFiles } from "./files.ts";
 import { createPreview } from "./preview.ts";
@@ -28,7 +28,7 @@ export function createResult(context: Context) {
 	const tabs = createTabs(context);
 	const console = createConsole(context, (errors) => tabs.setCount("console", errors, "err"));
 	const preview = createPreview(context, console);
-	const panels: Record<Tab, { element: HTMLElement; update(moment: Moment): void }> = {
+	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
 		preview,
 		code: createCode(context),
 		diff: createDiff(context),
@@ -47,15 +47,15 @@ export function createResult(context: Context) {
 
 	return {
 		element,
-		update(moment: Moment) {
+		update(snapshot: Snapshot) {
 			const { tab } = context.choices;
-			tabs.update(moment.state);
-			tools.update(moment.state);
+			tabs.update(snapshot.state);
+			tools.update(snapshot.state);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
-			// The preview lives on behind the other tabs; they draw only when they are seen.
-			preview.update(moment);
-			if (tab !== "preview") panels[tab].update(moment);
-			versions.update(moment);
+			// The preview stays live behind the other tabs, which draw only when they are shown.
+			preview.update(snapshot);
+			if (tab !== "preview") panels[tab].update(snapshot);
+			versions.update(snapshot);
 		},
 	};
 }
@@ -113,7 +113,7 @@ const DEVICES: readonly [Device, IconName, string][] = [
 	["full", "desktop", "Full width"],
 ];
 
-/** What can be done with the shown file: which of it depends on the tab. */
+/** Buttons for the shown file; which of them depends on the tab. */
 function createTools(context: Context, preview: { reload(): void }) {
 	const { choices } = context;
 	const devices = createRadios(context, {

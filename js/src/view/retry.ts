@@ -3,7 +3,7 @@
 import { h, icon, setText, type View } from "../dom.ts";
 import { retrySeconds } from "../phase.ts";
 import { type RetryRow, retryOf } from "../state.ts";
-import type { Moment, Ticking } from "./context.ts";
+import type { Snapshot, Ticking } from "./context.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const RING = 2 * Math.PI * 13;
@@ -17,7 +17,7 @@ export function createRetry(ticking: Ticking): View<RetryRow> {
 	const node = h("span", { class: "anb-node" }, icon("retry"));
 	const element = h("li", { class: "anb-item ask" }, node, card);
 	let row: RetryRow | null = null;
-	const tick = ({ now, state }: Moment): void => {
+	const tick = ({ now, state }: Snapshot): void => {
 		if (row && retryOf(state)?.key === row.key)
 			ring.update(Math.max(0, row.wait - (now - row.from)), row.wait);
 		else ticking.delete(tick);
@@ -28,16 +28,13 @@ export function createRetry(ticking: Ticking): View<RetryRow> {
 		update(next) {
 			row = next;
 			setText(why, next.why);
-			setText(
-				note,
-				`Attempt ${next.attempt}. Your files are kept; what this turn had written is taken back.`,
-			);
+			setText(note, `Attempt ${next.attempt}. Your files are kept; what this turn had written is discarded.`);
 			ticking.add(tick);
 		},
 	};
 }
 
-/** The seconds that are left, in a ring that empties. */
+/** The seconds left, in a ring that empties. */
 function createRing() {
 	const number = h("span", { class: "num" });
 	const [track, arc] = [createCircle("bg"), createCircle("fgc")];

@@ -1,6 +1,6 @@
-// Arrow keys, Home and End move within a group of which one is chosen.
+// Arrow keys, Home and End in a group in which one item is chosen.
 
-const STEPS: Record<string, (at: number, last: number) => number> = {
+const MOVES: Record<string, (at: number, last: number) => number> = {
 	ArrowRight: (at, last) => (at === last ? 0 : at + 1),
 	ArrowDown: (at, last) => (at === last ? 0 : at + 1),
 	ArrowLeft: (at, last) => (at === 0 ? last : at - 1),
@@ -15,9 +15,9 @@ export function rove<T>(
 	current: T,
 	choose: (item: T) => void,
 ): void {
-	const step = STEPS[event.key];
-	if (!step || all.length === 0) return;
+	const move = MOVES[event.key];
+	if (!move || all.length === 0) return;
 	event.preventDefault();
 	event.stopPropagation();
-	choose(all[step(Math.max(0, all.indexOf(current)), all.length - 1)] as T);
+	choose(all[move(Math.max(0, all.indexOf(current)), all.length - 1)] as T);
 }

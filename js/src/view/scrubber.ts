@@ -1,15 +1,15 @@
 // The scrubber: a slim bar that replays a finished run. While it is open, everything else shows the run as it was
 // at that moment.
 //
-// A moment is more than an event: everything the model says, thinks or writes in one go is a single moment, so that
-// a class sees one thing happen per key. Shift with an arrow goes by single events.
+// It steps by moments: everything the model says, thinks or writes in one go is one moment, so that a class sees one
+// thing happen per key. Shift with an arrow key steps by single events.
 
 import { h, listen, setAttribute, setText } from "../dom.ts";
 import { seconds } from "../format.ts";
 import { type IconName, paths } from "../icons.ts";
 import type { Replay } from "../ui.ts";
 import { iconButton } from "./buttons.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 import { actionFor, createPlayer, type Player } from "./player.ts";
 import { keepReplay, leaveReplay, turnOf } from "./replay.ts";
 import { createSlider } from "./slider.ts";
@@ -54,8 +54,8 @@ export function createScrubber(context: Context) {
 
 	return {
 		element,
-		update(moment: Moment) {
-			keepReplay(context, moment);
+		update(snapshot: Snapshot) {
+			keepReplay(context, snapshot);
 			const { replay } = choices;
 			element.hidden = replay === null;
 			const label = labelOf(replay);
@@ -67,9 +67,11 @@ export function createScrubber(context: Context) {
 }
 
 function labelOf(replay: Replay | null): string {
-	const beat = replay?.tape.beatAt(replay.count);
-	if (!beat) return "";
-	return beat.kind === "start" || beat.kind === "end" ? beat.words : `turn ${beat.step}: ${beat.words}`;
+	const moment = replay?.tape.momentAt(replay.count);
+	if (!moment) return "";
+	return moment.kind === "start" || moment.kind === "end"
+		? moment.label
+		: `turn ${moment.turn}: ${moment.label}`;
 }
 
 function createKeys(context: Context, player: Player) {
@@ -80,7 +82,7 @@ function createKeys(context: Context, player: Player) {
 		element: h("div", { class: "keys" }, back, play, forward),
 		update({ tape, count, playing }: Replay) {
 			setIcon(play, playing ? "halt" : "play", playing ? "Pause" : "Play");
-			// Not `disabled`: a button that has the focus would lose it, and the keys with it.
+			// Not `disabled`: a focused button would lose the focus, and the shortcuts with it.
 			setAttribute(back, "aria-disabled", count <= tape.start ? "true" : null);
 			setAttribute(forward, "aria-disabled", count >= tape.length ? "true" : null);
 		},
@@ -94,7 +96,7 @@ function setIcon(button: HTMLElement, glyph: IconName, label: string): void {
 	button.querySelector("path")?.setAttribute("d", paths[glyph]);
 }
 
-/** What happens at this moment and when, to be read and to be heard. */
+/** What happens at this moment and when, visible and for a screen reader. */
 function createReadout() {
 	const text = h("span", { class: "label" });
 	const clock = h("span", { class: "num mut clock" });
@@ -106,7 +108,7 @@ function createReadout() {
 			setText(text, label);
 			setAttribute(text, "title", label);
 			setText(clock, `${time.toFixed(1)} / ${seconds(tape.seconds)}`);
-			// While it plays, nobody wants every moment read aloud.
+			// Not while it plays: nobody wants every moment read out.
 			if (!playing) setText(spoken, shown ? label : "");
 		},
 	};
@@ -125,7 +127,7 @@ function createRequestButton(context: Context) {
 		element,
 		update(replay: Replay) {
 			setAttribute(element, "aria-label", `Request of turn ${turnOf(replay)}`);
-			element.hidden = !replay.tape.beats.some(({ kind }) => kind === "turn");
+			element.hidden = !replay.tape.moments.some(({ kind }) => kind === "turn");
 		},
 	};
 }

@@ -1,14 +1,14 @@
-// Variants beside each other, each as wide as it gets; where there are more than fit, they scroll.
+// Variants side by side, sharing the width; they scroll where more of them are there than fit.
 
 import { h, KeyedList, setAttribute, withCode } from "../dom.ts";
-import type { Option } from "../options.ts";
-import type { BodyView, Context, Moment } from "./context.ts";
+import type { Variant } from "../variants.ts";
+import type { BodyView, Context, Snapshot } from "./context.ts";
 import { Sight } from "./sight.ts";
 import { createQuietPreview, createSummary } from "./summary.ts";
 
 interface Drawn {
-	option: Option;
-	moment: Moment;
+	variant: Variant;
+	snapshot: Snapshot;
 }
 
 export function createSide(context: Context): BodyView {
@@ -16,13 +16,13 @@ export function createSide(context: Context): BodyView {
 	const sight = new Sight(context.redraw, context.signal);
 	const columns = new KeyedList<Drawn>(
 		element,
-		({ option }) => String(option.number),
-		({ option }) => createColumn(context, sight, option.number),
+		({ variant }) => String(variant.number),
+		({ variant }) => createColumn(context, sight, variant.number),
 	);
-	function update(moment: Moment): void {
-		element.classList.toggle("two", moment.options.length === 2);
-		element.classList.toggle("three", moment.options.length === 3);
-		columns.update(moment.options.map((option) => ({ option, moment })));
+	function update(snapshot: Snapshot): void {
+		element.classList.toggle("two", snapshot.variants.length === 2);
+		element.classList.toggle("three", snapshot.variants.length === 3);
+		columns.update(snapshot.variants.map((variant) => ({ variant, snapshot })));
 	}
 	return { element, update, tick: update };
 }
@@ -46,13 +46,13 @@ function createColumn(context: Context, sight: Sight, number: number) {
 
 	return {
 		element,
-		update({ option, moment }: Drawn) {
-			const { error } = option.state;
-			summary.update(option, moment);
-			setAttribute(element, "aria-label", option.label);
+		update({ variant, snapshot }: Drawn) {
+			const { error } = variant.state;
+			summary.update(variant, snapshot);
+			setAttribute(element, "aria-label", variant.label);
 			why.hidden = error === null;
 			if (error !== null && why.textContent === "") why.replaceChildren(...withCode(error));
-			if (sight.has(preview.element)) preview.update(option.state);
+			if (sight.has(preview.element)) preview.update(variant.state);
 		},
 	};
 }

@@ -1,10 +1,10 @@
-// Which elements are on screen: what is out of sight need not be drawn.
+// Which elements are on screen: the others need not be drawn.
 
 export class Sight {
 	readonly #seen = new Set<Element>();
 	readonly #observer: IntersectionObserver;
 
-	/** `changed` is called when something comes into sight. */
+	/** `changed` is called when an element comes into sight. */
 	constructor(changed: () => void, signal: AbortSignal) {
 		this.#observer = new IntersectionObserver((entries) => {
 			for (const { target, isIntersecting } of entries) {

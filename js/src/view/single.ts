@@ -1,8 +1,8 @@
-// One variant, whole: its transcript beside its result.
+// One variant in full: its transcript beside its result.
 
 import { h, icon, listen, setText } from "../dom.ts";
 import { plural, seconds } from "../format.ts";
-import type { BodyView, Context, Moment } from "./context.ts";
+import type { BodyView, Context, Snapshot } from "./context.ts";
 import { createResult } from "./result.ts";
 import { createSplitter } from "./splitter.ts";
 import { createTimeline } from "./timeline.ts";
@@ -20,29 +20,29 @@ export function createSingle(context: Context): BodyView {
 
 	return {
 		element,
-		update(moment) {
-			const { state } = moment;
+		update(snapshot) {
+			const { state } = snapshot;
 			const solo = isSolo(context);
 			element.classList.toggle("solo", solo);
 			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
 			const { unfolded, replay } = context.choices;
 			element.classList.toggle("folded", !state.busy && !unfolded && !replay && !solo);
 			result.element.hidden = solo;
-			timeline.update(moment);
-			if (!solo) result.update(moment);
-			fold.update(moment, solo);
+			timeline.update(snapshot);
+			if (!solo) result.update(snapshot);
+			fold.update(snapshot, solo);
 		},
-		tick: (moment) => timeline.tick(moment),
+		tick: (snapshot) => timeline.tick(snapshot),
 	};
 }
 
-/** A run that ended with no file has nothing but its transcript to show, in its replay neither. */
+/** Whether there is only a transcript to show: the variant has ended without files. */
 export function isSolo({ run, choices }: Context): boolean {
 	const end = run.state?.variants.get(choices.variant);
 	return end !== undefined && !end.busy && end.files.size === 0;
 }
 
-/** In a narrow frame the transcript of a finished run is this line, until it is opened. */
+/** In a narrow frame, the transcript of a finished run is folded to this line until it is opened. */
 function createFoldLine(context: Context) {
 	const label = h("span");
 	const facts = h("span");
@@ -60,7 +60,7 @@ function createFoldLine(context: Context) {
 	});
 	return {
 		element,
-		update({ state }: Moment, solo: boolean) {
+		update({ state }: Snapshot, solo: boolean) {
 			element.hidden = state.busy || solo || context.choices.replay !== null;
 			if (element.hidden) return;
 			const thought = sumOf(state.rows, (row) =>
@@ -69,7 +69,7 @@ function createFoldLine(context: Context) {
 			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
 			element.setAttribute("aria-expanded", String(context.choices.unfolded));
 			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
-			setText(label, plural(state.step, "step") + thinking);
+			setText(label, plural(state.turn, "turn") + thinking);
 			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);
 		},
 	};

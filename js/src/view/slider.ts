@@ -1,4 +1,4 @@
-// The scrubber's slider over the time of a run, with marks for its turns and tools.
+// The scrubber's slider over the time of a run, with marks for turns and tool results.
 
 import { h, setAttribute } from "../dom.ts";
 import { seconds } from "../format.ts";
@@ -34,12 +34,12 @@ export function createSlider(seek: (time: number) => void) {
 	};
 }
 
-/** A line where each turn begins, a dot where each tool has ended. */
+/** A line where a turn begins, a dot where a tool has finished. */
 function marksOf(tape: Tape): HTMLElement[] {
-	const beats = tape.beats.filter(({ kind }) => kind === "turn" || kind === "result");
-	return beats.map((beat) => {
-		const mark = h("i", { class: `${beat.kind} ${beat.failed ? "bad" : ""}`.trim() });
-		mark.style.setProperty("--at", String(beat.at / (tape.seconds || 1)));
+	const moments = tape.moments.filter(({ kind }) => kind === "turn" || kind === "result");
+	return moments.map((moment) => {
+		const mark = h("i", { class: `${moment.kind} ${moment.failed ? "bad" : ""}`.trim() });
+		mark.style.setProperty("--at", String(moment.at / (tape.seconds || 1)));
 		return mark;
 	});
 }

@@ -1,4 +1,4 @@
-// The line between the panes: dragged, or moved with the arrow keys; remembered.
+// The line between the panes, moved by dragging or with the arrow keys. Its position is remembered.
 
 import { h, listen } from "../dom.ts";
 import { loadLayout, saveLayout } from "../ui.ts";
@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 
 const LEAST = 25;
 const MOST = 75;
-/** Percent of the width that an arrow key moves it. */
+/** By how many percent of the width a key moves it. */
 const KEYS: Record<string, number> = { ArrowLeft: -2, ArrowRight: 2 };
 
 export function createSplitter({ signal }: Context, body: HTMLElement): HTMLElement {

@@ -1,9 +1,9 @@
-// How a variant stands, as a colour, a shape and words.
+// The phase of a variant as a colour, an icon and a text.
 
 import type { IconName } from "../icons.ts";
-import { askingTitle, type Option } from "../options.ts";
 import { retryPhase } from "../phase.ts";
 import { retryOf, type VariantState } from "../state.ts";
+import { askingTitle, type Variant } from "../variants.ts";
 
 export type Tone = "live" | "ok" | "warn" | "err" | "off";
 
@@ -20,17 +20,17 @@ export function statusOf(state: VariantState): [Tone, IconName | null] {
 	return ["live", null];
 }
 
-/** Of all: a question first, then work; at the end it is well if one ended well. */
-export function statusOfAll(options: readonly Option[]): [Tone, IconName | null] {
-	const busy = options.filter(({ state }) => state.busy);
+/** Of all variants: a question comes first, then work; at the end, one success is a success. */
+export function statusOfAll(variants: readonly Variant[]): [Tone, IconName | null] {
+	const busy = variants.filter(({ state }) => state.busy);
 	if (busy.some(({ state }) => askingTitle(state) !== null)) return ["warn", "pause"];
 	if (busy.length) return ["live", null];
-	const ends = options.map(({ state }) => statusOf(state));
+	const ends = variants.map(({ state }) => statusOf(state));
 	return ends.find(([tone]) => tone === "ok") ?? ends.find(([tone]) => tone === "off") ?? ends[0]!;
 }
 
-/** The phase, with the seconds of a retry counted down. */
-export function phaseNow({ state, now }: Pick<Option, "state" | "now">): string {
+/** The phase, with the seconds left until a retry. */
+export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
 	const retry = retryOf(state);
 	return retry ? retryPhase(retry.wait - (now - retry.from)) : state.phase;
 }

@@ -1,16 +1,16 @@
-// What a cell of the grid and a column beside others both show of a variant.
+// What a cell of the grid and a column of the side-by-side view have in common.
 
 import { choicesFor } from "../actions.ts";
 import { h, setAttribute, setText } from "../dom.ts";
-import { askingTitle, type Option } from "../options.ts";
 import type { VariantState } from "../state.ts";
-import type { Context, Moment } from "./context.ts";
-import { createHeld, createPick, createStanding, createStopOrOpen, factsOf, openOption } from "./option.ts";
+import { askingTitle, type Variant } from "../variants.ts";
+import type { Context, Snapshot } from "./context.ts";
 import { createPreview } from "./preview.ts";
+import { createHeld, createPick, createStanding, createStopOrOpen, factsOf, openVariant } from "./variant.ts";
 
 export function createSummary(context: Context, number: number) {
 	const own: Context = { ...context, choices: choicesFor(context.choices, number) };
-	const name = h("b", null, `Option ${number + 1}`);
+	const name = h("b", null, `Variant ${number + 1}`);
 	const model = h("span");
 	const facts = h("span");
 	const parts = {
@@ -26,36 +26,36 @@ export function createSummary(context: Context, number: number) {
 		name,
 		model,
 		facts,
-		update(option: Option, moment: Moment) {
-			setText(model, option.model);
-			setAttribute(model, "title", option.state.model);
-			setText(facts, factsOf(option));
-			for (const part of Object.values(parts)) part.update(option, moment);
+		update(variant: Variant, snapshot: Snapshot) {
+			setText(model, variant.model);
+			setAttribute(model, "title", variant.state.model);
+			setText(facts, factsOf(variant));
+			for (const part of Object.values(parts)) part.update(variant, snapshot);
 			parts.pick.element.hidden ||= !parts.answer.element.hidden;
 		},
 	};
 }
 
-/** Leads to a question, which is answered where it can be read whole. */
+/** Opens the variant that asks: a question is answered where it can be read in full. */
 function createAnswer(context: Context, number: number) {
 	const element = h(
 		"button",
-		{ class: "anb-btn sm primary anb-answer", type: "button", onclick: () => openOption(context, number) },
+		{ class: "anb-btn sm primary anb-answer", type: "button", onclick: () => openVariant(context, number) },
 		"Answer",
 	);
 	return {
 		element,
-		update(option: Option) {
-			const title = askingTitle(option.state);
+		update(variant: Variant) {
+			const title = askingTitle(variant.state);
 			element.hidden = title === null;
-			if (title !== null) setAttribute(element, "aria-label", `Answer ${option.label}: ${title}`);
+			if (title !== null) setAttribute(element, "aria-label", `Answer ${variant.label}: ${title}`);
 		},
 	};
 }
 
 const SILENT = { add: () => {}, clear: () => {} };
 
-/** A preview among others: it has no console, and draws only when something it shows has changed. */
+/** A preview without a console, which draws only when something it shows has changed. */
 export function createQuietPreview(own: Context, thumbnail: number | null = null) {
 	const preview = createPreview(own, SILENT, thumbnail);
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;

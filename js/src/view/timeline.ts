@@ -5,7 +5,7 @@ import { seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
 import { Markdown } from "../markdown.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
-import type { Context, Moment, Ticking } from "./context.ts";
+import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createEdits, type Edits, foldEdits } from "./edits.ts";
 import { createFold } from "./fold.ts";
 import { createGiven } from "./given.ts";
@@ -14,9 +14,9 @@ import { createToolRow } from "./tool.ts";
 
 export interface TimelineView {
 	readonly element: HTMLElement;
-	update(moment: Moment): void;
-	/** Moves what moves by itself: the seconds of the row at work. */
-	tick(moment: Moment): void;
+	update(snapshot: Snapshot): void;
+	/** Draws only what changes by itself, such as the seconds of a running tool. */
+	tick(snapshot: Snapshot): void;
 }
 
 export function createTimeline(context: Context): TimelineView {
@@ -25,7 +25,7 @@ export function createTimeline(context: Context): TimelineView {
 	const scroll = h(
 		"div",
 		{ class: "anb-scroll", tabindex: 0, role: "region", "aria-label": "Transcript" },
-		h("div", { class: "anb-told" }, given.element, log),
+		h("div", { class: "anb-transcript" }, given.element, log),
 	);
 	const ticking: Ticking = new Set();
 	const list = new KeyedList<Row | TurnMark | Edits>(
@@ -37,40 +37,40 @@ export function createTimeline(context: Context): TimelineView {
 
 	return {
 		element: scroll,
-		update(moment) {
-			given.update(moment.state.images);
-			list.update(foldEdits(context.choices.replay ? withTurns(moment.state) : moment.state.rows));
-			if (!end.update(moment)) end.element.remove();
+		update(snapshot) {
+			given.update(snapshot.state.images);
+			list.update(foldEdits(context.choices.replay ? withTurns(snapshot.state) : snapshot.state.rows));
+			if (!end.update(snapshot)) end.element.remove();
 			else if (log.lastChild !== end.element) log.append(end.element);
-			for (const tick of ticking) tick(moment);
+			for (const tick of ticking) tick(snapshot);
 		},
-		tick(moment) {
-			for (const tick of ticking) tick(moment);
+		tick(snapshot) {
+			for (const tick of ticking) tick(snapshot);
 		},
 	};
 }
 
-/** Where a turn begins; a replay shows it, because that is where a request was sent. */
+/** Where a turn begins. A replay shows it, because a request was sent there. */
 interface TurnMark {
 	kind: "turn";
 	key: string;
-	step: number;
+	turn: number;
 }
 
 function withTurns({ rows, turns }: VariantState): (Row | TurnMark)[] {
-	const mark = (step: number): TurnMark => ({ kind: "turn", key: `turn-${step}`, step });
+	const mark = (turn: number): TurnMark => ({ kind: "turn", key: `turn-${turn}`, turn });
 	const ofTurn = (turn: number): Row[] => rows.filter((row) => row.turn === turn);
-	return [...ofTurn(0), ...turns.flatMap((step) => [mark(step), ...ofTurn(step)])];
+	return [...ofTurn(0), ...turns.flatMap((turn) => [mark(turn), ...ofTurn(turn)])];
 }
 
-function createTurn(context: Context, { step }: TurnMark): View<Row | TurnMark> {
+function createTurn(context: Context, { turn }: TurnMark): View<Row | TurnMark> {
 	const button = h(
 		"button",
-		{ type: "button", title: "What was sent in this turn" },
-		`turn ${step}: request`,
+		{ type: "button", title: "Show what was sent in this turn" },
+		`turn ${turn}: request`,
 	);
 	listen(button, "click", context.signal, () => {
-		context.choices.request = step;
+		context.choices.request = turn;
 		context.redraw();
 	});
 	return { element: h("li", { class: "anb-turn" }, button), update() {} };
@@ -109,8 +109,8 @@ function createThinking(context: Context, ticking: Ticking): View<ThinkingRow> {
 	const node = h("span", { class: "anb-node" }, icon("think"));
 	const element = h("li", { class: "anb-item" }, node, fold.element);
 	let row: ThinkingRow | null = null;
-	const tick = (moment: Moment): void => {
-		if (row?.to === null) setText(time, seconds(Math.max(0, moment.now - row.from)));
+	const tick = (snapshot: Snapshot): void => {
+		if (row?.to === null) setText(time, seconds(Math.max(0, snapshot.now - row.from)));
 	};
 
 	return {
@@ -161,7 +161,7 @@ function createLine({ state }: LineRow): View<LineRow> {
 	};
 }
 
-/** The last card of a run that did not end well. */
+/** The last card of a run that ended with an error. */
 function createEnd() {
 	const title = h("h4");
 	const text = h("div", { class: "sub anb-md" });
@@ -174,7 +174,7 @@ function createEnd() {
 	const markdown = new Markdown(text);
 	return {
 		element,
-		update({ state }: Moment): boolean {
+		update({ state }: Snapshot): boolean {
 			if (state.busy || !state.error) return false;
 			setText(title, state.phase === "failed" ? "The run failed" : `The run was ${state.phase}`);
 			markdown.set(state.error, true);

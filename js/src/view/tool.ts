@@ -1,4 +1,4 @@
-// A tool card: the call and its result as one. It draws title, status, summary and outputs; it knows no tool by name.
+// A tool call and its result as one row. It draws title, status, summary and outputs, and knows no tool by name.
 
 import { currentState } from "../actions.ts";
 import { h, icon, setText, type View, withCode } from "../dom.ts";
@@ -6,7 +6,7 @@ import { bytes, seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../state.ts";
 import { createApproval } from "./approval.ts";
-import type { Context, Moment, Ticking } from "./context.ts";
+import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createFold } from "./fold.ts";
 import { createOutputs } from "./outputs.ts";
 
@@ -23,7 +23,7 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const element = h("li", { class: "anb-item" }, node.element, fold.element, approval.element);
 	let row = first;
 	let drawn = false;
-	const tick = ({ now }: Moment): void => line.setTime(seconds(Math.max(0, now - row.from)));
+	const tick = ({ now }: Snapshot): void => line.setTime(seconds(Math.max(0, now - row.from)));
 
 	function drawRow(): void {
 		const look = { live: isLive(row), bad: row.status === "failed", ask: row.status === "asking" };
@@ -54,7 +54,7 @@ function isLive({ status }: ToolRow): boolean {
 	return status === "writing" || status === "running";
 }
 
-/** Whether no more than the text that a call writes has changed. */
+/** Whether only the text that the call writes has changed. */
 function onlyGrew(before: ToolRow, next: ToolRow): boolean {
 	return (
 		before !== next &&
@@ -70,7 +70,7 @@ function toggle<T>(set: Set<T>, value: T, on: boolean): void {
 	else set.delete(value);
 }
 
-/** The dot on the transcript's line, which shows what kind of call it is. */
+/** The icon on the transcript's rail, which shows what kind of call it is. */
 function createNode() {
 	const element = h("span", { class: "anb-node" });
 	let drawn = "";
@@ -105,38 +105,38 @@ function createLine() {
 	};
 }
 
-/** How long the work took; nobody wants to know how long a person thought about it. */
+/** How long the tool took; not shown for a denied call, where it is the time a person took to decide. */
 function timeOf({ seconds: took, status }: ToolRow): string {
 	return took === null || took < 0.05 || status === "denied" ? "" : seconds(took);
 }
 
-/** A row shows its inside while it works, when it failed, what a person said, and a picture. */
+/** A row is open while it works, when it failed, and where it has a person's note or an image. */
 function opensItself(row: ToolRow): boolean {
 	if (row.status === "failed" || row.status === "writing") return true;
 	if (row.status === "running") return row.progress !== "";
 	if (row.answer?.note) return true;
-	return hasPicture(row);
+	return hasImage(row);
 }
 
-function hasPicture(row: ToolRow): boolean {
+function hasImage(row: ToolRow): boolean {
 	return row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/")));
 }
 
 function glyphOf(row: ToolRow): IconName {
-	if (hasPicture(row)) return "image";
+	if (hasImage(row)) return "image";
 	if (row.change) return row.change.action === "created" ? "create" : "edit";
 	if (row.path) return "create";
 	return targetOf(row) ? "file" : "tool";
 }
 
-/** The file a call is about: the one it writes, or the one its arguments name; none where it writes several. */
+/** The file that a call writes, or that its arguments name; null where it writes several. */
 function targetOf(row: ToolRow): string | null {
 	if (row.change) return row.change.path;
 	const named = row.args?.path;
 	return row.path ?? (typeof named === "string" ? named : null);
 }
 
-/** The title; a file in it stands out, and is added while the title does not know it yet. */
+/** The title, with the file as code. The file is appended while the title does not contain it yet. */
 function titleOf(row: ToolRow): Node[] {
 	const target = targetOf(row);
 	if (!target) return withCode(row.title);
@@ -163,12 +163,12 @@ function markOf(row: ToolRow): Node[] {
 		return [h("span", { class: "ok" }, icon("check")), h("span", { class: "anb-sr" }, "succeeded")];
 	if (row.status === "failed")
 		return [h("span", { class: "bad" }, icon("cross")), h("span", { class: "anb-sr" }, "failed")];
-	if (row.status === "denied") return [h("span", { class: "said" }, icon("denied"), "denied")];
+	if (row.status === "denied") return [h("span", { class: "denied" }, icon("denied"), "denied")];
 	if (row.status === "stopped") return [icon("stopped"), h("span", { class: "anb-sr" }, "stopped")];
 	return [];
 }
 
-/** What a row unfolds to: the file's newest lines while it is written, then arguments, progress, outputs or the error. */
+/** The inside of a row: the newest lines of a file while it is written, then progress, arguments, outputs or the error. */
 function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => void {
 	const tail = h("pre");
 	const tailBox = h("div", { class: "anb-code tail" }, tail);
@@ -207,12 +207,12 @@ function resultOf(row: ToolRow): Node[] {
 	} else if (row.status === "denied") {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "It was denied."));
 	} else if (row.status === "stopped") {
-		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it ended."));
+		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
 	if (row.answer?.note)
-		nodes.push(h("p", { class: "anb-cap said" }, "Told the model: ", h("q", null, row.answer.note)));
+		nodes.push(h("p", { class: "anb-cap answer" }, "Told the model: ", h("q", null, row.answer.note)));
 	nodes.push(...createOutputs(row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;

@@ -49,7 +49,7 @@ export function createTree(context: Context) {
 	};
 }
 
-/** The order on screen: files of no folder, then each folder and what is in it. */
+/** The lines in their order on screen: files outside of folders, then each folder with its files. */
 function toLines(paths: readonly string[], selected: string): Line[] {
 	const lines: Line[] = [];
 	let last = "";

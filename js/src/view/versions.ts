@@ -1,9 +1,9 @@
-// The bar under the result: which file, which version, and the way through them.
+// The bar under the result: the shown file, its version, and buttons to go through the versions.
 
 import { h, listen, setAttribute, setText } from "../dom.ts";
 import { type ShownFile, shownFile, shownPage } from "../shown.ts";
 import { iconButton } from "./buttons.ts";
-import type { Context, Moment } from "./context.ts";
+import type { Context, Snapshot } from "./context.ts";
 
 export function createVersions(context: Context, preview: { scale(): string }) {
 	const { choices } = context;
@@ -23,7 +23,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 
 	return {
 		element,
-		update({ state }: Moment) {
+		update({ state }: Snapshot) {
 			const previewed = choices.tab === "preview";
 			const shown = previewed ? shownPage(state, choices) : shownFile(state, choices);
 			element.hidden = !shown || choices.tab === "files";
@@ -36,7 +36,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 	};
 }
 
-/** Where the shown version is among those of its file; a version still being written comes after them all. */
+/** The index of the shown version; one that is still being written comes after all the others. */
 function indexOf({ file, version, live }: ShownFile): number {
 	if (live) return file.versions.length;
 	return file.versions.findIndex(({ number }) => number === version?.number);
@@ -50,10 +50,10 @@ function labelOf(shown: ShownFile): string {
 		: `v${shown.version?.number ?? 1}`;
 }
 
-/** Two buttons and a slider, for a file that has several versions. */
+/** Two buttons and a slider, for a file with several versions. */
 function createPager(context: Context) {
-	const back = iconButton(context, "left", "Version before", () => choose(at - 1));
-	const forward = iconButton(context, "right", "Version after", () => choose(at + 1));
+	const back = iconButton(context, "left", "Previous version", () => choose(at - 1));
+	const forward = iconButton(context, "right", "Next version", () => choose(at + 1));
 	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
 	let shown: ShownFile | null = null;
 	let at = 0;
@@ -61,7 +61,7 @@ function createPager(context: Context) {
 
 	function choose(index: number): void {
 		const versions = shown?.file.versions ?? [];
-		// The version is one of this file: another file that is written meanwhile must not take its place.
+		// Pins the file, so that another one that is being written does not take its place.
 		context.choices.file = shown?.file.path ?? null;
 		context.choices.version =
 			index >= versions.length - 1 ? null : (versions[Math.max(0, index)]?.number ?? null);

@@ -1,24 +1,24 @@
-// The strip of a run with several variants: a tab for each, and how all of them are looked at.
+// The strip above several variants: a tab for each, and the choice of how to arrange them.
 
 import { h, KeyedList, listen, setAttribute, setText, type View } from "../dom.ts";
 import type { IconName } from "../icons.ts";
-import { askingTitle, type Option } from "../options.ts";
 import { type Arrangement, saveLayout } from "../ui.ts";
+import { askingTitle, type Variant } from "../variants.ts";
 import { createRadios } from "./buttons.ts";
-import type { Context, Moment } from "./context.ts";
-import { createHeld, createMark, createPick, createStopOrOpen, factsOf, openOption } from "./option.ts";
+import type { Context, Snapshot } from "./context.ts";
 import { rove } from "./rove.ts";
 import { phaseNow, withoutSeconds } from "./status.ts";
+import { createHeld, createMark, createPick, createStopOrOpen, factsOf, openVariant } from "./variant.ts";
 
 interface TabItem {
-	option: Option;
-	moment: Moment;
+	variant: Variant;
+	snapshot: Snapshot;
 	on: boolean;
-	/** Whether the Tab key comes here. */
+	/** Whether the Tab key stops here. */
 	stop: boolean;
 }
 
-/** More tabs than these are numbers alone in a narrow frame. */
+/** With more tabs than this, a narrow frame shows only their numbers. */
 const MANY = 4;
 const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
 	["one", "tabs", "One at a time"],
@@ -26,7 +26,7 @@ const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
 	["side", "side", "Side by side"],
 ];
 
-export function createVariants(context: Context) {
+export function createStrip(context: Context) {
 	const { choices } = context;
 	const tabs = createTabs(context);
 	const chosen = createChosen(context);
@@ -43,16 +43,16 @@ export function createVariants(context: Context) {
 
 	return {
 		element,
-		update(moment: Moment) {
-			const { options, run } = moment;
-			element.hidden = options.length < 2;
+		update(snapshot: Snapshot) {
+			const { variants, run } = snapshot;
+			element.hidden = variants.length < 2;
 			if (element.hidden) return;
 			if (choices.arrangement !== "one") choices.variant = run.ready?.variant ?? choices.variant;
-			element.classList.toggle("many", options.length > MANY);
-			tabs.update(moment);
-			chosen.update(moment);
+			element.classList.toggle("many", variants.length > MANY);
+			tabs.update(snapshot);
+			chosen.update(snapshot);
 			arrangements.update();
-			announceQuestions(options);
+			announceQuestions(variants);
 		},
 	};
 }
@@ -62,27 +62,27 @@ function createTabs(context: Context) {
 	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
 	const tabs = new KeyedList<TabItem>(
 		element,
-		({ option }) => String(option.number),
-		() => createTab((number) => openOption(context, number)),
+		({ variant }) => String(variant.number),
+		() => createTab((number) => openVariant(context, number)),
 	);
 	let numbers: number[] = [];
 
 	listen(element, "keydown", context.signal, (event) =>
 		rove(event, numbers, choices.variant, (number) => {
-			openOption(context, number);
+			openVariant(context, number);
 			element.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
 		}),
 	);
 
 	return {
 		element,
-		update(moment: Moment) {
+		update(snapshot: Snapshot) {
 			const alone = choices.arrangement === "one";
-			numbers = moment.options.map(({ number }) => number);
+			numbers = snapshot.variants.map(({ number }) => number);
 			tabs.update(
-				moment.options.map((option) => {
-					const stop = option.number === choices.variant;
-					return { option, moment, on: stop && alone, stop };
+				snapshot.variants.map((variant) => {
+					const stop = variant.number === choices.variant;
+					return { variant, snapshot, on: stop && alone, stop };
 				}),
 			);
 			if (alone) keepInSight(element, choices.variant);
@@ -90,7 +90,7 @@ function createTabs(context: Context) {
 	};
 }
 
-/** What is known of the one variant on screen, and what can be done with it. */
+/** The figures of the one variant on screen, and the buttons to stop, open and pick it. */
 function createChosen(context: Context) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
@@ -98,18 +98,18 @@ function createChosen(context: Context) {
 	const element = h("span", { class: "anb-chosen" }, facts, swap.element, pick.element);
 	return {
 		element,
-		update(moment: Moment) {
-			const option = moment.options[choices.variant];
-			element.hidden = choices.arrangement !== "one" || !option;
-			if (!option) return;
-			setText(facts, option.state.busy ? phaseNow(option) : factsOf(option));
-			swap.update(option, moment);
-			pick.update(option, moment);
+		update(snapshot: Snapshot) {
+			const variant = snapshot.variants[choices.variant];
+			element.hidden = choices.arrangement !== "one" || !variant;
+			if (!variant) return;
+			setText(facts, variant.state.busy ? phaseNow(variant) : factsOf(variant));
+			swap.update(variant, snapshot);
+			pick.update(variant, snapshot);
 		},
 	};
 }
 
-/** Scrolls the strip alone: an element that is scrolled into view would move the notebook, too. */
+/** Scrolls only the strip: `scrollIntoView` would move the notebook, too. */
 function keepInSight(strip: HTMLElement, number: number): void {
 	if (strip.dataset.shown === String(number)) return;
 	strip.dataset.shown = String(number);
@@ -123,7 +123,7 @@ function keepInSight(strip: HTMLElement, number: number): void {
 function createTab(choose: (number: number) => void): View<TabItem> {
 	const mark = createMark();
 	const label = h("span");
-	const word = h("span", { class: "word" }, "Option ");
+	const prefix = h("span", { class: "prefix" }, "Variant ");
 	const model = h("span", { class: "mut model" });
 	const asks = h("span", { class: "anb-asks", hidden: true }, "asks");
 	const held = createHeld();
@@ -132,7 +132,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 		"button",
 		{ class: "anb-tab", role: "tab", type: "button" },
 		mark.element,
-		h("span", null, word, label),
+		h("span", null, prefix, label),
 		model,
 		asks,
 		held.element,
@@ -142,16 +142,16 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 	element.addEventListener("click", () => choose(number));
 	return {
 		element,
-		update({ option, moment, on, stop }) {
-			number = option.number;
+		update({ variant, snapshot, on, stop }) {
+			number = variant.number;
 			setText(label, String(number + 1));
-			setText(model, option.model && ` · ${option.model}`);
-			const asking = askingTitle(option.state) !== null;
+			setText(model, variant.model && ` · ${variant.model}`);
+			const asking = askingTitle(variant.state) !== null;
 			asks.hidden = !asking;
-			setText(status, `, ${withoutSeconds(phaseNow(option))}`);
-			mark.update(option, moment);
-			setAttribute(element, "title", option.state.error ?? option.state.model);
-			held.update(option, moment);
+			setText(status, `, ${withoutSeconds(phaseNow(variant))}`);
+			mark.update(variant, snapshot);
+			setAttribute(element, "title", variant.state.error ?? variant.state.model);
+			held.update(variant, snapshot);
 			setAttribute(element, "aria-selected", String(on));
 			setAttribute(element, "tabindex", stop ? "0" : "-1");
 		},
@@ -160,7 +160,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 
 function createArrangements(context: Context) {
 	return createRadios(context, {
-		label: "Look at the options",
+		label: "Arrange variants",
 		className: "anb-views",
 		items: ARRANGEMENTS,
 		current: () => context.choices.arrangement,
@@ -172,12 +172,12 @@ function createArrangements(context: Context) {
 	});
 }
 
-/** Tells of a question once, when its variant is not the one on screen; that one's card tells of itself. */
-function createQuestions(context: Context): (options: readonly Option[]) => void {
+/** Announces each question of a variant that is not on screen once; the card of the one on screen announces itself. */
+function createQuestions(context: Context): (variants: readonly Variant[]) => void {
 	const announced = new Map<number, string>();
-	return (options) => {
+	return (variants) => {
 		const fresh: string[] = [];
-		for (const { number, label, state } of options) {
+		for (const { number, label, state } of variants) {
 			const title = askingTitle(state);
 			const shown = context.choices.arrangement === "one" && context.choices.variant === number;
 			if (title !== null && announced.get(number) !== title && !shown) fresh.push(`${label} asks: ${title}`);

@@ -1,13 +1,13 @@
 // What there is to draw right now: the state of every variant, live or as its replay shows it, and its clock.
 
 import { choicesFor, currentState } from "../actions.ts";
-import { type Option, toOptions } from "../options.ts";
 import type { VariantState } from "../state.ts";
 import type { RunEntry } from "../store.ts";
 import type { Choices } from "../ui.ts";
-import type { Moment } from "./context.ts";
+import { toVariants, type Variant } from "../variants.ts";
+import type { Snapshot } from "./context.ts";
 
-export function createMoments(run: RunEntry, choices: Choices): () => Moment | null {
+export function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot | null {
 	const clock = createClock();
 
 	function timeOf(variant: number, state: VariantState): number {
@@ -15,9 +15,9 @@ export function createMoments(run: RunEntry, choices: Choices): () => Moment | n
 		return replay && replay.tape === run.tape(variant) ? replay.time : clock(variant, state);
 	}
 
-	function options(): Option[] {
+	function variants(): Variant[] {
 		const count = 1 + Math.max(0, ...(run.state?.variants.keys() ?? []));
-		return toOptions(
+		return toVariants(
 			Array.from({ length: count }, (_, number) => {
 				const state = currentState({ run, choices: choicesFor(choices, number) });
 				return { number, state, now: timeOf(number, state) };
@@ -28,11 +28,11 @@ export function createMoments(run: RunEntry, choices: Choices): () => Moment | n
 	return () => {
 		if (!run.state) return null;
 		const state = currentState({ run, choices });
-		return { run: run.state, state, now: timeOf(choices.variant, state), options: options() };
+		return { run: run.state, state, now: timeOf(choices.variant, state), variants: variants() };
 	};
 }
 
-/** Each variant's own clock, carried on between events by the page's. */
+/** Each variant's own clock, which runs on between its events. */
 function createClock(): (variant: number, state: Pick<VariantState, "at" | "busy">) => number {
 	const seen = new Map<number, { at: number; since: number }>();
 	return (variant, { at, busy }) => {

@@ -1,27 +1,27 @@
-// What every arrangement shows of a variant: how it stands, whether the names hold it, and what can be done with it.
+// Parts of a variant that every arrangement shows: its phase, whether it is bound to the names, and its buttons.
 
 import { openInTab } from "../actions.ts";
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText, withCode } from "../dom.ts";
 import { dollars, seconds } from "../format.ts";
-import type { Option } from "../options.ts";
 import { canShow, presentFiles } from "../shown.ts";
 import type { RunState } from "../store.ts";
-import { type Context, type Moment, note } from "./context.ts";
+import type { Variant } from "../variants.ts";
+import { type Context, followInFooter, type Snapshot } from "./context.ts";
 import { phaseNow, statusOf } from "./status.ts";
 
-export interface OptionPart {
+export interface VariantPart {
 	readonly element: HTMLElement;
-	update(option: Option, moment: Moment): void;
+	update(variant: Variant, snapshot: Snapshot): void;
 }
 
 /** Shows one variant alone. */
-export function openOption(context: Context, number: number): void {
+export function openVariant(context: Context, number: number): void {
 	Object.assign(context.choices, { variant: number, arrangement: "one" });
 	context.redraw();
 }
 
-/** A mark whose shape tells the end from the work. */
-export function createMark(): OptionPart {
+/** An icon once the variant has ended or asks, a dot while it works. */
+export function createMark(): VariantPart {
 	const element = h("span", { class: "anb-mark" });
 	let shown = "";
 	return {
@@ -36,38 +36,38 @@ export function createMark(): OptionPart {
 	};
 }
 
-/** The phase in words beside its mark. */
-export function createStanding(): OptionPart {
+/** The phase beside its mark. */
+export function createStanding(): VariantPart {
 	const mark = createMark();
-	const words = h("span", { class: "label" });
-	const element = h("span", { class: "anb-standing" }, mark.element, words);
+	const label = h("span", { class: "label" });
+	const element = h("span", { class: "anb-standing" }, mark.element, label);
 	return {
 		element,
-		update(option, moment) {
-			const text = phaseNow(option);
-			mark.update(option, moment);
-			setText(words, text);
+		update(variant, snapshot) {
+			const text = phaseNow(variant);
+			mark.update(variant, snapshot);
+			setText(label, text);
 			setAttribute(element, "title", text);
-			element.classList.toggle("warn", statusOf(option.state)[0] === "warn");
-			element.classList.toggle("err", option.state.reason === "failed");
+			element.classList.toggle("warn", statusOf(variant.state)[0] === "warn");
+			element.classList.toggle("err", variant.state.reason === "failed");
 		},
 	};
 }
 
-export function factsOf({ state, now }: Option): string {
+export function factsOf({ state, now }: Variant): string {
 	const cost = state.cost === null || state.model.startsWith("demo:") ? "" : state.cost;
 	const about = state.estimated ? "~" : "";
 	return `${seconds(now)}${cost === "" ? "" : `  ${about}${dollars(cost)}`}`;
 }
 
-/** Says which variant the names hold: quietly at first, plainly once it was picked. */
-export function createHeld(): OptionPart {
+/** Marks the variant that the names are bound to; with a check once it was picked. */
+export function createHeld(): VariantPart {
 	const element = h("span", { class: "anb-held", hidden: true });
 	let shown = "";
 	return {
 		element,
-		update(option, { run }) {
-			const held = run.ready?.variant === option.number;
+		update(variant, { run }) {
+			const held = run.ready?.variant === variant.number;
 			const picked = held && run.ready?.picked === true;
 			element.hidden = !held;
 			if (!held || shown === `${picked} ${run.meta.name}`) return;
@@ -78,22 +78,22 @@ export function createHeld(): OptionPart {
 	};
 }
 
-/** Binds the names to the option that is shown. That it is picked is what the kernel says, never what we hope. */
-export function createPick(context: Context): OptionPart {
+/** Binds the names to the shown variant. It counts as picked only once the kernel says so. */
+export function createPick(context: Context): VariantPart {
 	const label = h("span");
 	const check = icon("check");
 	const element = h("button", { class: "anb-btn sm anb-pick", type: "button" }, check, label);
-	let option: Option | null = null;
+	let variant: Variant | null = null;
 	let asked: number | null = null;
 
 	function press(): void {
-		if (!option || asked !== null) return;
-		const { number, label: name } = option;
+		if (!variant || asked !== null) return;
+		const { number, label: name } = variant;
 		asked = number;
 		context.choices.note = "";
 		context.redraw();
 		const reply = context.run.command("pick", { variant: number });
-		note(context, reply, "The kernel did not answer. Pick again when it is idle.", (result) => {
+		followInFooter(context, reply, "The kernel did not answer. Pick again when it is idle.", (result) => {
 			asked = null;
 			context.announce(result.done ? `${name} picked` : result.why);
 		});
@@ -103,7 +103,7 @@ export function createPick(context: Context): OptionPart {
 	return {
 		element,
 		update(next, { run }) {
-			option = next;
+			variant = next;
 			const picked = run.ready?.picked === true && run.ready.variant === next.number;
 			const action = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
 			element.hidden = !run.owner;
@@ -117,28 +117,28 @@ export function createPick(context: Context): OptionPart {
 	};
 }
 
-function pickTitle({ state }: Option, { meta, ready }: RunState, others: boolean): string {
-	if (state.busy) return "Still at work: wait, or stop it";
+function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolean): string {
+	if (state.busy) return "Still running: wait for it, or stop it";
 	const files = ready?.files_name ?? meta.files_name;
 	const names = files ? `\`${meta.name}\` and \`${files}\`` : `\`${meta.name}\``;
 	return `Pick: ${others ? "stops the others and " : ""}binds ${names}`;
 }
 
-/** Stops that variant alone while it runs; afterwards the same place opens the page that `own` looks at. */
-export function createStopOrOpen(context: Context, own: Context): OptionPart {
+/** Stops this variant alone while it runs; afterwards the same place opens the page that `own` shows. */
+export function createStopOrOpen(context: Context, own: Context): VariantPart {
 	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
 	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
 	const element = h("span", { class: "anb-swap" }, stop, open);
-	let option: Option | null = null;
+	let variant: Variant | null = null;
 	let asked: number | null = null;
 
 	function press(): void {
-		if (!option || asked === option.number) return;
-		const { number } = option;
+		if (!variant || asked === variant.number) return;
+		const { number } = variant;
 		asked = number;
 		context.redraw();
 		const reply = context.run.command("stop", { variant: number });
-		note(context, reply, context.run.state?.meta.stop_hint ?? "", ({ done }) => {
+		followInFooter(context, reply, context.run.state?.meta.stop_hint ?? "", ({ done }) => {
 			asked = done ? number : null;
 		});
 	}
@@ -148,7 +148,7 @@ export function createStopOrOpen(context: Context, own: Context): OptionPart {
 	return {
 		element,
 		update(next, { run }) {
-			option = next;
+			variant = next;
 			const held = hasFocus(stop);
 			stop.hidden = !next.state.busy || !run.owner;
 			open.hidden = next.state.busy;

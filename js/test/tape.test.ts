@@ -101,14 +101,14 @@ describe("the state at an event", () => {
 });
 
 describe("moments", () => {
-	test("pieces of one kind are one step", () => {
-		expect(record(RUN).beats.map((beat) => [beat.count, beat.words])).toEqual([
-			[1, "the question"],
+	test("pieces of one kind are one moment", () => {
+		expect(record(RUN).moments.map((moment) => [moment.count, moment.label])).toEqual([
+			[1, "the prompt"],
 			[2, "the request is sent"],
 			[5, "the model thinks"],
 			[6, "the model calls any"],
 			[10, "the model writes a.html"],
-			[11, "runs: create a.html"],
+			[11, "running: create a.html"],
 			[13, "done: create a.html"],
 			[14, "the request is sent"],
 			[16, "the model writes"],
@@ -120,27 +120,29 @@ describe("moments", () => {
 		const tape = record(
 			script(started, turn, tool(), done({ ok: false }), { ...turn, step: 2 }, text("No.")),
 		);
-		expect(tape.beats.map((beat) => beat.step)).toEqual([0, 1, 1, 1, 2, 2]);
-		expect(tape.beats.filter((beat) => beat.failed).map((beat) => beat.words)).toEqual(["failed: create"]);
+		expect(tape.moments.map((moment) => moment.turn)).toEqual([0, 1, 1, 1, 2, 2]);
+		expect(tape.moments.filter((moment) => moment.failed).map((moment) => moment.label)).toEqual([
+			"failed: create",
+		]);
 	});
 
 	test("what was denied or stopped has not failed", () => {
 		for (const code of ["DENIED", "STOPPED"]) {
-			const beat = record(script(started, turn, tool(), done({ ok: false, code }))).beats.at(-1);
-			expect([beat?.words, beat?.failed]).toEqual([`${code.toLowerCase()}: create`, false]);
+			const moment = record(script(started, turn, tool(), done({ ok: false, code }))).moments.at(-1);
+			expect([moment?.label, moment?.failed]).toEqual([`${code.toLowerCase()}: create`, false]);
 		}
 	});
 
-	test("a step goes to the end of one", () => {
+	test("next and previous go to the end of a moment", () => {
 		const tape = record(RUN);
 		expect([1, 2, 4, 13, 17].map((count) => tape.next(count))).toEqual([2, 5, 5, 14, 17]);
 		expect([17, 14, 4, 2, 1].map((count) => tape.previous(count))).toEqual([16, 13, 2, 1, 1]);
-		expect(tape.beatAt(8)?.words).toBe("the model writes a.html");
+		expect(tape.momentAt(8)?.label).toBe("the model writes a.html");
 	});
 
-	test("given files belong to the question", () => {
+	test("given files belong to the prompt", () => {
 		const tape = record(script(started, changed("a.html", 1, { call_id: null, patch: [[0, 1, "x"]] }), turn));
-		expect(tape.beats.map((beat) => beat.count)).toEqual([2, 3]);
+		expect(tape.moments.map((moment) => moment.count)).toEqual([2, 3]);
 	});
 });
 

@@ -1,0 +1,137 @@
+// The moments of a run: a person steps through its replay by them.
+
+import type { Event, ToolFinished } from "./events.ts";
+import { ENDINGS } from "./phase.ts";
+
+/** One moment: everything the model says, thinks or writes in one go, or one thing that happens. */
+export interface Moment {
+	/** Events of the same key that follow each other are one moment. */
+	readonly key: string;
+	readonly label: string;
+	readonly kind: "start" | "turn" | "model" | "tool" | "result" | "end";
+	/** How many events have happened at its end. */
+	readonly count: number;
+	/** When it begins, on the tape's clock. */
+	readonly at: number;
+	/** The turn it is part of; 0 before the first. */
+	readonly turn: number;
+	readonly failed: boolean;
+}
+
+type Description = Pick<Moment, "key" | "label" | "kind"> & { readonly failed?: boolean };
+
+const NOTHING: Description = { key: "", label: "", kind: "start" };
+
+export function toMoments(events: readonly Event[], timeAt: (count: number) => number): Moment[] {
+	const calls = new Calls();
+	const moments: Moment[] = [];
+	let turn = 0;
+	for (const [index, event] of events.entries()) {
+		calls.note(event);
+		if (event.type === "turn_started") turn = event.step;
+		const described = describe(event, calls);
+		const last = moments.at(-1);
+		const count = index + 1;
+		if (last && (described === null || described.key === last.key)) {
+			moments[moments.length - 1] = {
+				...last,
+				...described,
+				failed: described?.failed ?? last.failed,
+				count,
+			};
+		} else {
+			const { failed = false, ...moment } = described ?? NOTHING;
+			moments.push({ ...moment, failed, count, at: timeAt(count), turn });
+		}
+	}
+	return moments;
+}
+
+/** The newest name and title of each tool call. */
+class Calls {
+	readonly #names = new Map<string, string>();
+	readonly #titles = new Map<string, string>();
+
+	note(event: Event): void {
+		if ("title" in event) this.#titles.set(event.call_id, event.title);
+		if (event.type === "tool_started") this.#names.set(event.call_id, event.name);
+	}
+
+	title(callId: string): string {
+		return this.#titles.get(callId) ?? "a tool";
+	}
+
+	name(callId: string): string {
+		return this.#names.get(callId) ?? this.title(callId);
+	}
+}
+
+type ToolEvent = Extract<Event, { call_id: string }>;
+
+/** The moment that an event belongs to; null if it belongs to the moment before it, whichever that is. */
+function describe(event: Event, calls: Calls): Description | null {
+	switch (event.type) {
+		case "run_started":
+			return { key: "start", label: "the prompt", kind: "start" };
+		case "turn_started":
+			return { key: `turn ${event.step}`, label: "the request is sent", kind: "turn" };
+		case "turn_retrying":
+			return { key: `retry ${event.attempt} ${event.at}`, label: "the turn is retried", kind: "turn" };
+		case "thinking_delta":
+			return { key: "thinking", label: "the model thinks", kind: "model" };
+		case "text_delta":
+			return { key: "text", label: "the model writes", kind: "model" };
+		case "file_changed":
+			if (event.call_id === null) return null;
+			return { key: `done ${event.call_id}`, label: `done: ${calls.title(event.call_id)}`, kind: "result" };
+		case "run_finished":
+			return { key: "end", label: ENDINGS[event.reason], kind: "end", failed: event.reason === "failed" };
+		case "turn_finished":
+		case "usage_updated":
+		case "message_added":
+			return null;
+		default:
+			return describeTool(event, calls);
+	}
+}
+
+function describeTool(event: ToolEvent, calls: Calls): Description | null {
+	const { call_id } = event;
+	const title = calls.title(call_id);
+	switch (event.type) {
+		case "tool_started":
+		case "tool_args_delta":
+			return { key: `call ${call_id}`, label: `the model calls ${calls.name(call_id)}`, kind: "model" };
+		case "file_delta":
+			return {
+				key: `file ${call_id} ${event.path}`,
+				label: `the model writes ${event.path}`,
+				kind: "model",
+			};
+		case "approval_requested":
+			return { key: `ask ${call_id}`, label: `approval needed: ${title}`, kind: "tool" };
+		case "approval_resolved": {
+			const label = event.approved ? "the person approves" : "the person denies";
+			return { key: `answer ${call_id}`, label, kind: "tool" };
+		}
+		case "tool_running":
+		case "tool_progress":
+			return { key: `run ${call_id}`, label: `running: ${title}`, kind: "tool" };
+		case "tool_finished": {
+			const outcome = outcomeOf(event);
+			const failed = outcome === "failed";
+			return { key: `done ${call_id}`, label: `${outcome}: ${title}`, kind: "result", failed };
+		}
+		case "tool_ready":
+			return null;
+		default: {
+			const unhandled: never = event;
+			return unhandled;
+		}
+	}
+}
+
+function outcomeOf({ ok, code }: ToolFinished): string {
+	if (code === "DENIED" || code === "STOPPED") return code.toLowerCase();
+	return ok ? "done" : "failed";
+}
