@@ -4,5 +4,5 @@ import { viteText } from "./bundling.mjs";
 
 export default defineConfig({
 	plugins: [viteText],
-	test: { environment: "happy-dom", include: ["test/**/*.test.ts"] },
+	test: { environment: "happy-dom", include: ["test/**/*.test.ts"], testTimeout: 30_000 },
 });
