@@ -152,7 +152,9 @@ def test_picked_variant_is_marked(stage: Stage):
 def test_one_stops_and_others_go_on(stage: Stage):
     watch(stage, "three", speed=1)
     stage.widget.get_by_role("button", name="Stop Variant 3").click()
-    stage.widget.locator(".anb-variant").nth(2).get_by_text("stopped", exact=True).wait_for(timeout=10 * SECONDS)
+    stage.widget.locator(".anb-variant").nth(2).get_by_text("stopped", exact=True).wait_for(
+        timeout=10 * SECONDS
+    )
     assert [command.get("variant") for command in sent(stage, "stop")] == [2]
     page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for(timeout=20 * SECONDS)
     stage.widget.get_by_role("button", name="Stop", exact=True).click()
@@ -184,8 +186,11 @@ def test_failure_hides_no_other_variant(stage: Stage):
 def test_end_moves_nothing(stage: Stage):
     watch(stage, "three", until=until("three", "run_finished", 2) - 1)
     page_of(stage, ".anb-variant", 2).get_by_text(LEAD).first.wait_for(timeout=10 * SECONDS)
-    boxes = "() => [...document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-variant, .shot, .acts')]"
-    measure = f"({boxes})().map((node) => JSON.stringify(node.getBoundingClientRect()))"
+    measure = """() => {
+        const { shadowRoot } = document.querySelector('[data-anb-run]');
+        const parts = [...shadowRoot.querySelectorAll('.anb-variant, .shot, .acts')];
+        return parts.map((node) => JSON.stringify(node.getBoundingClientRect()));
+    }"""
     before = stage.page.evaluate(measure)
     stage.page.evaluate(
         "() => { const { kernel } = window; kernel.batch(++kernel.sent, kernel.sent); kernel.ready() }"
