@@ -1,7 +1,7 @@
-"""Reads a call's JSON arguments while they arrive, in time linear in their length however they are cut.
+"""Reads the JSON arguments of a call while they arrive, in linear time for any fragmentation.
 
-Only what is asked for is decoded: top-level strings. The final arguments are parsed elsewhere, strictly;
-broken JSON ends the reading here without a word.
+Only the top-level strings that are asked for are decoded. Broken JSON silently ends the reading: the complete
+arguments are parsed elsewhere, strictly.
 """
 
 import json
@@ -13,7 +13,7 @@ from agent_nb.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, safe_path
 
 _HEX = "[0-9a-fA-F]"
-# Whole characters of a JSON string. The escape of a high surrogate is whole once it is known what follows it.
+# Complete characters of a JSON string. What follows a high surrogate decides whether its escape is complete.
 _CHARACTERS = re.compile(
     rf"""(?: [^"\\]++ | \\["\\/bfnrt] | \\u (?![dD][89abAB]) {_HEX}{{4}}
          | \\u[dD][89abAB]{_HEX}{{2}} (?= [^\\] | \\[^u] | \\u{_HEX}{{4}} ) )*+""",
@@ -26,37 +26,38 @@ _SCALAR = re.compile(r"[^,}]*+")
 _NESTED = re.compile(r'[^"{}\[\]]*+')
 _DECODER = json.JSONDecoder(strict=False)
 _scan = _DECODER.scan_once  # type: ignore[attr-defined]
-"""`raw_decode` without its wrapper, for texts that are known to be whole."""
+"""`raw_decode` without its wrapper, for texts that are known to be complete."""
 
 Piece = tuple[str, int, str]
 
 
 class StringFields:
-    """The top-level string values of the wanted names, as pieces: `text = text[:offset] + piece`.
+    """The top-level string values of these names, as pieces: `text = text[:offset] + piece`.
 
-    A value begins with offset 0; a name that comes twice begins again, as the last one wins.
+    A value starts at offset 0. A name that occurs twice starts again, because the last value wins.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
         self._step: Callable[[str, int, list[Piece]], int] | None = self._object
         self._held = ""
-        """The start of an escape whose end has not arrived."""
+        """The start of an escape that is not complete yet."""
         self._key: list[str] = []
         self._name = ""
         self._offset = 0
-        self._told = False
+        self._in_value = False
+        """Whether a piece of the current value has been returned."""
         self._depth = 0
 
     @property
     def open(self) -> str | None:
-        """The wanted name whose value is being written just now."""
+        """The name whose value is incomplete, if it is one of the wanted ones."""
         return self._name if self._step == self._value_text else None
 
     def feed(self, fragment: str) -> list[Piece]:
-        """The pieces that this fragment of the JSON text brings."""
+        """Returns the pieces in this fragment of the JSON text."""
         # Nearly every fragment is the middle of a long string.
-        if self._told and not self._held and (middle := _whole(fragment)):
+        if self._in_value and not self._held and (middle := _whole(fragment)):
             offset = self._offset
             self._offset += len(middle)
             return [(self._name, offset, middle)]
@@ -67,14 +68,14 @@ class StringFields:
             position = self._step(text, position, pieces)
         return pieces
 
-    # One method per place in the object: each reads from `position` and says where it stopped.
+    # One method per state: each reads from `position` and returns where it stopped.
 
     def _object(self, text: str, position: int, pieces: list[Piece]) -> int:
-        return self._sign(text, position, {"{": self._key_start})
+        return self._punctuation(text, position, {"{": self._key_start})
 
     def _key_start(self, text: str, position: int, pieces: list[Piece]) -> int:
         self._key = []
-        return self._sign(text, position, {'"': self._key_text, "}": None})
+        return self._punctuation(text, position, {'"': self._key_text, "}": None})
 
     def _key_text(self, text: str, position: int, pieces: list[Piece]) -> int:
         decoded, end, closed = self._characters(text, position)
@@ -84,7 +85,7 @@ class StringFields:
         return end
 
     def _colon(self, text: str, position: int, pieces: list[Piece]) -> int:
-        return self._sign(text, position, {":": self._value})
+        return self._punctuation(text, position, {":": self._value})
 
     def _value(self, text: str, position: int, pieces: list[Piece]) -> int:
         position = _end(_SPACE, text, position)
@@ -92,7 +93,7 @@ class StringFields:
             return position
         match text[position]:
             case '"' if self._name in self._names:
-                self._offset, self._told, self._step = 0, False, self._value_text
+                self._offset, self._in_value, self._step = 0, False, self._value_text
             case '"':
                 self._depth, self._step = 0, self._skipped_text
             case "{" | "[":
@@ -104,12 +105,12 @@ class StringFields:
 
     def _value_text(self, text: str, position: int, pieces: list[Piece]) -> int:
         decoded, end, closed = self._characters(text, position)
-        if decoded or (closed and not self._told):
+        if decoded or (closed and not self._in_value):
             pieces.append((self._name, self._offset, decoded))
             self._offset += len(decoded)
-            self._told = True
+            self._in_value = True
         if closed:
-            self._told, self._step = False, self._after_value
+            self._in_value, self._step = False, self._after_value
         return end
 
     def _skipped_text(self, text: str, position: int, pieces: list[Piece]) -> int:
@@ -144,32 +145,32 @@ class StringFields:
         return end
 
     def _after_value(self, text: str, position: int, pieces: list[Piece]) -> int:
-        return self._sign(text, position, {",": self._key_start, "}": None})
+        return self._punctuation(text, position, {",": self._key_start, "}": None})
 
-    def _sign(
-        self, text: str, position: int, steps: dict[str, Callable[[str, int, list[Piece]], int] | None]
+    def _punctuation(
+        self, text: str, position: int, next_steps: dict[str, Callable[[str, int, list[Piece]], int] | None]
     ) -> int:
-        """Goes where the next sign leads; anything unexpected ends the reading."""
+        """Takes the step for the next character; an unexpected one ends the reading."""
         position = _end(_SPACE, text, position)
         if position == len(text):
             return position
-        self._step = steps.get(text[position])
+        self._step = next_steps.get(text[position])
         return position + 1
 
     def _characters(self, text: str, position: int) -> tuple[str, int, bool]:
-        """The decoded characters from `position`, where they end, and whether the string ends there."""
+        """The decoded characters from `position` on, where they end, and whether the string ends there."""
         end = _end(_CHARACTERS, text, position)
         decoded = _decoded(text[position:end])
         if end < len(text) and text[end] == '"':
             return decoded, end + 1, True
         self._held = text[end:]
         if len(self._held) > _LONGEST_SPLIT_ESCAPE:
-            self._told, self._step = False, None
+            self._in_value, self._step = False, None
         return decoded, len(text), False
 
 
 def _whole(fragment: str) -> str:
-    """The characters of a fragment that neither ends a string nor cuts an escape in two; empty for any other."""
+    """The decoded fragment if it lies inside a string and cuts no escape in two; otherwise empty."""
     if "\\" not in fragment:
         return "" if '"' in fragment else fragment
     if not _CHARACTERS.fullmatch(fragment):
@@ -191,13 +192,13 @@ def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 class FileArguments:
-    """The file text in `{"path": ..., "content": ...}`, as `(path, offset, text)` once the path is known."""
+    """The text of the file in `{"path": ..., "content": ...}`, as `(path, offset, text)` once the path is known."""
 
     def __init__(self) -> None:
         self._fields = StringFields(("path", "content"))
         self._path_so_far: list[str] = []
         self._path: str | None = None
-        """The complete path; None before that, and when it is not a safe one."""
+        """None while it is incomplete, and if it is not a safe path."""
         self._content: list[str] = []
 
     def feed(self, fragment: str) -> Sequence[Piece]:
@@ -214,31 +215,31 @@ class FileArguments:
                 text = whole_text(text)
                 self._content.append(text)
                 return [(self._path, offset, text)]
-        told: list[Piece] = []
+        file_pieces: list[Piece] = []
         for name, offset, text in pieces:
             if name == "path":
                 if offset == 0:
                     self._path_so_far = []
                 self._path_so_far.append(text)
                 continue
-            self._complete_path(told)
-            self._add_content(offset, text, told)
+            self._complete_path(file_pieces)
+            self._add_content(offset, text, file_pieces)
         if self._path_so_far and self._fields.open != "path":
-            self._complete_path(told)
-        return told
+            self._complete_path(file_pieces)
+        return file_pieces
 
-    def _add_content(self, offset: int, text: str, told: list[Piece]) -> None:
+    def _add_content(self, offset: int, text: str, file_pieces: list[Piece]) -> None:
         if offset == 0:
             self._content = []
         if offset + len(text) > MAX_TEXT_BYTES:
             return
-        text = whole_text(text)  # as in the file that will be written
+        text = whole_text(text)  # as it will be written
         self._content.append(text)
         if self._path is not None:
-            told.append((self._path, offset, text))
+            file_pieces.append((self._path, offset, text))
 
-    def _complete_path(self, told: list[Piece]) -> None:
-        """The path has ended: what is known of the content belongs to it."""
+    def _complete_path(self, file_pieces: list[Piece]) -> None:
+        """The path is complete: the content so far belongs to it."""
         if not self._path_so_far:
             return
         path, self._path_so_far = "".join(self._path_so_far), []
@@ -247,4 +248,4 @@ class FileArguments:
         except FileError:
             self._path = None
         if self._path is not None and self._content:
-            told.append((self._path, 0, "".join(self._content)))
+            file_pieces.append((self._path, 0, "".join(self._content)))
