@@ -1,1 +1,1 @@
-"""What every room may use: it knows nothing of runs, models or notebooks."""
+"""What every part of the package may use. It does not know runs, models or notebooks."""

@@ -1,4 +1,4 @@
-"""From synchronous code and other threads into ours: the one place that may nest an event loop."""
+"""Runs coroutines from synchronous code and other threads. Only this module nests an event loop."""
 
 import asyncio
 import threading
@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, also from inside a running loop (an old notebook, an outer magic).
+    """Runs a coroutine to its end, also inside a running event loop, as in old notebooks and nested magics.
 
-    An interrupt cancels the work, waits for it to put itself in order, then goes on up.
+    An interrupt cancels the coroutine, waits for it to finish, and is raised again.
     """
     try:
         loop = asyncio.get_running_loop()
@@ -31,7 +31,7 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
 
 
 def from_any_thread() -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Made on a loop: wraps functions so that other threads may call them, and they still run on that loop."""
+    """Returns a wrapper for functions that other threads call and that must run on the current event loop."""
     loop, home = asyncio.get_running_loop(), threading.get_ident()
 
     def wrap(function: Callable[..., Any]) -> Callable[..., None]:

@@ -11,7 +11,7 @@ class _Masking(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = mask(record.getMessage()), ()
         if record.exc_info:
-            # As text only: what draws a traceback by itself would draw the values in it.
+            # As text only: a handler that formats the exception itself would show the values in it.
             record.exc_text = mask(_FORMAT.formatException(record.exc_info))
             record.exc_info = None
         return True

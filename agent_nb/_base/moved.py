@@ -1,4 +1,4 @@
-"""Finds modules under their former names, so that pickles made with them still load."""
+"""Finds modules by their former names, so that old pickles still load."""
 
 import importlib
 import sys

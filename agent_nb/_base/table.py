@@ -1,4 +1,4 @@
-"""Rows that read well as text and as HTML, in any theme and when a notebook is not trusted."""
+"""A table that is readable as text and as HTML, in any theme and in untrusted notebooks."""
 
 from collections.abc import Collection, Sequence
 from html import escape
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Table:
-    """Columns, rows and a note below. Columns named in `numbers` are set to the right."""
+    """Columns, rows and a note below. The columns named in `numbers` are aligned right."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class Table:
 
     def _row(self, tag: str, cells: Sequence[Any]) -> str:
         sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)
-        told = (
+        html_cells = (
             f'<{tag} style="text-align:{side}">{escape(str(cell))}</{tag}>'
             for side, cell in zip(sides, cells, strict=True)
         )
-        return f"<tr>{''.join(told)}</tr>"
+        return f"<tr>{''.join(html_cells)}</tr>"

@@ -1,7 +1,7 @@
-"""The wire form of our values: plain JSON objects, told apart by their `type` tag.
+"""The wire form of values: plain JSON objects, distinguished by their `type` tag.
 
-Decoding follows the declared type of each field, never the look of the data, so a tool's arguments may
-hold `{"type": "text"}` and stay what they are.
+Decoding follows the declared types of fields, not the data, so a tool's arguments may contain `{"type": "text"}`
+and are not mistaken for a message part.
 """
 
 import base64
@@ -13,11 +13,11 @@ from functools import cache
 from typing import Any
 
 Json = dict[str, Any]
-"""A JSON object, as `json.loads` gives it."""
+"""A JSON object, as `json.loads` returns it."""
 
 
 def to_wire(value: Any) -> Any:
-    """The JSON form of a value; `from_wire` turns it back."""
+    """The JSON form of a value; `from_wire` reverses it."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, bytes):

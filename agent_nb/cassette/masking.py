@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.secrets import change_texts, mask, mask_pieces, whole_text
+from agent_nb._base.secrets import mask, mask_pieces
+from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.cassette.format import Attempt, Cassette, Gap, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.messages import Message, Part

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import write_atomically
-from agent_nb._base.secrets import whole_text
+from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch

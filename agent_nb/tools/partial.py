@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from agent_nb._base.secrets import whole_text
+from agent_nb._base.text import whole_text
 from agent_nb.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, safe_path
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from agent_nb._base.log import log
-from agent_nb._base.secrets import whole_text
+from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent_nb._base.secrets import StreamMasker, change_texts, mask, safe_text
+from agent_nb._base.secrets import mask, safe_text
+from agent_nb._base.stream_masker import StreamMasker
+from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import (
     Delta,

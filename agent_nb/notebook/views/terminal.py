@@ -4,7 +4,8 @@ import re
 import shutil
 import sys
 
-from agent_nb._base.secrets import StreamMasker, safe_text
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.stream_masker import StreamMasker
 from agent_nb.engine.handle import Handle
 from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.phase import ENDINGS, phase_after
