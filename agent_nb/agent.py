@@ -15,6 +15,7 @@ from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
 from agent_nb.cassette import Target, record
 from agent_nb.engine.config import RunConfig
+from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
@@ -28,7 +29,7 @@ from agent_nb.messages import Message
 from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
-from agent_nb.providers.prices import has_price, price_of
+from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
@@ -262,7 +263,8 @@ class Agent:
     def _prepare(self, opening: Opening) -> Prepared:
         if isinstance(self.provider, Playback):
             return self.provider.prepare(self._prepared(opening, self.toolbox))
-        self._check_price()
+        if self.limits.usd is not None:
+            check_price(self.provider.name)
         studio = self._image_studio()
         available = {INPUTS: opening.inputs, BASE_VARIANTS: opening.base_variants}
         needs = studio.serves | {need for need, value in available.items() if value}
@@ -304,13 +306,6 @@ class Agent:
             "approve": self.approve if isinstance(self.approve, str) else "function",
             **({"stack": stack} if stack else {}),
         }
-
-    def _check_price(self) -> None:
-        if self.limits.usd is not None and not has_price(self.provider.name):
-            raise ConfigError(
-                f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
-                "or limit `steps` and `seconds` instead."
-            )
 
     def _image_studio(self) -> Studio:
         """Makes the images. It may hold connections, so it is kept while the provider stays the same."""

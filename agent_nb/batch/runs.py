@@ -11,11 +11,11 @@ from agent_nb._base.wire import Json
 from agent_nb.batch import progress
 from agent_nb.batch.jobs import Job, UnavailableModel
 from agent_nb.batch.store import Store
+from agent_nb.engine.cost import check_price
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
 from agent_nb.messages import Usage
-from agent_nb.providers.prices import has_price
 from agent_nb.run.run import Run, total_cost
 
 if TYPE_CHECKING:
@@ -251,8 +251,4 @@ def _check_arguments(jobs: Sequence[Job], concurrency: int, budget: float | None
     if not isinstance(budget, int | float) or not budget > 0:
         raise ConfigError(f"`budget` is in US dollars and above 0, not {budget!r}.")
     for name in {job.provider.name for job in jobs}:
-        if not has_price(name):
-            raise ConfigError(
-                f"A budget needs a known price, and {name!r} has none. Leave the budget out, "
-                "or limit `steps` and `seconds` instead."
-            )
+        check_price(name)

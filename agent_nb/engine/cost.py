@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from agent_nb.errors import ConfigError
 from agent_nb.images.charge import Charge
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage
+from agent_nb.providers.prices import has_price
 
 CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
@@ -29,6 +31,15 @@ def estimate_tokens(messages: Sequence[Message], system: str = "") -> int:
                 case _:
                     pass
     return chars // CHARS_PER_TOKEN + images * TOKENS_PER_IMAGE
+
+
+def check_price(model: str) -> None:
+    """Raises `ConfigError` if the price of a model is unknown, so that no budget could be enforced."""
+    if not has_price(model):
+        raise ConfigError(
+            f"A budget needs a known price, and {model!r} has none. Leave the budget out, "
+            "or limit `steps` and `seconds` instead."
+        )
 
 
 class CostMeter:

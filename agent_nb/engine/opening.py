@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -78,9 +78,7 @@ def open_run(
     messages: Sequence[Message | Mapping[str, Any]] | None,
 ) -> Opening:
     """Builds the opening; raises `ConfigError` if the arguments are wrong or contradict each other."""
-    _check_kinds(prompt, files, base)
-    if base is not None and messages is not None:
-        raise ConfigError("Give either `base` or `messages`, not both: each is a conversation to continue.")
+    _check_arguments(prompt, files, base, messages)
     given = [to_message(message) for message in messages or ()]
     spoken = tuple(message for message in given if message.role != "system")
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
@@ -92,23 +90,35 @@ def open_run(
         notes.append(image_text(page=_has_page(start, spoken)))
     if own_images and earlier:
         notes.append(image_numbers(len(earlier), len(own_images)))
-    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *own_images)
-    return Opening(
+    opening = Opening(
         prompt=prompt,
         system=system,
         history=history,
-        question=Message(role="user", parts=parts),
+        question=_question(prompt, notes, own_images),
         files=start,
         images=own_images,
         earlier_images=earlier,
-        edited=_edited_files(base) - {safe_path(path) for path in files or ()},
-        base=base.id if base is not None else None,
-        base_variants=tuple(variant.files for variant in base.variants) if base is not None else (),
-        stack=base.settings.get("stack") if base is not None else None,
+    )
+    return opening if base is None else _continuing(opening, base, files or {})
+
+
+def _question(prompt: str, notes: Iterable[str], images: Iterable[Image]) -> Message:
+    parts: tuple[Part, ...] = (Text(prompt), *(Text("\n\n" + note) for note in notes), *images)
+    return Message(role="user", parts=parts)
+
+
+def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -> Opening:
+    """The opening with what it takes from the base run."""
+    return replace(
+        opening,
+        edited=_edited_files(base) - {safe_path(path) for path in files},
+        base=base.id,
+        base_variants=tuple(variant.files for variant in base.variants),
+        stack=base.settings.get("stack"),
     )
 
 
-def _check_kinds(prompt: object, files: object, base: object) -> None:
+def _check_arguments(prompt: object, files: object, base: object, messages: object) -> None:
     if not isinstance(prompt, str | None):
         raise ConfigError(
             f"The prompt is a {type(prompt).__name__}, not text. Describe what you want to be made."
@@ -120,6 +130,8 @@ def _check_kinds(prompt: object, files: object, base: object) -> None:
         raise ConfigError(f"`files` is a dict such as {{'index.html': page}}, not a {kind}.")
     if not isinstance(base, Run | None):
         raise ConfigError(f"`base` is the Run to continue, not a {type(base).__name__}.")
+    if base is not None and messages is not None:
+        raise ConfigError("Give either `base` or `messages`, not both: each is a conversation to continue.")
 
 
 def as_sequence(images: Any) -> Iterable[Any]:
@@ -130,8 +142,8 @@ def as_sequence(images: Any) -> Iterable[Any]:
     return images if many and not isinstance(images, str | bytes | bytearray | memoryview) else (images,)
 
 
-def _edited_files(base: Run | None) -> frozenset[str]:
-    if base is None or base.given_files is None:
+def _edited_files(base: Run) -> frozenset[str]:
+    if base.given_files is None:
         return frozenset()
     return frozenset(path for path, content in base.given_files.items() if base.files.get(path) != content)
 
