@@ -59,10 +59,10 @@ def test_a_policy_is_one_of_three_or_a_function(approve):
     ],
 )
 def test_what_an_agent_cannot_take_is_one_sentence(given, says):
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         Agent(**{"model": "demo:", **given})
-    assert says in str(told.value)
-    assert "\n" not in str(told.value)
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 async def test_a_budget_needs_a_known_price():
@@ -111,9 +111,9 @@ async def test_material_that_is_misspelt_is_refused():
 
 
 async def test_tools_are_offered_where_they_can_work():
-    from PIL import Image as Picture
+    import PIL.Image
 
-    agent, photo = Agent("demo:"), Picture.new("RGB", (2, 2))
+    agent, photo = Agent("demo:"), PIL.Image.new("RGB", (2, 2))
     without, given = (
         {spec.name for spec in agent.prepare("A page", images=images).tools} for images in ([], [photo])
     )
@@ -121,11 +121,11 @@ async def test_tools_are_offered_where_they_can_work():
     assert {"create_file", "edit_file"} <= without
 
 
-async def test_pictures_follow_the_words_of_the_prompt():
-    from PIL import Image as Picture
+async def test_images_follow_the_text_of_the_prompt():
+    import PIL.Image
 
     with ScriptedProvider([[text("ok")]]) as provider:
-        await Agent(provider).run("Like this", images=[Picture.new("RGB", (2, 2))])
+        await Agent(provider).run("Like this", images=[PIL.Image.new("RGB", (2, 2))])
     parts = provider.requests[0].messages[0].parts
     assert parts[0].text == "Like this"
     assert isinstance(parts[-1], Image)
@@ -168,10 +168,10 @@ async def test_the_stream_ends_with_exactly_one_end():
 async def test_sse_gives_names_and_json():
     with ScriptedProvider([[think("Hm."), text("Done.")]]) as provider:
         pairs = [pair async for pair in Agent(provider).sse("go")]
-    told = [(name, json.loads(data)) for name, data in pairs]
-    assert (told[0][0], told[-1][0]) == ("run_started", "run_finished")
-    assert [data["text"] for name, data in told if name == "text_delta"] == ["Done."]
-    assert [data["seq"] for _, data in told] == list(range(1, len(told) + 1))
+    events = [(name, json.loads(data)) for name, data in pairs]
+    assert (events[0][0], events[-1][0]) == ("run_started", "run_finished")
+    assert [data["text"] for name, data in events if name == "text_delta"] == ["Done."]
+    assert [data["seq"] for _, data in events] == list(range(1, len(events) + 1))
 
 
 async def test_an_unknown_vocabulary_is_refused_first():

@@ -15,8 +15,8 @@ from tests.support.wire.cases import CASE
 PROMPTS = {"bakery": "A bakery page", "florist": "A florist page"}
 
 
-def scripted(*words: str, **settings) -> Agent:
-    return Agent(ScriptedProvider([[text(word)] for word in words]), **settings)
+def scripted(*replies: str, **settings) -> Agent:
+    return Agent(ScriptedProvider([[text(reply)] for reply in replies]), **settings)
 
 
 async def test_a_second_call_asks_nothing(tmp_path):
@@ -107,7 +107,7 @@ async def test_secrets_are_not_saved(tmp_path):
     assert (await scripted().map([f"Use {secret}"], save=tmp_path)).loaded == 1
 
 
-async def test_pictures_survive_the_masking(tmp_path):
+async def test_images_survive_the_masking(tmp_path):
     data = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
     first = await scripted("One.").map(["A page"], files={"a.bin": data}, save=tmp_path)
     again = await scripted().map(["A page"], files={"a.bin": data}, save=tmp_path)

@@ -171,9 +171,9 @@ async def test_a_call_that_ended_before_the_stop_keeps_its_result():
     @tool
     def look_up() -> ToolOutput:
         """Finds much."""
-        return ToolOutput(text="line one\n" + "data " * 100, summary="100 finds", images=(picture,))
+        return ToolOutput(text="line one\n" + "data " * 100, summary="100 finds", images=(image,))
 
-    picture = Image(b"png")
+    image = Image(b"png")
     provider = ScriptedProvider([[call("look_up"), call("no_such_tool"), call("wait_for_ever")]])
     handle = Agent(provider, tools=[look_up, wait_for_ever]).start("go")
     await running.wait()
@@ -181,7 +181,7 @@ async def test_a_call_that_ended_before_the_stop_keeps_its_result():
     run = await handle
     found, unknown, cut = (use.result for use in run.tool_uses)
     assert [result.code for result in (found, unknown, cut)] == [None, "UNKNOWN_TOOL", "STOPPED"]
-    assert (found.text, found.images) == ("line one\n" + "data " * 100, (picture,))
+    assert (found.text, found.images) == ("line one\n" + "data " * 100, (image,))
     assert "Tools: look_up, wait_for_ever" in unknown.text
 
 

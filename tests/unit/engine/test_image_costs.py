@@ -1,4 +1,4 @@
-"""What pictures cost is part of what a run costs: told, held to the budget, and the same in a replay."""
+"""The cost of images is part of the cost of a run: reported, limited by the budget, and the same in a replay."""
 
 import json
 
@@ -27,7 +27,7 @@ from tests.support.wire import (
 PROMPT = "A page for a bakery"
 IMAGES = [{"prompt": f"A warm bakery, view {number}", "path": f"assets/{number}.png"} for number in range(8)]
 OPENAI = "openai:gpt-image-2.6-sunburst"
-PICTURE = (10 * 5 + 1290 * 30) / 1_000_000
+IMAGE_COST = (10 * 5 + 1290 * 30) / 1_000_000
 """What `openai_images` counts, at the published prices."""
 
 
@@ -53,7 +53,7 @@ async def server():
 
 
 def answer_images(server: WireServer, *, turns: list[Reply], **fields) -> None:
-    """Pictures for whoever asks for one; the turns of the model in order."""
+    """Images on request; the turns of the model in order."""
     left = list(turns)
 
     def answer(request) -> Reply:
@@ -66,12 +66,12 @@ def asked_for_images(server: WireServer) -> int:
     return sum("/images/" in request.path for request in server.requests)
 
 
-async def test_pictures_are_part_of_the_cost(server):
+async def test_images_are_part_of_the_cost(server):
     answer_images(server, turns=[draw(2), reply(Say("A page."))])
     async with agent_on(server) as agent:
         run = await agent.run(PROMPT)
-    assert run.cost == pytest.approx(talk(run) + 2 * PICTURE)
-    assert run.cost > 2 * PICTURE
+    assert run.cost == pytest.approx(talk(run) + 2 * IMAGE_COST)
+    assert run.cost > 2 * IMAGE_COST
     assert run.compare().rows()[0]["cost"] == run.manifest["cost"] == run.cost
 
 
@@ -81,12 +81,12 @@ async def test_the_cost_is_told_when_it_is_known(server):
         run = await agent.run(PROMPT)
     before, after, end = of(run, UsageUpdated)
     (finished,) = of(run, ToolFinished)
-    assert after.cost - before.cost == pytest.approx(2 * PICTURE)
+    assert after.cost - before.cost == pytest.approx(2 * IMAGE_COST)
     assert (after.usage, after.seq) == (before.usage, finished.seq - 1)
     assert end.cost == run.cost
 
 
-async def test_geminis_pictures_are_counted_too(server):
+async def test_geminis_images_are_counted_too(server):
     server.plan(draw(1), gemini_image(png(), said="Here."), reply(Say("A page.")))
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
@@ -95,10 +95,10 @@ async def test_geminis_pictures_are_counted_too(server):
     assert run.cost == pytest.approx(talk(run) + price_of_image(name, counted))
 
 
-async def test_an_answer_without_a_picture_is_charged(server):
-    said = {"promptTokenCount": 10, "candidatesTokenCount": 2000, "totalTokenCount": 2010}
-    said["candidatesTokensDetails"] = [{"modality": "TEXT", "tokenCount": 2000}]
-    server.plan(draw(1), gemini_image(said="I cannot.", usageMetadata=said), reply(Say("A page.")))
+async def test_an_answer_without_an_image_is_charged(server):
+    usage = {"promptTokenCount": 10, "candidatesTokenCount": 2000, "totalTokenCount": 2010}
+    usage["candidatesTokensDetails"] = [{"modality": "TEXT", "tokenCount": 2000}]
+    server.plan(draw(1), gemini_image(said="I cannot.", usageMetadata=usage), reply(Say("A page.")))
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
     assert not run.tool_uses[0].ok
@@ -116,7 +116,7 @@ async def test_edits_and_cutouts_are_counted(server):
     async with agent_on(server, usd=1.0) as agent:
         run = await agent.run(PROMPT)
     assert [use.ok for use in run.tool_uses] == [True] * 3
-    assert run.cost == pytest.approx(talk(run) + 3 * PICTURE)
+    assert run.cost == pytest.approx(talk(run) + 3 * IMAGE_COST)
 
 
 async def test_an_unknown_price_leaves_the_cost_unknown(server, monkeypatch):
@@ -139,12 +139,12 @@ async def test_an_unknown_price_draws_placeholders_under_a_budget(server, monkey
     assert run.cost == pytest.approx(talk(run))
 
 
-async def test_a_budget_may_buy_real_pictures(server):
+async def test_a_budget_may_buy_real_images(server):
     answer_images(server, turns=[draw(2), reply(Say("A page."))])
     async with agent_on(server, usd=1.0) as agent:
         run = await agent.run(PROMPT)
     assert (run.reason, asked_for_images(server)) == ("end_turn", 2)
-    assert run.cost == pytest.approx(talk(run) + 2 * PICTURE)
+    assert run.cost == pytest.approx(talk(run) + 2 * IMAGE_COST)
 
 
 async def test_a_batch_over_the_budget_is_never_sent(server):
@@ -155,13 +155,13 @@ async def test_a_batch_over_the_budget_is_never_sent(server):
     refused, drawn = run.tool_uses
     assert (refused.ok, drawn.ok) == (False, True)
     assert refused.summary == "The 8 images would cost about $0.36, and $0.20 of the budget is left."
-    told = json.loads(refused.result.text)
-    assert told["hint"] == "Ask for fewer, or go on without."
+    error = json.loads(refused.result.text)
+    assert error["hint"] == "Ask for fewer, or go on without."
     assert run.reason == "end_turn"
     assert run.cost < 0.2
 
 
-async def test_dear_pictures_are_expected_to_stay_dear(server):
+async def test_expensive_images_are_expected_to_stay_expensive(server):
     counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
     answer_images(server, turns=[draw(1), draw(2, "call_b"), reply(Say("A page."))], usage=counted)
     async with agent_on(server, usd=0.6) as agent:
@@ -170,7 +170,7 @@ async def test_dear_pictures_are_expected_to_stay_dear(server):
     assert run.tool_uses[1].summary.startswith("The 2 images would cost about $0.60, and $0.30")
 
 
-async def test_pictures_end_a_run_over_its_budget(server):
+async def test_images_end_a_run_over_its_budget(server):
     counted = {"input_tokens": 10, "output_tokens": 10_000, "total_tokens": 10_010}
     answer_images(server, turns=[draw(1), reply(Say("A page."))], usage=counted)
     async with agent_on(server, usd=0.1) as agent:
@@ -179,8 +179,8 @@ async def test_pictures_end_a_run_over_its_budget(server):
     assert run.cost > 0.3
 
 
-async def test_an_uncounted_picture_is_held_to_the_budget(server):
-    """A vendor that tells no usage leaves the cost unknown, and still buys no second picture."""
+async def test_an_uncounted_image_is_held_to_the_budget(server):
+    """A vendor that reports no usage leaves the cost unknown, and still buys no second image."""
     answer_images(server, turns=[draw(1), draw(1, "call_b"), reply(Say("A page."))], usage=None)
     async with agent_on(server, usd=0.08) as agent:
         run = await agent.run(PROMPT)
@@ -189,7 +189,7 @@ async def test_an_uncounted_picture_is_held_to_the_budget(server):
     assert run.cost is None
 
 
-async def test_variants_share_one_budget_for_pictures(server):
+async def test_variants_share_one_budget_for_images(server):
     """What one variant has under way is not there for the other."""
     turns = [draw(3), draw(3), *[reply(Say("A page."))] * 2]
 
@@ -202,17 +202,17 @@ async def test_variants_share_one_budget_for_pictures(server):
     assert asked_for_images(server) == 3
     assert sorted(variant.tool_uses[0].ok for variant in run.variants) == [False, True]
     costs = [variant.cost for variant in run.variants]
-    assert max(costs) == pytest.approx(min(costs) + 3 * PICTURE)
+    assert max(costs) == pytest.approx(min(costs) + 3 * IMAGE_COST)
     assert run.cost == pytest.approx(sum(costs))
     assert sorted(row["cost"] for row in run.compare().rows()) == sorted(costs)
 
 
-async def test_many_prompts_count_their_pictures(server):
+async def test_many_prompts_count_their_images(server):
     answer_images(server, turns=[draw(2), reply(Say("A page."))] * 3)
     async with agent_on(server) as agent:
-        runs = await agent.map([PROMPT, "A shop", "A garage"], concurrency=1, budget=3 * PICTURE)
+        runs = await agent.map([PROMPT, "A shop", "A garage"], concurrency=1, budget=3 * IMAGE_COST)
     assert [run.reason for run in runs] == ["end_turn", "budget", "budget"]
-    assert runs.cost > 3 * PICTURE
+    assert runs.cost > 3 * IMAGE_COST
 
 
 async def test_many_prompts_buy_nothing_unpriced(server, monkeypatch):
@@ -259,6 +259,6 @@ async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
                 handle.stop()
         run = await handle
     assert run.reason == "stopped"
-    assert run.cost == pytest.approx(talk(run) + PICTURE)
+    assert run.cost == pytest.approx(talk(run) + IMAGE_COST)
     again = await Agent(replay(tmp_path / "cut.jsonl")).run(PROMPT)
     assert facts(again) == facts(run)

@@ -38,5 +38,5 @@ def test_limits_may_be_left_open():
 async def test_a_run_tells_its_settings():
     with ScriptedProvider([[text("ok")]]) as provider:
         run = await Agent(provider, tools=[], limits=Limits(steps=3), approve="deny").run("go")
-    told = {name: run.settings[name] for name in ("steps", "seconds", "usd", "tools", "approve")}
-    assert told == {"steps": 3, "seconds": None, "usd": None, "tools": [], "approve": "deny"}
+    settings = {name: run.settings[name] for name in ("steps", "seconds", "usd", "tools", "approve")}
+    assert settings == {"steps": 3, "seconds": None, "usd": None, "tools": [], "approve": "deny"}

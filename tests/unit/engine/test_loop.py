@@ -127,9 +127,9 @@ async def test_arguments_stream_to_whole_json():
     wanted = {"path": "index.html", "old": "Bread", "new": "Cake"}
     run = await run_script([write()], [call("edit_file", wanted, fragment=3)], [text("ok")])
     edit = of(run, ToolStarted)[1].call_id
-    told = [event.text for event in of(run, ToolArgsDelta) if event.call_id == edit]
-    assert len(told) > 10
-    assert json.loads("".join(told)) == wanted
+    fragments = [event.text for event in of(run, ToolArgsDelta) if event.call_id == edit]
+    assert len(fragments) > 10
+    assert json.loads("".join(fragments)) == wanted
 
 
 async def test_a_fragment_is_told_once():

@@ -38,12 +38,12 @@ async def test_an_empty_prompt_is_refused(prompt):
     ],
 )
 async def test_what_a_run_cannot_take_is_one_sentence(given, says):
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         await Agent(ScriptedProvider([])).run(**{"prompt": "go", **given})
-    assert says in str(told.value)
+    assert says in str(raised.value)
 
 
-async def test_one_picture_is_taken_as_one(tmp_path):
+async def test_one_image_is_taken_as_one(tmp_path):
     shot = tmp_path / "shot.png"
     shot.write_bytes(png())
     drawn = PIL.Image.open(shot)
@@ -73,10 +73,10 @@ async def test_the_model_is_told_what_the_person_changed():
     assert first.html == PAGE
     with ScriptedProvider([[text("I see.")]]) as provider:
         run = await Agent(provider).run("Go on", base=edited)
-    told = provider.requests[0].messages[-1].text
-    assert "I changed `index.html`" in told
-    assert "+<!doctype html><h1>Cake</h1>" in told
-    assert "I added `note.txt`" in told
+    question = provider.requests[0].messages[-1].text
+    assert "I changed `index.html`" in question
+    assert "+<!doctype html><h1>Cake</h1>" in question
+    assert "I added `note.txt`" in question
     assert "Cake" in run.html
 
 
@@ -85,9 +85,9 @@ async def test_edits_of_a_run_without_files_add_up():
     edited = first.with_files({"a.txt": "one"}).with_files({"b.txt": "two"})
     with ScriptedProvider([[text("Seen.")]]) as provider:
         await Agent(provider).run("Go on", base=edited)
-    told = provider.requests[0].messages[-1].text
-    assert "I added `a.txt`" in told
-    assert "I added `b.txt`" in told
+    question = provider.requests[0].messages[-1].text
+    assert "I added `a.txt`" in question
+    assert "I added `b.txt`" in question
 
 
 async def test_files_given_are_shown_to_the_model():

@@ -1,4 +1,4 @@
-"""The calls of one turn: order, hooks, approval, and the card that says what the model is told."""
+"""The calls of one turn: order, hooks, approval, and a card that agrees with the result for the model."""
 
 import asyncio
 import datetime
@@ -199,10 +199,10 @@ async def test_a_failing_hook_is_told_to_the_model():
     for hooks in ({"before": [breaks]}, {"after": [breaks]}):
         run = await run_hooked([write()], [text("ok")], **hooks)
         (use,) = run.tool_uses
-        told = json.loads(use.result.text)
+        error = json.loads(use.result.text)
         assert run.reason == "end_turn"
-        assert told == {"error": "A hook failed: ZeroDivisionError: by zero", "code": "FAILED"}
-        assert (use.ok, use.summary) == (False, told["error"])
+        assert error == {"error": "A hook failed: ZeroDivisionError: by zero", "code": "FAILED"}
+        assert (use.ok, use.summary) == (False, error["error"])
 
 
 async def test_a_hook_must_give_words():

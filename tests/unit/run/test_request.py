@@ -1,9 +1,9 @@
-"""What each turn was sent, told again from the run."""
+"""The request of each turn, reconstructed from the run."""
 
 import json
 
 import pytest
-from PIL.Image import new as picture
+from PIL.Image import new as new_image
 
 from agent_nb import Agent, Limits, load
 from agent_nb._base.secrets import MASK, register
@@ -25,10 +25,10 @@ async def test_each_turn_tells_what_was_sent():
     ) as provider:
         run = await Agent(provider, limits=Limits(steps=3)).run("go")
     for step, sent in enumerate(provider.requests, 1):
-        told = run.request(step)
-        assert roles(told) == [message.role for message in sent.messages]
-        assert [tool["name"] for tool in told["tools"]] == [tool.name for tool in sent.tools]
-        assert told["system"] == sent.system
+        request = run.request(step)
+        assert roles(request) == [message.role for message in sent.messages]
+        assert [tool["name"] for tool in request["tools"]] == [tool.name for tool in sent.tools]
+        assert request["system"] == sent.system
     assert roles(run.request(3)) == ["user", "assistant", "tool", "assistant", "tool", "user"]
     assert run.request(2)["messages"][1]["parts"][0]["name"] == "create_file"
 
@@ -38,29 +38,29 @@ async def test_a_loaded_run_tells_its_history_too(tmp_path):
         first = await Agent(provider).run("go")
     with ScriptedProvider([[text("More.")]]) as provider:
         run = await Agent(provider).run("more", base=first)
-    told = load(run.save(tmp_path / "run.json")).request(1)
-    assert told == run.request(1)
-    assert roles(told) == [message.role for message in provider.requests[0].messages]
-    assert len(told["messages"]) == 5
+    request = load(run.save(tmp_path / "run.json")).request(1)
+    assert request == run.request(1)
+    assert roles(request) == [message.role for message in provider.requests[0].messages]
+    assert len(request["messages"]) == 5
 
 
-async def test_pictures_are_told_by_their_size():
+async def test_images_are_described_by_their_size():
     with ScriptedProvider([[text("Nice.")]]) as provider:
-        run = await Agent(provider).run("look", images=[picture("RGB", (64, 64))])
+        run = await Agent(provider).run("look", images=[new_image("RGB", (64, 64))])
     image = next(part for part in run.messages[0].parts if isinstance(part, Image))
-    told = run.request(1)["messages"][0]["parts"]
-    assert {"type": "image", "name": image.name, "data": f"image/png, {len(image.data):,} bytes"} in told
-    assert len(json.dumps([part for part in told if part["type"] == "image"])) < 200
+    parts = run.request(1)["messages"][0]["parts"]
+    assert {"type": "image", "name": image.name, "data": f"image/png, {len(image.data):,} bytes"} in parts
+    assert len(json.dumps([part for part in parts if part["type"] == "image"])) < 200
 
 
 async def test_secrets_are_masked_in_a_request():
     register("a-very-secret-value-7")
     with ScriptedProvider([[text("ok")]]) as provider:
         run = await Agent(provider).run("use a-very-secret-value-7 and sk-ant-0123456789abcdef01")
-    told = json.dumps(run.request(1), ensure_ascii=False)
-    assert "a-very-secret-value-7" not in told
-    assert "0123456789abcdef" not in told
-    assert told.count(MASK) == 2
+    request = json.dumps(run.request(1), ensure_ascii=False)
+    assert "a-very-secret-value-7" not in request
+    assert "0123456789abcdef" not in request
+    assert request.count(MASK) == 2
 
 
 @pytest.mark.parametrize("step", [0, 3, "2"])

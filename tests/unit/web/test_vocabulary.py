@@ -1,4 +1,4 @@
-"""`agent.sse`: our own words, and two vocabularies in use elsewhere."""
+"""`agent.sse`: its own vocabulary, and those of two other systems."""
 
 import json
 from typing import Any
