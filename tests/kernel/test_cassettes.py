@@ -119,9 +119,9 @@ def test_the_demo_by_name_is_no_mismatch(keyless):
         ("none -m replay:", "A page", "Name the cassette"),
         ("--record", "A page", "--record needs a name"),
         ("hero --record --live", "A page", "one of --record and --live"),
-        ("hero --force", "A page", "--force goes with --record"),
+        ("hero --force", "A page", "--force works only with --record"),
         ("hero --record -m demo:", "A form", "Give another name, or record over it with `--force`."),
-        ("hero -m replay:cassettes/hero.jsonl --record", "A page", "leave out --record"),
+        ("hero -m replay:cassettes/hero.jsonl --record", "A page", "Leave out --record"),
         ("hero --pace -1", "A page for a bakery", "--pace takes a number of at least 0"),
     ],
 )  # fmt: skip
@@ -194,7 +194,7 @@ def test_a_failure_is_recorded_when_forced(keyless, recorded):
 
 def test_a_dry_run_says_what_would_play(keyless):
     cell = keyless.run(CELL.replace("hero", "hero --dry-run"))
-    assert "Would play cassettes/hero.jsonl, recorded with anthropic:" in cell.stdout
+    assert "Cassette: cassettes/hero.jsonl, recorded with anthropic:" in cell.stdout
 
 
 def test_the_environment_sets_the_mode(recorded):
@@ -208,8 +208,8 @@ def test_the_environment_sets_the_mode(recorded):
         for line, says in (
             (f"other -m {MODEL}", "AGENT_NB_MODE=replay, and there is no cassette 'cassettes/other.jsonl'"),
             ("other", "and there is no cassette"),
-            (f"hero -m {MODEL} --live", "leave out --live"),
-            (f"hero -m {MODEL} --record", "leave out --record"),
+            (f"hero -m {MODEL} --live", "Leave out --live"),
+            (f"hero -m {MODEL} --record", "Leave out --record"),
             (f"other -m {MODEL} -i https://example.com/a.png", "is not fetched"),
         ):
             cell = kernel.run(f"%%agent {line}\nA page for a bakery")
@@ -226,7 +226,7 @@ def test_the_environment_sets_the_mode(recorded):
         assert kernel.run(CELL).status == "ok"
         assert len(server.requests) == 2
         kernel.run("os.environ['AGENT_NB_MODE'] = 'dead'")
-        assert "it can be record, replay or live" in kernel.run(CELL).errors
+        assert "Set it to record, replay or live" in kernel.run(CELL).errors
 
 
 def test_a_background_run_is_recorded_too(keyless, recorded):

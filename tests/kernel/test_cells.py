@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.kernels import start_kernel
 
-DEMO = "No API key found: this is the offline demo model."
+DEMO = "No API key found, so the offline demo model answers."
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_going_on_starts_from_the_same_run_each_time(kernel):
         ("x -m openai:gpt-6-sol", "`OPENAI_API_KEY`"),
         ("x --from nothing", "`nothing` is not defined. Run its cell first."),
         ("x --from DEMO", "not a Run"),
-        ("x --from hero -c", "either --from NAME or -c"),
+        ("x --from hero -c", "either --from NAME or -c, not both"),
         ("x -w nothing", "`nothing` is not defined"),
         ("x -t DEMO", "not a tool"),
         ("x -i no.png", "no.png"),
@@ -159,7 +159,7 @@ def test_runs_are_kept_and_can_be_loaded(kernel):
     kernel.run("import agent_nb; again = kept; del kept\n" + call)
     assert kernel.value("kept == again") == "True"
     kernel.run("del kept")
-    assert "brings back the saved one" in kernel.run("%%agent more --from kept\nBlue").errors
+    assert "loads the saved run" in kernel.run("%%agent more --from kept\nBlue").errors
     before = kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.json')))")
     kernel.run("%%agent unkept --no-save\nA form")
     assert kernel.value("len(list(__import__('pathlib').Path('.agent_nb/runs').glob('*.json')))") == before

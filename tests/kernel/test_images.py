@@ -70,7 +70,7 @@ def test_a_dry_run_shows_all_of_it(kernel):
     assert "Stack: vue" in printed
     assert "Only one colour: teal." in printed
     assert "About the pictures" in printed
-    assert "(picture red.png, " in printed
+    assert "(image red.png, " in printed
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_background_runs_go_on_while_cells_run(kernel, server):
 
 def test_a_background_run_can_be_stopped(kernel):
     kernel.run("%%agent slow -m demo: --background --pace 1\nA form")
-    assert "slow is running" in kernel.run("%agent runs").stdout
+    assert "`slow` is running" in kernel.run("%agent runs").stdout
     assert kernel.run("slow.stop(); (await slow).reason").result["text/plain"] == "'stopped'"
 
 

@@ -120,7 +120,7 @@ def test_the_cost_of_many_counts_once(kernel, server):
     kernel.run("runs = await real.map(prompts); best = runs[0]; same = best; runs")
     shown = kernel.run("%agent cost").displays[0]["text/plain"]
     assert shown.splitlines()[1].split()[:3] == ["anthropic:claude-opus-5-5", "2", "200,000"]
-    assert f"Together ${float(kernel.value('runs.cost')):.4f} in this session." in shown
+    assert f"Total in this session: ${float(kernel.value('runs.cost')):.4f}." in shown
 
 
 def test_an_error_leaves_no_bar(kernel):

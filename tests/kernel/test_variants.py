@@ -53,7 +53,7 @@ def test_a_cell_leaves_all_its_variants(page):
         ("-n 50", "1 to 8 variants in all, not 50"),
         ("-n 3 -m demo: -m demo: -m demo:", "not 9"),
         ("-n three", "-n takes a whole number of at least 1"),
-        ("-m replay:x.jsonl -m demo:", "leave out the other -m"),
+        ("-m replay:x.jsonl -m demo:", "Leave out the other -m"),
     ],
 )
 def test_wrong_numbers_say_what_there_can_be(page, options, says):
@@ -179,7 +179,7 @@ def test_a_cassette_of_variants_plays_without_a_key(tmp_path):
 
 def test_a_dry_run_names_all_that_would_be_asked(page):
     cell = page.kernel.run(f"%%agent x -m demo: -m {MODEL} -n 2 --dry-run\nA form")
-    assert f"Would ask demo: 2 times and {MODEL} 2 times; nothing was sent." in cell.stdout
+    assert f"Dry run, nothing sent. Models: demo (2), {MODEL} (2)" in cell.stdout
     assert "for the first turn of all 4." in cell.stdout
 
 
@@ -207,4 +207,4 @@ def test_a_picked_race_counts_its_whole_cost(page, server):
     total = float(page.kernel.value("both.variants[1].cost"))
     page.kernel.run("both = both.pick(1)")
     (shown,) = page.kernel.run("%agent cost").displays
-    assert f"Together ${total:.4f} in this session." in shown["text/plain"]
+    assert f"Total in this session: ${total:.4f}." in shown["text/plain"]

@@ -1,4 +1,4 @@
-"""`%agent models | tools | runs | ...`: short tables about what there is, and runs brought back."""
+"""`%agent models | tools | runs | ...`: tables of models, tools, runs and costs; restoring and loading runs."""
 
 import difflib
 import inspect
@@ -6,13 +6,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.constants import MODEL_VARIABLE
-from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.model_name import DEMO, DEMO_MODEL
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 from agent_nb.notebook.session import Session
@@ -20,18 +20,19 @@ from agent_nb.notebook.session import Session
 if TYPE_CHECKING:
     from agent_nb.engine.session_costs import ModelCosts
     from agent_nb.images.maker import Studio
+    from agent_nb.providers import VendorInfo
     from agent_nb.run import Run
     from agent_nb.tools import Tool
 
 
 def run_command(session: Session, line: str) -> None:
-    """Runs `%agent <command>`; without one, prints the help."""
+    """Runs `%agent COMMAND`; prints the help if there is no command."""
     word, _, rest = line.strip().partition(" ")
     command = _COMMANDS.get(word or "help")
     if command is None:
         raise UsageError(_unknown(session, word, rest))
-    if rest.strip() and command not in _WITH_WORDS:
-        raise UsageError(f"`{session.command(word)}` takes nothing more, not {rest.strip()!r}.")
+    if rest.strip() and command not in _WITH_ARGUMENT:
+        raise UsageError(f"`{session.command(word)}` takes no argument, not {rest.strip()!r}.")
     try:
         command(session, rest.strip())
     except AgentError as error:
@@ -43,8 +44,8 @@ def _unknown(session: Session, word: str, rest: str) -> str:
     if near and not rest:
         return f"There is no command {word!r}. Did you mean `{session.command(near[0])}`?"
     return (
-        f"There is no command {word!r}. There are {', '.join(_COMMANDS)}. "
-        f"A prompt belongs in a cell, below the %%{session.defaults.magic_name} line."
+        f"There is no command {word!r}. The commands are {', '.join(_COMMANDS)}. "
+        f"Write a prompt in a cell, below a %%{session.defaults.magic_name} line."
     )
 
 
@@ -55,18 +56,26 @@ def _models(session: Session, rest: str) -> None:
     rows = [
         (
             f"{row.vendor}:{row.recommended}",
-            "ready" if row.key_present else f"set {row.key_variable}" if row.needs_key else "needs none",
-            _marks(row),
+            _key_state(row),
+            _abilities(row),
             row.note,
         )
         for row in catalog()
     ]
-    display(Table(("model", "key", "can do", ""), rows, "No models."))
+    display(Table(("model", "key", "can do", "note"), rows, "No models."))
 
 
-def _marks(row: Any) -> str:
-    able = {"thinking": row.thinking, "images": row.images, "streams files": row.streams_arguments}
-    return ", ".join(name for name, can in able.items() if can)
+def _key_state(row: "VendorInfo") -> str:
+    if row.key_present:
+        return "ready"
+    if row.needs_key:
+        return f"set {row.key_variable}"
+    return "ready, no key needed" if row.vendor == DEMO else "no key needed"
+
+
+def _abilities(row: "VendorInfo") -> str:
+    abilities = {"thinking": row.thinking, "images": row.images, "streams files": row.streams_arguments}
+    return ", ".join(name for name, has in abilities.items() if has)
 
 
 def _tools(session: Session, rest: str) -> None:
@@ -75,8 +84,8 @@ def _tools(session: Session, rest: str) -> None:
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
-    named = session.defaults.model or os.environ.get(MODEL_VARIABLE) or default_model_name() or DEMO_MODEL
-    studio = studio_for_name(named)
+    model = session.defaults.model or os.environ.get(MODEL_VARIABLE) or default_model_name() or DEMO_MODEL
+    studio = studio_for_name(model)
     own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
     tools += [(tool, f"-t {name}") for name, tool in own.items()]
@@ -90,19 +99,19 @@ def _tools(session: Session, rest: str) -> None:
         )
         for tool, offered in tools
     ]
-    display(Table(("tool", "offered", "served by", "asks first", "what it does"), rows, "No tools."))
+    display(Table(("tool", "offered", "served by", "asks first", "description"), rows, "No tools."))
 
 
 def _when_offered(tool: "Tool", studio: "Studio") -> str:
     from agent_nb.images.maker import EDITS, INPUTS
     from agent_nb.tools.variants import BASE_VARIANTS
 
-    told = {
-        INPUTS: "with pictures (-i)",
+    conditions = {
+        INPUTS: "with images (-i)",
         EDITS: "with a key for OpenAI or Gemini",
         BASE_VARIANTS: "after variants (-n)",
     }
-    return ", ".join(told[need] for need in sorted(tool.needs - studio.serves)) or "always"
+    return ", ".join(conditions[need] for need in sorted(tool.needs - studio.serves)) or "always"
 
 
 def _runs(session: Session, rest: str) -> None:
@@ -112,7 +121,7 @@ def _runs(session: Session, rest: str) -> None:
 
     for handle in session.background.values():
         print(
-            f"{handle.name} is running: {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
+            f"`{handle.name}` is running, with {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
         )
     store = RunStore(session.home)
     saved = store.rows()
@@ -128,7 +137,7 @@ def _runs(session: Session, rest: str) -> None:
         for row in saved[-20:]
     ]
     empty = f"No saved runs in {store.folder}."
-    display(Table(("name", "when", "model", "ended", "to bring it back"), rows, empty))
+    display(Table(("name", "when", "model", "ended", "load with"), rows, empty))
 
 
 def _load(session: Session, rest: str) -> None:
@@ -140,7 +149,7 @@ def _load(session: Session, rest: str) -> None:
             f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
         )
     run = load_saved(session, rest.strip("\"'"))
-    print(f"`{run.name}` is back: {_about(run)}.")
+    print(f"Loaded `{run.name}`: {_about(run)}.")
 
 
 def _undo(session: Session, rest: str) -> None:
@@ -149,42 +158,42 @@ def _undo(session: Session, rest: str) -> None:
     from agent_nb.notebook.magic.store import RunStore
 
     if not rest:
-        raise UsageError(f"Name the run to put back, such as `{session.command('undo hero')}`.")
+        raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
     newer = session.namespace.get(rest)
     run = undo(session, rest)
-    print(f"`{rest}` is the run before again: {_about(run)}.")
+    print(f"Restored the previous run to `{rest}`: {_about(run)}.")
     newer_id = getattr(newer, "id", None)
     if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):
-        print(f"`{session.command(f'load {newer_id}')}` brings back the newer one.")
+        print(f"`{session.command(f'load {newer_id}')}` loads the newer one.")
 
 
 def _console(session: Session, rest: str) -> None:
     """[NAME]: what the previewed page has logged."""
     name = rest or "run"
-    # The widget's module is there once a run was watched, and too heavy to be loaded for this.
-    widget = sys.modules.get("agent_nb.notebook.live.hub")
-    hub = widget.existing_hub() if widget else None
+    # If no run was shown in the page, the module is not loaded yet, and importing it takes long.
+    module = sys.modules.get("agent_nb.notebook.live.hub")
+    hub = module.existing_hub() if module else None
     entries = hub.console_of(name) if hub else None
     if entries is None:
-        raise UsageError(f"No page of `{name}` was previewed in this session.")
+        raise UsageError(f"No page of `{name}` has been previewed in this session.")
     rows = [
         (str(entry.get("level", "")), str(entry.get("line") or ""), str(entry.get("text", "")))
         for entry in entries
     ]
-    display(Table(("level", "line", "what the page said"), rows, f"The page of `{name}` has logged nothing."))
+    display(Table(("level", "line", "message"), rows, f"The page of `{name}` has logged nothing."))
 
 
 def _about(run: "Run") -> str:
-    words = " ".join(run.prompt.split())
+    prompt = " ".join(run.prompt.split())
     files = ", ".join(run.files) or "no files"
-    return f"{words if len(words) <= 60 else words[:60] + '…'!r}, {files}"
+    return f"{prompt if len(prompt) <= 60 else prompt[:60] + '…'!r}, {files}"
 
 
 def _cost(session: Session, rest: str) -> None:
     """What this session has cost, by model."""
     from agent_nb.engine.session_costs import SESSION
 
-    accounts = SESSION.by_model()
+    costs = SESSION.by_model()
     rows = [
         (
             model,
@@ -194,24 +203,24 @@ def _cost(session: Session, rest: str) -> None:
             _cost_of(each),
             _replays(each),
         )
-        for model, each in accounts.items()
+        for model, each in costs.items()
     ]
-    note = f"Together {_dollars(sum(each.cost for each in accounts.values()))} in this session" + (
-        "; some prices are not known." if any(each.unpriced for each in accounts.values()) else "."
-    )
+    note = f"Total in this session: {_dollars(sum(each.cost for each in costs.values()))}."
+    if any(each.unpriced for each in costs.values()):
+        note += " Some prices are not known."
     heads = ("model", "runs", "tokens in", "tokens out", "cost", "replayed")
-    shown = len(heads) if any(each.replays for each in accounts.values()) else len(heads) - 1
+    shown = len(heads) if any(each.replays for each in costs.values()) else len(heads) - 1
     display(Table(heads[:shown], [row[:shown] for row in rows], "No runs yet.", note, heads[1:5]))
 
 
-def _cost_of(account: "ModelCosts") -> str:
-    if not account.unpriced:
-        return _dollars(account.cost)
-    return "not known" if account.unpriced == account.runs else f"more than {_dollars(account.cost)}"
+def _cost_of(costs: "ModelCosts") -> str:
+    if not costs.unpriced:
+        return _dollars(costs.cost)
+    return "not known" if costs.unpriced == costs.runs else f"at least {_dollars(costs.cost)}"
 
 
-def _replays(account: "ModelCosts") -> str:
-    return f"{account.replays}, recorded at {_dollars(account.recorded_cost)}" if account.replays else ""
+def _replays(costs: "ModelCosts") -> str:
+    return f"{costs.replays}, {_dollars(costs.recorded_cost)} when recorded" if costs.replays else ""
 
 
 def _dollars(cost: float) -> str:
@@ -222,8 +231,8 @@ def _config(session: Session, rest: str) -> None:
     """The settings and their values."""
     traits = sorted(session.defaults.traits(config=True).items())
     rows = [(name, repr(getattr(session.defaults, name)), trait.help) for name, trait in traits]
-    note = "Change one with %config AgentMagics.<name> = <value>."
-    display(Table(("name", "value", "what it is"), rows, "", note))
+    note = "Change a value with `%config AgentMagics.NAME = VALUE`."
+    display(Table(("name", "value", "meaning"), rows, "", note))
 
 
 def _log(session: Session, rest: str) -> None:
@@ -235,7 +244,7 @@ def _log(session: Session, rest: str) -> None:
     log.setLevel(levels[rest or "on"])
     if not log.handlers:
         log.addHandler(logging.StreamHandler())
-    print(f"Logging of agent_nb is {rest or 'on'}.")
+    print(f"The log of agent_nb is {rest or 'on'}.")
 
 
 def _help(session: Session, rest: str) -> None:
@@ -257,8 +266,8 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_WORDS = (_load, _undo, _console, _log)
-"""Those that take more than their name."""
+_WITH_ARGUMENT = (_load, _undo, _console, _log)
+"""The commands that take an argument."""
 
 
 def _first_line(text: str) -> str:

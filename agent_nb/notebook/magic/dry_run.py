@@ -1,4 +1,4 @@
-"""`--dry-run`: what would be sent, and about what it would cost; nothing is sent."""
+"""`--dry-run`: shows what would be sent and an estimate of its cost, without sending it."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ from agent_nb.providers.prices import estimate
 
 
 def show_dry_run(plan: Plan) -> None:
-    """Prints the request of the first turn in words."""
+    """Prints the request of the first turn."""
     print(safe_text(describe(plan)))
 
 
@@ -21,10 +21,10 @@ def describe(plan: Plan) -> str:
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     schemas = sum(len(json.dumps(spec.schema)) + len(spec.description) for spec in tools)
     tokens = estimate_tokens(messages, system) + schemas // CHARS_PER_TOKEN
-    costs = [estimate(name, tokens, 0) for name in plan.names]
+    costs = [estimate(name, tokens, 0) for name in plan.models]
     cost = None if None in costs else sum(each for each in costs if each is not None)
     lines = [
-        f"Would {_ask_or_play(plan)}; nothing was sent.",
+        f"Dry run, nothing sent. {_source(plan)}",
         f"About {tokens * len(costs):,} tokens in"
         + (f", ${cost:.4f}" if cost is not None else "")
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
@@ -40,20 +40,19 @@ def describe(plan: Plan) -> str:
                 case Text(text):
                     lines.append(_indented(text.strip()))
                 case Image():
-                    lines.append(f"    (picture {part.name or part.media_type}, {len(part.data):,} bytes)")
+                    lines.append(f"    (image {part.name or part.media_type}, {len(part.data):,} bytes)")
                 case _:
                     lines.append(f"    ({part.type})")
     return "\n".join(lines)
 
 
-def _ask_or_play(plan: Plan) -> str:
-    times = Counter(plan.names)
-    names = " and ".join(name if count == 1 else f"{name} {count} times" for name, count in times.items())
-    match plan.agent.provider:
-        case ReplayProvider(path=path):
-            return f"play {path}, recorded with {names}"
-        case _:
-            return f"ask {names}"
+def _source(plan: Plan) -> str:
+    """What would answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
+    counts = Counter(name.removesuffix(":") for name in plan.models)
+    names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
+    if isinstance(plan.agent.provider, ReplayProvider):
+        return f"Cassette: {plan.agent.provider.path}, recorded with {names}"
+    return f"Model{'' if len(counts) == 1 else 's'}: {names}"
 
 
 def _indented(text: str) -> str:

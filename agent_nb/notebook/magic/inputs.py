@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.context import lookup
-from agent_nb.notebook.magic.mode import Playing
+from agent_nb.notebook.magic.mode import CassettePlan
 
 DESIGNS = "design"
 """Folder for the user's design systems."""
@@ -19,12 +19,14 @@ SYSTEM_LIMIT = 100_000
 _WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGNS}/NAME.md` in the working directory, or the text itself"
 
 
-async def load_images(names: Iterable[str], namespace: Mapping[str, Any], playing: Playing) -> list[Image]:
+async def load_images(
+    names: Iterable[str], namespace: Mapping[str, Any], cassette: CassettePlan
+) -> list[Image]:
     """The images that `-i` names: variables, which can be lists of images, then paths and https URLs."""
     images = []
     for name in names:
         for label, source in _sources(name, namespace):
-            playing.check_image(source)
+            cassette.check_image(source)
             images.append(await asyncio.to_thread(to_image, source, label))
     return images
 

@@ -1,4 +1,4 @@
-"""Whether a cell asks the model, records it, or plays a cassette: the options, the environment, what is on disk."""
+"""Decides whether a cell asks the model, records it or plays a cassette."""
 
 import os
 from collections.abc import Sequence
@@ -26,47 +26,47 @@ INSTEAD = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Playing:
-    """What a cell is to do about cassettes."""
+class CassettePlan:
+    """How a cell uses its cassette."""
 
     mode: Mode
     path: str
-    """As the person reads it; relative to `folder`."""
+    """Relative to `folder`, for messages."""
     folder: Path
     named_models: tuple[str, ...]
-    """The models the person named; a cassette of others does not play."""
-    all_takes: bool
-    """`-m replay:`: every variant the cassette has, however many."""
+    """The models that the user named. The cassette must have been recorded with them."""
+    all_variants: bool
+    """`-m replay:...`: play every variant that the cassette has."""
     offline: bool
-    """`AGENT_NB_MODE=replay`: nothing may touch the network."""
+    """`AGENT_NB_MODE=replay`: no network access."""
     force: bool = False
 
     @property
-    def is_demo_anyway(self) -> bool:
-        """The demo was asked for by name, so a cassette that does not fit is no trouble."""
+    def is_optional(self) -> bool:
+        """Whether the demo was named, which can answer as well, so that a mismatched cassette is ignored."""
         return self.mode == "auto" and _all_demo(self.named_models)
 
     def provider(self, pace: float) -> ReplayProvider | None:
-        """The recorded model, if there is one to play."""
-        there = os.path.exists(locate(self.path, self.folder))  # also of a path that cannot be one
-        if self.mode in ("record", "live") or (self.mode == "auto" and not there):
+        """The cassette as a model; None if it is not to be played."""
+        exists = os.path.exists(locate(self.path, self.folder))  # `Path.exists` raises if it is too long
+        if self.mode in ("record", "live") or (self.mode == "auto" and not exists):
             return None
         try:
             return replay(self.path, pace=pace, folder=self.folder)
         except CassetteError as error:
-            if self.is_demo_anyway:
+            if self.is_optional:
                 return None
-            told = str(error).removesuffix(AGAIN).strip()
-            raise UsageError(f"{told} {INSTEAD if there else '`--record` writes one.'}") from None
+            problem = str(error).removesuffix(AGAIN).strip()
+            raise UsageError(f"{problem} {INSTEAD if exists else '`--record` writes one.'}") from None
 
     def matches(self, prepared: Sequence[Prepared], variants: int) -> bool:
-        """Whether the cassette was recorded for this very request; where it must be, raises what differs."""
-        count = len(prepared) if self.all_takes else variants
+        """Whether the cassette was recorded for this request; raises `UsageError` if it had to be."""
+        count = len(prepared) if self.all_variants else variants
         models = [name for name in self.named_models or (None,) for _ in range(count)]
-        found = prepared[0].differences(models)
-        if found and not self.is_demo_anyway:
-            raise UsageError(f"{self.path!r} was recorded with {' and '.join(found)}. {INSTEAD}")
-        return not found
+        differences = prepared[0].differences(models)
+        if differences and not self.is_optional:
+            raise UsageError(f"{self.path!r} was recorded with {' and '.join(differences)}. {INSTEAD}")
+        return not differences
 
     def check_network(self, model_name: str) -> None:
         if self.offline and not is_demo(model_name):
@@ -75,50 +75,48 @@ class Playing:
                 "Record one with `--record`, or use `-m demo:`."
             )
 
-    def check_image(self, picture: Any) -> None:
-        if self.offline and isinstance(picture, str) and picture.startswith(("https:", "http:")):
-            raise UsageError(
-                f"{MODE_VARIABLE}=replay, so {picture!r} is not fetched. Use a file beside the notebook."
-            )
+    def check_image(self, source: Any) -> None:
+        if self.offline and isinstance(source, str) and source.startswith(("https:", "http:")):
+            raise UsageError(f"{MODE_VARIABLE}=replay, so {source!r} is not fetched. Use a local file.")
 
 
-def choose_playing(session: Session, options: Options, base: Run | None) -> Playing:
-    """Reads the options and the environment; a contradiction is a `UsageError`."""
+def plan_cassette(session: Session, options: Options, base: Run | None) -> CassettePlan:
+    """Reads the options and the environment; raises `UsageError` if they contradict each other."""
     default = session.defaults.model or os.environ.get(MODEL_VARIABLE)
-    named = tuple(options.models or ([default] if default else ()))
+    models = tuple(options.models or ([default] if default else ()))
     mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
-    played = [name for name in named if is_replay(name)]
-    if played:
-        if mode in ("record", "live"):
-            raise UsageError(f"`-m {played[0]}` plays a cassette; leave out --{mode}.")
-        if len(named) > 1:
-            raise UsageError(
-                f"`-m {played[0]}` plays a cassette with all its variants; leave out the other -m."
-            )
-        if options.variants != 1:
-            raise UsageError(f"`-m {played[0]}` plays a cassette with all its variants; leave out -n.")
-        if options.cassette:
-            raise UsageError(f"`-m {played[0]}` names the cassette; leave out --cassette.")
-        mode, path, named = "replay", played[0].removeprefix(f"{REPLAY}:").strip(), ()
-        if not path:
-            raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero.jsonl`.")
+    replayed = next((name for name in models if is_replay(name)), None)
+    if replayed:
+        _check_replay(replayed, options, mode, models)
+        mode, path, models = "replay", replayed.removeprefix(f"{REPLAY}:").strip(), ()
     if mode == "record" and not (options.named or options.cassette):
-        raise UsageError(
-            "--record needs a name, such as `%%agent hero --record`: the cassette is called like it."
-        )
-    playing = Playing(
+        raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
+    if offline and mode in ("record", "live") and not _all_demo(models):
+        raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out --{mode}.")
+    return CassettePlan(
         mode=mode,
         path=Path(path).as_posix(),
         folder=session.home,
-        named_models=named,
-        all_takes=bool(played),
+        named_models=models,
+        all_variants=bool(replayed),
         offline=offline,
         force=options.force,
     )
-    if offline and mode in ("record", "live") and not _all_demo(named):
-        raise UsageError(f"{MODE_VARIABLE}=replay keeps every cell off the network; leave out --{mode}.")
-    return playing
+
+
+def _check_replay(name: str, options: Options, mode: Mode, models: Sequence[str]) -> None:
+    """Refuses the options that `-m replay:...` excludes."""
+    if mode in ("record", "live"):
+        raise UsageError(f"`-m {name}` plays a cassette. Leave out --{mode}.")
+    if len(models) > 1:
+        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out the other -m.")
+    if options.variants != 1:
+        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out -n.")
+    if options.cassette:
+        raise UsageError(f"`-m {name}` names the cassette. Leave out --cassette.")
+    if not name.removeprefix(f"{REPLAY}:").strip():
+        raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero.jsonl`.")
 
 
 def _all_demo(models: Sequence[str]) -> bool:
@@ -130,12 +128,12 @@ def _mode(options: Options, *, recordable: bool) -> tuple[Mode, bool]:
     switches: dict[Mode, bool] = {"record": options.record, "replay": options.replay, "live": options.live}
     chosen = [mode for mode, is_on in switches.items() if is_on]
     if len(chosen) > 1:
-        raise UsageError(f"Use one of --{' and --'.join(chosen)}: they contradict each other.")
+        raise UsageError(f"Use only one of --{' and --'.join(chosen)}.")
     default = os.environ.get(MODE_VARIABLE, "").strip().lower()
     if default and default not in MODES:
-        raise UsageError(f"{MODE_VARIABLE} is {default!r}; it can be {', '.join(MODES[:-1])} or {MODES[-1]}.")
+        raise UsageError(f"{MODE_VARIABLE} is {default!r}. Set it to {', '.join(MODES[:-1])} or {MODES[-1]}.")
     if options.force and "record" not in (*chosen, default):
-        raise UsageError("--force goes with --record: it lets it replace another cassette.")
+        raise UsageError("--force works only with --record.")
     if chosen:
         return chosen[0], default == "replay"
     if default == "record":
@@ -144,9 +142,9 @@ def _mode(options: Options, *, recordable: bool) -> tuple[Mode, bool]:
 
 
 def _default_path(options: Options, base: Run | None) -> str:
-    """`cassettes/NAME.jsonl`; a cell that goes on from NAME itself has its own, by the number of the prompt."""
+    """`cassettes/NAME.jsonl`, or `cassettes/NAME-2.jsonl` for a cell that continues NAME with its second prompt."""
     number = 1
     if base is not None and options.name == base.name:
-        ours = prompt_text("sum_up")
-        number += sum(1 for message in base.messages if message.role == "user" and message.text != ours)
+        inserted = prompt_text("sum_up")
+        number += sum(1 for message in base.messages if message.role == "user" and message.text != inserted)
     return f"cassettes/{options.name}.jsonl" if number == 1 else f"cassettes/{options.name}-{number}.jsonl"

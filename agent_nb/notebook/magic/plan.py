@@ -1,4 +1,4 @@
-"""From the options of a cell to everything a run needs. All that can be wrong is found here, before it starts."""
+"""Turns a cell and its options into a run that is ready to start. Mistakes are found here, before anything is sent."""
 
 import asyncio
 import hashlib
@@ -17,7 +17,7 @@ from agent_nb.engine.race import Race, count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_images
-from agent_nb.notebook.magic.mode import Playing, choose_playing
+from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.store import RunStore
@@ -30,7 +30,7 @@ from agent_nb.tools import Tool, Toolbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One cell, understood."""
+    """A cell that is ready to run."""
 
     name: str
     agent: Agent
@@ -41,22 +41,22 @@ class Plan:
     """The run of each variant, ready to start."""
     key: str
     note: str
-    """Lines to show first: why this model, what it is not shown; empty when there is nothing to say."""
+    """Lines to show first, such as what was masked; can be empty."""
 
     @property
-    def names(self) -> list[str]:
-        """The model of each variant."""
+    def models(self) -> list[str]:
+        """The model of each variant, by name."""
         return [prepared.config.provider.name for prepared in self.prepared]
 
     def start(self) -> Handle:
-        """Starts the run, or its variants at once."""
+        """Starts the run, or all its variants."""
         if len(self.prepared) == 1:
             return self.prepared[0].start()
         return Race(start_variants(self.prepared))
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, attended: bool) -> Plan:
-    """Reads variables and options; raises `UsageError` when the cell cannot run as written."""
+    """Reads variables, files and options; raises `UsageError` if the cell cannot run as written."""
     name = check_name(options.name, session.namespace)
     if not cell.strip():
         raise UsageError(
@@ -66,41 +66,41 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
     options = replace(options, stack=stack)
     count_variants(len(options.models), options.variants)
-    playing = choose_playing(session, options, base)
-    asked = await _read_prompt(session, options, cell, playing)
-    # With nobody watching there is no point in waiting; the run's own times stay the same.
+    cassette = plan_cassette(session, options, base)
+    prompt = await _read_prompt(session, options, cell, cassette)
+    # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
     note, prepared = "", list[Prepared]()
-    agent = await asyncio.to_thread(_replaying, session, options, playing, pace)
+    agent = await asyncio.to_thread(_replaying, session, options, cassette, pace)
     if agent is not None:
-        prepared = agent.prepare_variants(asked.text, images=asked.images, base=base)
-        if not await asyncio.to_thread(playing.matches, prepared, options.variants):
+        prepared = agent.prepare_variants(prompt.text, images=prompt.images, base=base)
+        if not await asyncio.to_thread(cassette.matches, prepared, options.variants):
             agent = None
     if agent is None:
-        names, note = choose_models(playing.named_models)
+        names, note = choose_models(session, cassette.named_models)
         for model_name in names:
-            playing.check_network(model_name)
+            cassette.check_network(model_name)
         models = await asyncio.to_thread(_providers, session, options, names, pace)
         agent = _agent(session, options, models[0])
-        if playing.mode == "record":
-            agent = agent.recording(playing.path, force=playing.force, folder=playing.folder)
+        if cassette.mode == "record":
+            agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder)
         prepared = agent.prepare_variants(
-            asked.text, models=models, variants=options.variants, images=asked.images, base=base
+            prompt.text, models=models, variants=options.variants, images=prompt.images, base=base
         )
     plan = Plan(
         name=name,
         agent=agent,
-        prompt=asked.text,
-        images=asked.images,
+        prompt=prompt.text,
+        images=prompt.images,
         base=base,
         prepared=tuple(prepared),
         key="",
-        note="\n".join(filter(None, (note, _masked_words(asked.masked)))),
+        note="\n".join(filter(None, (note, _masked_note(prompt.masked)))),
     )
     return replace(plan, key=_key(plan))
 
 
-async def _read_prompt(session: Session, options: Options, cell: str, playing: Playing) -> Described:
+async def _read_prompt(session: Session, options: Options, cell: str, cassette: CassettePlan) -> Described:
     """The cell's text and images, with what `-w`, `--cells` and `-i` add to them."""
     namespace = session.namespace
     parts = [expand(cell.strip(), namespace)]
@@ -109,7 +109,7 @@ async def _read_prompt(session: Session, options: Options, cell: str, playing: P
         parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
     if options.cells:
         parts.append(Described(recent_cells(session.shell, options.cells)))
-    images = await load_images(options.images, namespace, playing)
+    images = await load_images(options.images, namespace, cassette)
     return Described(
         text="\n\n".join(part.text for part in parts if part.text),
         images=(*(image for part in parts for image in part.images), *images),
@@ -117,36 +117,35 @@ async def _read_prompt(session: Session, options: Options, cell: str, playing: P
     )
 
 
-def _masked_words(masked: Sequence[str]) -> str:
-    told = ", ".join(dict.fromkeys(masked))
-    return f"Masked as secrets, so the model does not see them: {told}." if told else ""
+def _masked_note(masked: Sequence[str]) -> str:
+    names = ", ".join(dict.fromkeys(masked))
+    return f"Masked as secrets, so the model does not see them: {names}." if names else ""
 
 
 def _key(plan: Plan) -> str:
-    """The mark of its output: the same for the same request."""
-    base, others = plan.base.key if plan.base else "", plan.names[1:]
-    asked = (plan.prompt, plan.names[0], base, plan.agent.instructions or "")
-    pictures = [hashlib.sha256(image.data).hexdigest() for image in plan.images]
-    more = (others, plan.agent.stack, pictures)
-    return request_key(plan.name, *asked, *(each for each in more if each))
+    """Identifies the output: the same request has the same key."""
+    base, other_models = plan.base.key if plan.base else "", plan.models[1:]
+    request = (plan.prompt, plan.models[0], base, plan.agent.instructions or "")
+    images = [hashlib.sha256(image.data).hexdigest() for image in plan.images]
+    # Left out if empty, so that a request without them has the key that it always had.
+    extras = (other_models, plan.agent.stack, images)
+    return request_key(plan.name, *request, *(extra for extra in extras if extra))
 
 
-def choose_models(named: Sequence[str]) -> tuple[Sequence[str], str]:
-    """The models and a line about them: those named, else of the first vendor with a key, else the demo."""
+def choose_models(session: Session, named: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The models that were named, else that of the first vendor with a key, else the demo; and a note about it."""
     if named:
         return named, ""
-    found = default_model_name()
-    if found:
-        return (found,), ""
-    return (
-        (DEMO_MODEL,),
-        "No API key found: this is the offline demo model. `%agent models` shows how to use a real one.",
-    )
+    if default := default_model_name():
+        return (default,), ""
+    remedy = f"`{session.command('models')}` shows how to use another."
+    return (DEMO_MODEL,), f"No API key found, so the offline demo model answers. {remedy}"
 
 
 def _base(session: Session, options: Options, name: str) -> Run | None:
+    """The run to continue from."""
     if options.base and options.continues:
-        raise UsageError("Use either --from NAME or -c: both say where to go on from.")
+        raise UsageError("Use either --from NAME or -c, not both.")
     wanted = options.base or (name if options.continues else None)
     if wanted is None:
         return None
@@ -155,24 +154,24 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
         return value
     if value is not None:
         raise UsageError(
-            f"`{wanted}` is a {type(value).__name__}, not a Run, so there is nothing to go on from."
+            f"`{wanted}` is of type {type(value).__name__}, not a Run, so there is nothing to continue from."
         )
     saved = RunStore(session.home).newest(wanted)
     load = session.command(f"load {wanted}")
-    remedy = f"`{load}` brings back the saved one." if saved else "Run its cell first."
+    remedy = f"`{load}` loads the saved run." if saved else "Run its cell first."
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
 
-def _replaying(session: Session, options: Options, playing: Playing, pace: float) -> Agent | None:
-    """The agent of the cassette, if there is one: no key is looked for, no client is made."""
-    provider = playing.provider(pace)
+def _replaying(session: Session, options: Options, cassette: CassettePlan, pace: float) -> Agent | None:
+    """An agent that plays the cassette, if there is one. It needs no key and no client."""
+    provider = cassette.provider(pace)
     return _agent(session, options, provider) if provider else None
 
 
 def _providers(session: Session, options: Options, names: Sequence[str], pace: float) -> tuple[Provider, ...]:
     effort = options.effort or session.defaults.effort or None
     if options.pace is not None and not any(is_demo(name) for name in names):
-        raise UsageError(f"--pace is for a demo or a replay; {names[0]!r} takes its own time. Leave it out.")
+        raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
     paced: dict[str, Any] = {"pace": pace}
     return tuple(model(name, effort=effort, **(paced if is_demo(name) else {})) for name in names)
 
@@ -201,7 +200,7 @@ def _tools(session: Session, names: Iterable[str]) -> Toolbox:
         value = lookup(name, session.namespace)
         if not callable(value):
             raise UsageError(
-                f"`{name}` is a {type(value).__name__}, not a tool. Decorate a function with @tool."
+                f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
             )
         tools.append(value)
     return Toolbox.default(tools)

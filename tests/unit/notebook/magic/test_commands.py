@@ -84,7 +84,7 @@ async def test_a_background_run_is_listed_while_it_goes_on(shell):
     handle.label("slow", "slow")
     shell.session.background[handle.id] = handle
     await asyncio.sleep(0)
-    assert "slow is running" in shell.run("%agent runs").stdout
+    assert "`slow` is running" in shell.run("%agent runs").stdout
     handle.stop()
     await handle
 
@@ -109,28 +109,28 @@ def test_variants_are_counted_by_their_models(shell, fresh_session_costs):
     assert shell.run("%%agent hero -n 3 -m demo: -m demo:shop --pace 0 --plain\nA form").ok
     table = table_of(shell, "cost")
     assert [row(table, name).split()[1] for name in ("demo:", "demo:shop")] == ["3", "3"]
-    assert table.endswith("Together $0.0000 in this session.")
+    assert table.endswith("Total in this session: $0.0000.")
 
 
 def test_what_was_loaded_or_replayed_is_free(shell, fresh_session_costs, tmp_path):
     paid = ScriptedProvider([[text("done"), usage(input=1_000_000)]] * 2, name="anthropic:claude-opus-5-5")
     run = Agent(paid).recording(tmp_path / "a.jsonl").run_sync("go")
     before = table_of(shell, "cost")
-    assert before.endswith(f"Together ${run.cost:.4f} in this session.")
+    assert before.endswith(f"Total in this session: ${run.cost:.4f}.")
     shell.names["again"] = load(run.save(tmp_path / "a.json"))
     assert table_of(shell, "cost") == before
     Agent(replay(tmp_path / "a.jsonl")).run_sync("go")
     after = table_of(shell, "cost")
     assert row(after, run.model).split()[1] == "1"
-    assert row(after, run.model).endswith(f"1, recorded at ${run.cost:.4f}")
-    assert after.endswith(f"Together ${run.cost:.4f} in this session.")
+    assert row(after, run.model).endswith(f"1, ${run.cost:.4f} when recorded")
+    assert after.endswith(f"Total in this session: ${run.cost:.4f}.")
 
 
 def test_a_price_not_known_is_said(shell, fresh_session_costs):
     SESSION.add(replace(quick_run(), model="ollama:qwen3", cost=None))
     table = table_of(shell, "cost")
     assert row(table, "ollama:qwen3").endswith("not known")
-    assert table.endswith("Together $0.0000 in this session; some prices are not known.")
+    assert table.endswith("Total in this session: $0.0000. Some prices are not known.")
 
 
 def test_config_lists_every_default(shell):
@@ -160,13 +160,13 @@ def test_the_log_can_be_turned_up_and_down(shell, word, level):
     ("command", "says"),
     [
         ("modls", "There is no command 'modls'. Did you mean `%agent models`?"),
-        ("xyzzy", "There are models, tools, runs"),
-        ("make me a page", "A prompt belongs in a cell, below the %%agent line."),
-        ("tool for sale", "A prompt belongs in a cell, below the %%agent line."),
-        ("models please", "`%agent models` takes nothing more, not 'please'."),
+        ("xyzzy", "The commands are models, tools, runs"),
+        ("make me a page", "Write a prompt in a cell, below a %%agent line."),
+        ("tool for sale", "Write a prompt in a cell, below a %%agent line."),
+        ("models please", "`%agent models` takes no argument, not 'please'."),
         ("load", "Name a saved run, such as `%agent load hero`; `%agent runs` lists them."),
         ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
-        ("undo", "Name the run to put back, such as `%agent undo hero`."),
+        ("undo", "Name the run to restore, such as `%agent undo hero`."),
         ("undo hero", "There is no earlier run of `hero` in this session. `%agent runs` lists saved runs."),
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],

@@ -14,7 +14,7 @@ def dry(shell, line: str, prompt: str = "A page for a bakery") -> str:
 
 def test_a_dry_run_shows_the_request(shell):
     shown = dry(shell, "-m demo: --system 'Speak French.'")
-    assert shown.startswith("Would ask demo:; nothing was sent.\nAbout ")
+    assert shown.startswith("Dry run, nothing sent. Model: demo\nAbout ")
     assert "\nuser:\n    A page for a bakery\n" in shown
     assert "\n    Speak French.\n" in shown
 
@@ -40,7 +40,7 @@ def test_the_tools_are_those_of_the_run(shell):
 
 def test_pictures_are_named_not_printed(shell):
     shell.names["photo"] = Picture.new("RGB", (4, 4))
-    assert "(picture photo, " in dry(shell, "-m demo: -i photo")
+    assert "(image photo, " in dry(shell, "-m demo: -i photo")
 
 
 def test_the_conversation_before_is_shown(shell):
@@ -54,7 +54,7 @@ def test_the_conversation_before_is_shown(shell):
 def test_a_cassette_is_named(shell):
     assert shell.run("%%agent planned -m demo: --pace 0 --record\nA page for a bakery").ok
     shown = dry(shell, "")
-    assert shown.startswith("Would play cassettes/planned.jsonl, recorded with demo:; nothing was sent.")
+    assert shown.startswith("Dry run, nothing sent. Cassette: cassettes/planned.jsonl, recorded with demo\n")
 
 
 def test_a_dry_run_shows_no_secret(shell):

@@ -7,7 +7,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_images, system_names
-from agent_nb.notebook.magic.mode import Playing
+from agent_nb.notebook.magic.mode import CassettePlan
 
 RED = PIL.Image.new("RGB", (8, 6), "red")
 
@@ -69,9 +69,9 @@ def test_design_systems_are_listed(home: Path):
     assert system_names(home) == ["brand", "rules"]
 
 
-def playing(home: Path, *, offline: bool = False) -> Playing:
-    return Playing(
-        mode="auto", path="a.jsonl", folder=home, named_models=(), all_takes=False, offline=offline
+def playing(home: Path, *, offline: bool = False) -> CassettePlan:
+    return CassettePlan(
+        mode="auto", path="a.jsonl", folder=home, named_models=(), all_variants=False, offline=offline
     )
 
 

@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb.notebook.magic.mode import choose_playing
+from agent_nb.notebook.magic.mode import plan_cassette
 from tests.support.shells import quick_run
 
 PROMPT = "A form"
@@ -29,7 +29,7 @@ def recorded(shell, tmp_path, tape):
 
 
 def choose(shell, line: str, base=None):
-    return choose_playing(shell.session, shell.options(line), base)
+    return plan_cassette(shell.session, shell.options(line), base)
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wa
 @pytest.mark.parametrize(
     ("line", "variable", "says"),
     [
-        ("hero --record --live", "", "Use one of --record and --live"),
+        ("hero --record --live", "", "Use only one of --record and --live"),
         ("--record", "", "--record needs a name"),
-        ("hero --force", "", "--force goes with --record"),
+        ("hero --force", "", "--force works only with --record"),
         ("hero -m replay:", "", "Name the cassette to play"),
-        ("hero -m replay:x.jsonl --record", "", "leave out --record"),
-        ("hero -m replay:x.jsonl -m demo:", "", "leave out the other -m"),
-        ("hero -m replay:x.jsonl -n 3", "", "leave out -n"),
-        ("hero -m replay:x.jsonl --cassette y.jsonl", "", "leave out --cassette"),
-        ("hero", "sometimes", "AGENT_NB_MODE is 'sometimes'; it can be record, replay or live."),
-        ("hero --live", "replay", "keeps every cell off the network; leave out --live"),
+        ("hero -m replay:x.jsonl --record", "", "Leave out --record"),
+        ("hero -m replay:x.jsonl -m demo:", "", "Leave out the other -m"),
+        ("hero -m replay:x.jsonl -n 3", "", "Leave out -n"),
+        ("hero -m replay:x.jsonl --cassette y.jsonl", "", "Leave out --cassette"),
+        ("hero", "sometimes", "AGENT_NB_MODE is 'sometimes'. Set it to record, replay or live."),
+        ("hero --live", "replay", "allows no network access. Leave out --live"),
     ],
 )
 def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):

@@ -56,7 +56,7 @@ def test_undo_goes_back_run_by_run(shell):
         shell.run(f"{CELL}\n{prompt}")
     newest = shell.names["hero"]
     printed = shell.run("%agent undo hero").stdout
-    assert printed.startswith("`hero` is the run before again: 'A game', index.html.\n")
+    assert printed.startswith("Restored the previous run to `hero`: 'A game', index.html.\n")
     assert shell.names["files"] is shell.names["hero"].files
     assert shell.run("%agent undo hero").ok
     assert shell.names["hero"].prompt == "A form"
@@ -69,7 +69,7 @@ def test_undo_puts_back_what_the_person_edited(shell):
     shell.run(f"{CELL}\nA form")
     shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")
     shell.run(f"{CELL} --no-save\nA game")
-    assert "brings back the newer" not in shell.run("%agent undo hero").stdout
+    assert "loads the newer" not in shell.run("%agent undo hero").stdout
     assert shell.names["hero"] is shell.names["edited"]
 
 
@@ -109,7 +109,7 @@ def test_a_run_is_loaded_by_name_id_and_path(shell, tmp_path):
     ):
         shell.names["hero"] = None
         printed = shell.run(f"%agent load {wanted}").stdout
-        assert printed == f"`hero` is back: {run.prompt!r}, index.html.\n"
+        assert printed == f"Loaded `hero`: {run.prompt!r}, index.html.\n"
         assert shell.names["hero"] == run
         assert shell.names["files"] == run.files
 

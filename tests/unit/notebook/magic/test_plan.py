@@ -15,15 +15,15 @@ async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = F
     return await make_plan(shell.session, shell.options(line), cell, attended=attended)
 
 
-def test_the_first_vendor_with_a_key_is_asked(monkeypatch):
-    assert choose_models(["ollama:qwen3"]) == (["ollama:qwen3"], "")
-    names, note = choose_models(())
+def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
+    assert choose_models(shell.session, ["ollama:qwen3"]) == (["ollama:qwen3"], "")
+    names, note = choose_models(shell.session, ())
     assert list(names) == ["demo:"]
     assert "No API key found" in note
     monkeypatch.setenv("GEMINI_API_KEY", "test")
-    assert choose_models(())[0][0].startswith("gemini:")
+    assert choose_models(shell.session, ())[0][0].startswith("gemini:")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    names, note = choose_models(())
+    names, note = choose_models(shell.session, ())
     assert names[0].startswith("openai:")
     assert note == ""
 
@@ -39,10 +39,10 @@ async def test_an_empty_cell_is_refused(shell, cell):
     [
         ("x --from nothing", "`nothing` is not defined. Run its cell first."),
         ("x -c", "`x` is not defined"),
-        ("x --from number", "`number` is a int, not a Run"),
-        ("x --from hero -c", "either --from NAME or -c"),
+        ("x --from number", "`number` is of type int, not a Run"),
+        ("x --from hero -c", "either --from NAME or -c, not both"),
         ("x -w nothing", "`nothing` is not defined"),
-        ("x -t number", "`number` is a int, not a tool"),
+        ("x -t number", "`number` is of type int, not a tool"),
         ("x -t nothing", "`nothing` is not defined"),
     ],
 )
@@ -60,7 +60,7 @@ async def test_what_is_missing_is_named(shell, line, says):
         ("x -i no.png", "no.png"),
         (
             "x --pace 0 -m ollama:qwen3",
-            "--pace is for a demo or a replay; 'ollama:qwen3' takes its own time.",
+            "--pace works only for a demo or a replay, not for 'ollama:qwen3'.",
         ),
         ("x -n 9", "variant"),
         ("x -m opnai:gpt-6", "openai:"),
@@ -141,13 +141,13 @@ async def test_the_key_is_the_request(shell):
 
 async def test_several_models_make_several_variants(shell):
     made = await plan(shell, "-m demo: -m ollama:qwen3 -n 2")
-    assert made.names == ["demo:", "demo:", "ollama:qwen3", "ollama:qwen3"]
+    assert made.models == ["demo:", "demo:", "ollama:qwen3", "ollama:qwen3"]
 
 
 async def test_a_cassette_needs_no_key(shell):
     shell.run(f"%%agent hero {DEMO} --pace 0 --record\nA form")
     made = await plan(shell, "hero")
     assert made.prepared[0].playback is not None
-    assert (made.names, made.note) == (["demo:"], "")
+    assert (made.models, made.note) == (["demo:"], "")
     with pytest.raises(UsageError, match="recorded with"):
         await plan(shell, "hero", "A game")
