@@ -1,4 +1,4 @@
-"""What a run is doing, in a few words: its phase. The page uses the same wording (`phase.ts`, `state.ts`)."""
+"""What a run is doing, in a few words: its phase. `reduce` in `js/src/state.ts` uses the same wording."""
 
 from typing import assert_never
 

@@ -1,4 +1,4 @@
-"""`python -m docs.scripts.write_events` writes `js/src/events.ts`: the types of what the kernel sends to the page."""
+"""`python -m docs.scripts.write_events` writes `js/src/events.ts`: what the page shares with the kernel."""
 
 import types
 import typing
@@ -8,11 +8,12 @@ from typing import Any
 
 from agent_nb import errors, events, messages
 from agent_nb.notebook.live.protocol import Meta
+from agent_nb.phase import ENDINGS
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110
 HEADER = """\
-// Written by `make events` from `agent_nb/events.py` and `agent_nb/notebook/live/protocol.py`. Do not edit.
+// Written by `make events` from `events.py`, `phase.py` and `notebook/live/protocol.py` in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;
@@ -76,6 +77,11 @@ def interface(kind: type, *, base: str = "", tag: str = "") -> str:
     return "\n".join([f"export interface {kind.__name__}{base} {{", *lines, "}"])
 
 
+def _endings() -> str:
+    lines = [f'\t{reason}: "{ending}",' for reason, ending in ENDINGS.items()]
+    return "\n".join(["export const ENDINGS: Record<Reason, string> = {", *lines, "};"])
+
+
 def typescript() -> str:
     """What `js/src/events.ts` should contain."""
     kinds = typing.get_args(events.Event)
@@ -90,6 +96,7 @@ def typescript() -> str:
         union("Event", [kind.__name__ for kind in kinds]),
         union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
         interface(Meta),
+        _endings(),
     ]
     return "\n\n".join(blocks) + "\n"
 

@@ -1,4 +1,4 @@
-// Written by `make events` from `agent_nb/events.py` and `agent_nb/notebook/live/protocol.py`. Do not edit.
+// Written by `make events` from `events.py`, `phase.py` and `notebook/live/protocol.py` in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;
@@ -222,3 +222,15 @@ export interface Meta {
 	outcome: string | null;
 	network: boolean;
 }
+
+export const ENDINGS: Record<Reason, string> = {
+	end_turn: "done",
+	max_tokens: "cut off at the token limit",
+	max_steps: "stopped at the step limit",
+	max_seconds: "stopped at the time limit",
+	budget: "stopped at the budget",
+	refusal: "refused",
+	stopped: "stopped",
+	interrupted: "interrupted",
+	failed: "failed",
+};

@@ -1,7 +1,6 @@
 // The moments of a run: a person steps through its replay by them.
 
-import type { Event, ToolFinished } from "./events.ts";
-import { ENDINGS } from "./phase.ts";
+import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
 
 /** One moment: everything the model says, thinks or writes in one go, or one thing that happens. */
 export interface Moment {

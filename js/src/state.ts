@@ -1,18 +1,19 @@
 // What a run looks like so far: a pure function of its events. Only this file knows what an event means.
 
-import type {
-	Event,
-	FileChanged,
-	FileDelta,
-	Json,
-	Reason,
-	RunFinished,
-	Thumbnail,
-	TurnRetrying,
-	Usage,
+import {
+	ENDINGS,
+	type Event,
+	type FileChanged,
+	type FileDelta,
+	type Json,
+	type Reason,
+	type RunFinished,
+	type Thumbnail,
+	type TurnRetrying,
+	type Usage,
 } from "./events.ts";
 import { type Change, contents, type Draft, type FileState, joined, type Version } from "./filestate.ts";
-import { ENDINGS, retryPhase } from "./phase.ts";
+import { retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./toolrow.ts";
 
