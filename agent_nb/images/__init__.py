@@ -1,1 +1,1 @@
-"""Images: read, fetched, resized, drawn and cut out here. Vendors that make images are in `providers`."""
+"""Images: reading, fetching, resizing, placeholders and cutouts. Vendors that make images are in `providers`."""

@@ -1,4 +1,4 @@
-"""What was costly to make, kept for the next time: the newest of it, up to a number of bytes."""
+"""A cache of values that are costly to make: the most recently used, up to a number of bytes."""
 
 import threading
 from collections import OrderedDict
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Protocol, TypeVar
 
 OVERHEAD = 500
-"""Bytes that an entry takes beside its data, roughly."""
+"""Roughly the bytes that an entry takes in addition to its data."""
 
 
 class HasData(Protocol):
@@ -18,7 +18,7 @@ Made = TypeVar("Made", bound=HasData)
 
 
 class Cache:
-    """Values by key. Whoever keys them by a digest does not hold on to what they were made from."""
+    """Values by key. Use digests as keys, so that the cache does not keep what the values were made from."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -31,7 +31,7 @@ class Cache:
         return self._bytes
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """The value kept under the key, else a new one. Two threads may make it at once: one is kept."""
+        """The cached value, or a new one. If two threads make it at once, one of the two is kept."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

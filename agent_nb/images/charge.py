@@ -1,4 +1,4 @@
-"""What one call of a tool costs: expected before it is sent, paid as the vendor counts it."""
+"""What one tool call costs: an estimate before the request is sent, then what the vendor charged."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,19 +12,19 @@ def _no_budget() -> float | None:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Charge:
-    """Dollars. Makers `pay` what they were charged; a tool asks first with `expect`."""
+    """In dollars. A tool calls `expect` before it asks a maker, and makers `pay` what they were charged."""
 
     left: Callable[[], float | None] = _no_budget
-    """What is left of the budget; None when there is none."""
+    """What is left of the budget; None if there is none."""
     highest: float = 0.0
-    """The most that one item has cost so far in this run, where the expectation was too low."""
+    """The highest cost of one item in this run so far, used when an estimate is lower."""
     items: list[float | None] = field(default_factory=list)
-    """What was charged, one by one; None where the vendor's price or count is not known."""
+    """The cost of each item; None if the price or the token count is unknown."""
     _share: float = 0.0
     _pending: int = 0
 
     def expect(self, prices: Sequence[float | None], what: str) -> None:
-        """Sets aside what these are likely to cost; a ToolError where the budget clearly does not hold it."""
+        """Reserves the estimated cost of these items; raises ToolError if it exceeds the budget."""
         known = [max(price, self.highest) for price in prices if price]
         total, left = sum(known), self.left()
         if left is not None and total > left:
@@ -36,22 +36,22 @@ class Charge:
         self._share = total / len(known) if known else 0.0
 
     def pay(self, usd: float | None) -> None:
-        """One item was charged."""
+        """Records the cost of one item."""
         self.items.append(usd)
         if usd is not None:
             self._pending = max(0, self._pending - 1)
             self.highest = max(self.highest, usd)
 
     def end(self) -> None:
-        """Nothing more is under way: what is set aside is only for items whose cost is not known."""
+        """The call is over: only items of unknown cost stay reserved."""
         self._pending = min(self._pending, self.items.count(None))
 
     @property
     def total(self) -> float | None:
-        """What was charged; None when a part of it is not known."""
+        """The cost of all items; None if one is unknown."""
         return None if None in self.items else sum(usd for usd in self.items if usd is not None)
 
     @property
     def expected(self) -> float:
-        """What to count against the budget: what was charged and what is still set aside."""
+        """What counts against the budget: the known costs and what is still reserved."""
         return sum(usd for usd in self.items if usd is not None) + self._pending * self._share

@@ -1,7 +1,7 @@
-"""Pictures for the model: whatever a notebook holds becomes an `Image` every vendor takes.
+"""Converts what a notebook holds to an `Image` that every vendor takes.
 
-Libraries are recognised, never imported: an object can only be a figure if matplotlib is loaded. Pictures
-are re-encoded where a vendor would stumble (CMYK, palettes, animation, rotation) and scaled to limits.
+Libraries are recognised, never imported: an object can only be a figure if matplotlib is loaded. Images are
+re-encoded if a vendor may refuse them (CMYK, palettes, animation, rotation), and scaled to limits.
 """
 
 import base64
@@ -30,24 +30,24 @@ MAX_EDGE = 4096
 MAX_BYTES = 20_000_000
 MAX_PIXELS = 80_000_000
 SMALL_COPY = (1024, 60_000)
-"""Longest side and bytes of a picture where a saved notebook would otherwise grow too large."""
+"""Longest side and bytes of images in a saved notebook, which would otherwise grow too large."""
 THUMBNAIL_EDGE = 160
 THUMBNAIL_BYTES = 6_000
 MOST_THUMBNAILS = 12
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "AVIF", "TGA")
 _AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
-"""What Pillow raises for files that are cut short or wrong inside."""
+"""What Pillow raises for files that are truncated or damaged."""
 _VIDEOS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ogv", ".3gp")
 _cache = Cache(64_000_000)
-"""Pictures that were made smaller: a conversation sends the same ones with each turn."""
+"""Images that were scaled: a conversation sends the same ones with each turn."""
 _made: "weakref.WeakValueDictionary[int, Image]" = weakref.WeakValueDictionary()
-"""The pictures that were read or drawn here, by their `id`: they need no second look."""
+"""The images that were made here, by their `id`: they need no second check."""
 _KINDS = "a PIL image, a figure, an array, bytes, a path, a data: URL or an https: address"
 
 
 def to_image(obj: Any, name: str = "") -> Image:
-    """The picture in `obj`. An https address is fetched, blocking: call it off the loop."""
+    """The image in `obj`. An https address is fetched, blocking: call it off the loop."""
     match obj:
         case Image() if _made.get(id(obj)) is obj:
             return _remembered(replace(obj, name=name)) if name and name != obj.name else obj
@@ -63,28 +63,28 @@ def to_image(obj: Any, name: str = "") -> Image:
 
 
 def image_size(data: bytes, name: str = "") -> tuple[int, int]:
-    """Width and height, without reading the pixels."""
+    """Width and height, without reading the pil_image."""
     width, height = _open(data, name).size
     return width, height
 
 
 def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
-    """The picture within a vendor's limits; the same object when it already is."""
-    picture = _open(image.data, image.name)
+    """The image within a vendor's limits; the same object if it already is."""
+    pil_image = _open(image.data, image.name)
     if (
-        max(picture.size) <= max_edge
+        max(pil_image.size) <= max_edge
         and len(image.data) <= max_bytes
         and image.media_type in _AS_THEY_ARE.values()
     ):
         return image
     return _cache.get(
         (_digest(image), image.name, max_edge, max_bytes),
-        lambda: _encode(_upright(picture, image.name), image.name, max_edge, max_bytes),
+        lambda: _encode(_upright(pil_image, image.name), image.name, max_edge, max_bytes),
     )
 
 
 def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
-    """Small forms to show; of very many pictures, the rest by name only. Decodes: call it off the loop."""
+    """Small copies to show. Beyond the first few they have a name only. Decodes: call it off the loop."""
     return tuple(
         _cache.get(
             (_digest(image), image.name, drawn := number < MOST_THUMBNAILS),
@@ -101,12 +101,12 @@ def _digest(image: Image) -> bytes:
 def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:
     import PIL.Image
 
-    picture = _open(image.data, image.name)
-    width, height = picture.size
+    pil_image = _open(image.data, image.name)
+    width, height = pil_image.size
     data = b""
     if drawn:
-        picture.draft(None, (2 * THUMBNAIL_EDGE, 2 * THUMBNAIL_EDGE))
-        small = _scaled(_upright(picture, image.name), min(THUMBNAIL_EDGE, max(width, height)))
+        pil_image.draft(None, (2 * THUMBNAIL_EDGE, 2 * THUMBNAIL_EDGE))
+        small = _scaled(_upright(pil_image, image.name), min(THUMBNAIL_EDGE, max(width, height)))
         if small.mode == "RGBA":
             paper = PIL.Image.new("RGBA", small.size, "white")
             small = PIL.Image.alpha_composite(paper, small).convert("RGB")
@@ -121,7 +121,7 @@ def _from_text(text: str, name: str) -> Image:
         return _read(data_of_url(text), name)
     if scheme in ("http", "https", "ftp", "file") and ":/" in text:
         if scheme != "https":
-            raise ConfigError(f"Pictures are fetched over https only, not {scheme}: {text[:80]!r}.")
+            raise ConfigError(f"Images are fetched over https only, not {scheme}: {text[:80]!r}.")
         _refuse_video(_url_name(text))
         return _read(fetch_https(text, bounds=Bounds(bytes=MAX_BYTES)), name or _url_name(text))
     return _from_path(Path(text).expanduser(), name)
@@ -132,18 +132,18 @@ def _from_path(path: Path, name: str) -> Image:
     try:
         kind = path.stat()
         if stat.S_ISDIR(kind.st_mode):
-            raise ConfigError(f"{str(path)!r} is a folder, not a picture. Give a file in it.")
+            raise ConfigError(f"{str(path)!r} is a folder, not an image. Give a file in it.")
         if not stat.S_ISREG(kind.st_mode) and not stat.S_ISFIFO(kind.st_mode):  # a device may never end
             raise ConfigError(f"{str(path)!r} is not a file.")
         if kind.st_size > MAX_BYTES:
-            raise ConfigError(f"The picture {str(path)!r} is larger than {MAX_BYTES // 1_000_000} MB.")
+            raise ConfigError(f"The image {str(path)!r} is larger than {MAX_BYTES // 1_000_000} MB.")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"No picture at {str(path)!r}.") from None
+        raise ConfigError(f"No image at {str(path)!r}.") from None
     except (OSError, ValueError) as exc:
         why = getattr(exc, "strerror", None) or exc
-        raise ConfigError(f"The picture {str(path)[:200]!r} cannot be read: {why}.") from None
+        raise ConfigError(f"The image {str(path)[:200]!r} cannot be read: {why}.") from None
     return _read(data, name or path.name)
 
 
@@ -164,7 +164,7 @@ def _from_object(obj: Any, name: str) -> Image:
             data = drawn[0] if isinstance(drawn, tuple) else drawn
             if data:
                 return _read(base64.b64decode(data) if isinstance(data, str) else bytes(data), name)
-    raise ConfigError(f"{_called(name, type(obj).__name__)} is not a picture. Give {_KINDS}.")
+    raise ConfigError(f"{_called(name, type(obj).__name__)} is not an image. Give {_KINDS}.")
 
 
 def _figure(obj: Any, figure_class: type) -> Any:
@@ -185,29 +185,29 @@ def _from_array(array: Any, numpy: Any) -> Any:
         or not squeezed.size
     ):
         raise ConfigError(
-            f"An array of shape {array.shape} is not a picture: give (h, w), (h, w, 3) or (h, w, 4)."
+            f"An array of shape {array.shape} is not an image: give (h, w), (h, w, 3) or (h, w, 4)."
         )
     if squeezed.shape[0] * squeezed.shape[1] > MAX_PIXELS:
-        raise ConfigError(f"An array of shape {array.shape} is too large for a picture.")
+        raise ConfigError(f"An array of shape {array.shape} is too large for an image.")
     if squeezed.dtype.kind == "b":
         squeezed = squeezed * 255.0
     elif squeezed.dtype.kind == "f":
-        clean = numpy.nan_to_num(squeezed)
-        squeezed = clean * 255.0 if clean.max() <= 1.0 else clean
+        finite = numpy.nan_to_num(squeezed)
+        squeezed = finite * 255.0 if finite.max() <= 1.0 else finite
     elif squeezed.dtype.kind not in "iu":
-        raise ConfigError(f"An array of {array.dtype} is not a picture: its values must be numbers.")
+        raise ConfigError(f"An array of {array.dtype} is not an image: its values must be numbers.")
     return PIL.Image.fromarray(numpy.ascontiguousarray(numpy.clip(squeezed, 0, 255).astype("uint8")))
 
 
 def data_of_url(text: str) -> bytes:
-    """What a data: URL holds."""
+    """The data of a data: URL."""
     head, comma, body = text.partition(",")
     if not comma:
         raise ConfigError("A data: URL needs a comma before its data.")
     if head.lower().startswith("data:video/"):
         raise ConfigError(f"The data: URL is {VIDEO}")
     if len(body) > MAX_BYTES * 4 // 3 + 4:
-        raise ConfigError(f"The picture in the data: URL is larger than {MAX_BYTES // 1_000_000} MB.")
+        raise ConfigError(f"The image in the data: URL is larger than {MAX_BYTES // 1_000_000} MB.")
     try:
         if ";base64" in head:
             return base64.b64decode("".join(urllib.parse.unquote(body).split()), validate=True)
@@ -217,61 +217,61 @@ def data_of_url(text: str) -> bytes:
 
 
 def _read(data: bytes, name: str) -> Image:
-    """Bytes of a file, kept as they are when every vendor takes them so."""
+    """The image in the bytes of a file; they are kept unchanged if every vendor takes them."""
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{_called(name)} is larger than {MAX_BYTES // 1_000_000} MB.")
-    picture = _open(data, name)
-    _load(picture, name)
-    if picture.format in _AS_THEY_ARE and max(picture.size) <= MAX_EDGE and _is_plain(picture):
-        return _remembered(Image(data, _AS_THEY_ARE[picture.format], name))
-    return _encode(_upright(picture, name), name, MAX_EDGE, MAX_BYTES)
+    pil_image = _open(data, name)
+    _load(pil_image, name)
+    if pil_image.format in _AS_THEY_ARE and max(pil_image.size) <= MAX_EDGE and _is_plain(pil_image):
+        return _remembered(Image(data, _AS_THEY_ARE[pil_image.format], name))
+    return _encode(_upright(pil_image, name), name, MAX_EDGE, MAX_BYTES)
 
 
-def _is_plain(picture: Any) -> bool:
-    """One frame of grey or colours, with nothing about the camera or the place it was taken."""
+def _is_plain(pil_image: Any) -> bool:
+    """Has one frame, in grey or colour, and no metadata of a camera."""
     try:
-        return picture.mode in ("L", "RGB", "RGBA") and not picture.getexif() and _frames(picture) == 1
+        return pil_image.mode in ("L", "RGB", "RGBA") and not pil_image.getexif() and _frames(pil_image) == 1
     except _DAMAGE:
         return False
 
 
-def _frames(picture: Any) -> int:
-    return getattr(picture, "n_frames", 1)
+def _frames(pil_image: Any) -> int:
+    return getattr(pil_image, "n_frames", 1)
 
 
 def _open(data: bytes, name: str) -> Any:
     import PIL.Image
 
-    if word := _not_a_image(data):
-        raise ConfigError(f"{_called(name)} is {word}")
+    if kind := _not_an_image(data):
+        raise ConfigError(f"{_called(name)} is {kind}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
-            picture = PIL.Image.open(io.BytesIO(data), formats=_FORMATS)
+            pil_image = PIL.Image.open(io.BytesIO(data), formats=_FORMATS)
     except PIL.Image.DecompressionBombError:
         raise ConfigError(f"{_called(name)} has too many pixels; scale it down first.") from None
     except (PIL.UnidentifiedImageError, *_DAMAGE):
         raise ConfigError(
-            f"{_called(name)} is not a picture we can read: give a PNG, JPEG, WebP or GIF."
+            f"{_called(name)} is not an image that can be read: give a PNG, JPEG, WebP or GIF."
         ) from None
-    _check_size(picture, name)
-    return picture
+    _check_size(pil_image, name)
+    return pil_image
 
 
-def _check_size(picture: Any, name: str) -> None:
-    width, height = picture.size
+def _check_size(pil_image: Any, name: str) -> None:
+    width, height = pil_image.size
     if width * height > MAX_PIXELS:
         raise ConfigError(f"{_called(name)} has too many pixels ({width} x {height}); scale it down first.")
 
 
 def _refuse_video(file_name: str) -> None:
-    """By its name, before a large file is read or fetched."""
+    """Goes by the name, before a large file is read or fetched."""
     if file_name.lower().endswith(_VIDEOS):
         raise ConfigError(f"{file_name!r} is {VIDEO}")
 
 
-def _not_a_image(data: bytes) -> str:
-    """What the bytes are instead, for the kinds people try; empty when they may be a picture."""
+def _not_an_image(data: bytes) -> str:
+    """What the bytes are instead, for the kinds that people try; empty if they may be an image."""
     head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     lower = head.lower()
     if not data:
@@ -279,13 +279,13 @@ def _not_a_image(data: bytes) -> str:
     if lower.startswith(b"<svg") or (lower.startswith((b"<?xml", b"<!")) and b"<svg" in data[:4096].lower()):
         return "an SVG drawing, which models cannot see: save it as PNG."
     if lower.startswith((b"<!doctype html", b"<html")):
-        return "a web page, not a picture: give a screenshot of it, or the address of the picture itself."
+        return "a web page, not an image: give a screenshot of it, or the address of the image itself."
     if data[4:8] == b"ftyp" and data[8:12] in (b"heic", b"heix", b"mif1", b"msf1", b"heim", b"hevc"):
         return "a HEIC photo: save it as JPEG."
     if _is_video(data):
         return VIDEO
     if head.startswith(b"%PDF"):
-        return "a PDF, not a picture: save the page as PNG."
+        return "a PDF, not an image: save the page as PNG."
     return ""
 
 
@@ -301,48 +301,48 @@ def _is_video(data: bytes) -> bool:
     )
 
 
-def _load(picture: Any, name: str) -> None:
+def _load(pil_image: Any, name: str) -> None:
     try:
-        picture.load()
+        pil_image.load()
     except _DAMAGE:
-        raise ConfigError(f"{_called(name)} is damaged or cut short.") from None
+        raise ConfigError(f"{_called(name)} is damaged or truncated.") from None
 
 
-def _upright(picture: Any, name: str) -> Any:
-    """The first frame, turned as its camera meant it, in grey, RGB or RGBA."""
+def _upright(pil_image: Any, name: str) -> Any:
+    """The first frame, rotated as its metadata says, in grey, RGB or RGBA."""
     from PIL import ImageOps
 
-    _load(picture, name)
-    jpeg = picture.format == "JPEG"
+    _load(pil_image, name)
+    jpeg = pil_image.format == "JPEG"
     try:
-        if _frames(picture) > 1:
-            picture.seek(0)
-        upright: Any = ImageOps.exif_transpose(picture)
+        if _frames(pil_image) > 1:
+            pil_image.seek(0)
+        upright: Any = ImageOps.exif_transpose(pil_image)
     except _DAMAGE:
-        upright = picture.copy()
+        upright = pil_image.copy()
     if upright.mode.startswith("I") or upright.mode == "F":
         low, high = upright.getextrema()
         scale = 255.0 / (high - low) if high > low else 1.0
         upright = upright.convert("F").point(lambda value: (value - low) * scale).convert("L")
     elif upright.mode not in ("L", "RGB", "RGBA"):
-        sees_through = upright.mode in ("LA", "PA", "La", "RGBa") or "transparency" in upright.info
-        upright = upright.convert("RGBA" if sees_through else "RGB")
+        transparent = upright.mode in ("LA", "PA", "La", "RGBa") or "transparency" in upright.info
+        upright = upright.convert("RGBA" if transparent else "RGB")
     upright.format = "JPEG" if jpeg else "PNG"
     return upright
 
 
-def _encode(picture: Any, name: str, max_edge: int, max_bytes: int) -> Image:
-    """The picture as a file within the limits: fewer pixels, then JPEG or WebP, then fewer still."""
-    kind = picture.format or "PNG"
-    if max(picture.size) > max_edge:
-        picture = _scaled(picture, max_edge)
-    data = _saved(picture, kind)
+def _encode(pil_image: Any, name: str, max_edge: int, max_bytes: int) -> Image:
+    """Encodes within the limits: with fewer pixels, then as JPEG or WebP, then with fewer pixels still."""
+    kind = pil_image.format or "PNG"
+    if max(pil_image.size) > max_edge:
+        pil_image = _scaled(pil_image, max_edge)
+    data = _saved(pil_image, kind)
     if len(data) > max_bytes:
-        kind = "WEBP" if picture.mode == "RGBA" else "JPEG"
-        data = _saved(picture, kind)
-    while len(data) > max_bytes and max(picture.size) > 64:
-        picture = _scaled(picture, int(max(picture.size) * 0.75))
-        data = _saved(picture, kind)
+        kind = "WEBP" if pil_image.mode == "RGBA" else "JPEG"
+        data = _saved(pil_image, kind)
+    while len(data) > max_bytes and max(pil_image.size) > 64:
+        pil_image = _scaled(pil_image, int(max(pil_image.size) * 0.75))
+        data = _saved(pil_image, kind)
     if len(data) > max_bytes:
         raise ConfigError(f"{_called(name)} cannot be made smaller than {max_bytes} bytes.")
     return _remembered(Image(data, _AS_THEY_ARE[kind], name))
@@ -353,24 +353,24 @@ def _remembered(image: Image) -> Image:
     return image
 
 
-def _scaled(picture: Any, edge: int) -> Any:
-    ratio = edge / max(picture.size)
-    return picture.resize([max(1, round(side * ratio)) for side in picture.size], reducing_gap=2.0)
+def _scaled(pil_image: Any, edge: int) -> Any:
+    ratio = edge / max(pil_image.size)
+    return pil_image.resize([max(1, round(side * ratio)) for side in pil_image.size], reducing_gap=2.0)
 
 
-def _saved(picture: Any, kind: str, quality: int = 88) -> bytes:
+def _saved(pil_image: Any, kind: str, quality: int = 88) -> bytes:
     buffer = io.BytesIO()
     settings: dict[str, Any] = {} if kind == "PNG" else {"quality": quality}
-    picture.save(buffer, kind, **settings)
+    pil_image.save(buffer, kind, **settings)
     return buffer.getvalue()
 
 
 def _called(name: str, otherwise: str = "") -> str:
-    return repr(name) if name else (f"A {otherwise}" if otherwise else "The picture")
+    return repr(name) if name else (f"A {otherwise}" if otherwise else "The image")
 
 
 def _url_name(url: str) -> str:
     try:
         return urllib.parse.urlsplit(url).path.rpartition("/")[2]
-    except ValueError:  # not an address, as whoever reads it says
+    except ValueError:  # not an address; whoever fetches it will say so
         return ""

@@ -1,7 +1,7 @@
-"""Takes the background out of a picture: by asking a maker, with `rembg`, or here, by filling in from the border.
+"""Removes the background of an image: with an image model, with `rembg`, or locally by filling from the border.
 
-The local way follows what looks like the border until it meets something else. That is right for things on
-a plain or evenly shaded ground and wrong for scenes, and it says so.
+The local fill spreads from the border until it meets another colour. That works for subjects on a plain or
+evenly shaded background and not for scenes; its notes say so.
 """
 
 import asyncio
@@ -18,23 +18,24 @@ from agent_nb.images.maker import Cutting, ImageMaker, Order
 from agent_nb.messages import Image
 
 LIMITS = (
-    "Cut out locally, by filling in from the border: good on a plain background, not on scenes,"
-    " and holes inside the thing keep their background."
+    "Cut out locally, by filling from the border: good on a plain background, not on scenes,"
+    " and holes inside the subject keep their background."
 )
 _ASK = (
     "Remove the background completely and leave it transparent. Keep the main subject exactly as it is:"
     " same shape, colours, details, size and position."
 )
+_HINT = "It works for subjects on a plain background. Use the image with its background."
 _LEAST, _MOST = 0.02, 0.98
-"""Shares of the picture: with less taken there was no background, with more there is no thing."""
+"""Shares of the image: if less is removed there was no background, if more there is no subject left."""
 _TOLERANCE = (14, 56)
 _BUSY = 72
-"""A border that differs more than this from an even ground is a scene."""
+"""A border that differs more than this from an evenly shaded background is a scene."""
 _RUNS = re.compile(rb"\xff+")
 
 
-class AskingCutter:
-    """A maker that can leave the background out."""
+class MakerCutter:
+    """Has a maker of transparent images draw the image again."""
 
     def __init__(self, maker: ImageMaker) -> None:
         self._maker = maker
@@ -64,7 +65,7 @@ class RembgCutter:
 
 
 class BorderCutter:
-    """Needs nothing: fills in from the border."""
+    """Needs no package: fills from the border."""
 
     name = "local"
 
@@ -80,7 +81,7 @@ def _order(image: Image) -> Order:
 
 
 def local_cutter() -> RembgCutter | BorderCutter:
-    """The best that is installed; nothing is imported yet."""
+    """The best cutter that is installed; imports nothing yet."""
     return RembgCutter() if importlib.util.find_spec("rembg") is not None else BorderCutter()
 
 
@@ -91,53 +92,53 @@ def _with_rembg(image: Image) -> Image:
 
 
 def without_border(image: Image) -> Image:
-    """The picture as PNG, transparent where the border's colour reaches. Blocking."""
+    """The image as PNG, transparent as far as the colour of the border reaches. Blocking."""
     import PIL.Image
     from PIL import ImageChops, ImageFilter
 
-    picture = PIL.Image.open(io.BytesIO(image.data)).convert("RGBA")
-    alpha = picture.getchannel("A")
-    difference = _difference_from_ground(picture.convert("RGB"))
-    # What is transparent already is ground, whatever colour it hides.
+    pixels = PIL.Image.open(io.BytesIO(image.data)).convert("RGBA")
+    alpha = pixels.getchannel("A")
+    difference = _difference_from_background(pixels.convert("RGB"))
+    # Transparent pixels are background, whatever colour they hide.
     difference = ImageChops.multiply(difference, alpha.point(lambda value: 255 if value > 16 else 0))
     tolerance = _tolerance(difference)
-    ground = difference.point(lambda value: 255 if value <= tolerance else 0)
-    kept = ImageChops.invert(_reached_from_border(ground))
-    share = 1 - kept.histogram()[255] / (picture.width * picture.height)
+    background = difference.point(lambda value: 255 if value <= tolerance else 0)
+    subject = ImageChops.invert(_reached_from_border(background))
+    share = 1 - subject.histogram()[255] / (pixels.width * pixels.height)
     if not _LEAST <= share <= _MOST:
         raise ToolError(
-            "No plain background was found: filling in from the border took"
-            f" {share:.0%} of the picture, so it was left as it is.",
-            hint="It works for things on a plain ground. Use the picture with its background.",
+            "No plain background was found: filling from the border removed"
+            f" {share:.0%} of the image, so it was left as it is.",
+            hint=_HINT,
         )
-    soft = kept.filter(ImageFilter.GaussianBlur(0.6))
-    picture.putalpha(ImageChops.darker(alpha, soft))
+    soft = subject.filter(ImageFilter.GaussianBlur(0.6))
+    pixels.putalpha(ImageChops.darker(alpha, soft))
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
+    pixels.save(buffer, "PNG", optimize=True)
     return Image(buffer.getvalue(), "image/png", image.name)
 
 
-def _difference_from_ground(picture: Any) -> Any:
-    """How much each pixel differs from a ground shaded evenly between the four corners, 0 to 255."""
+def _difference_from_background(pixels: Any) -> Any:
+    """How much each pixel differs from a background shaded evenly between the four corners, 0 to 255."""
     import PIL.Image
     from PIL import ImageChops, ImageFilter
 
-    width, height = picture.size
+    width, height = pixels.size
     patch = max(1, min(width, height) // 24)
     corners = PIL.Image.new("RGB", (2, 2))
     for x, left in enumerate((0, width - patch)):
         for y, top in enumerate((0, height - patch)):
-            crop = picture.crop((left, top, left + patch, top + patch))
+            crop = pixels.crop((left, top, left + patch, top + patch))
             corners.putpixel((x, y), crop.resize((1, 1), PIL.Image.Resampling.BOX).getpixel((0, 0)))
-    # The centres of the four samples lie in the corners, so the outer half of the enlarged one is cut off.
+    # The samples are centred on the corners, so the outer half of the enlarged image is cut off.
     shaded = corners.resize((width, height), PIL.Image.Resampling.BILINEAR, box=(0.5, 0.5, 1.5, 1.5))
-    calm = picture.filter(ImageFilter.MedianFilter(3))
+    calm = pixels.filter(ImageFilter.MedianFilter(3))
     red, green, blue = ImageChops.difference(calm, shaded).split()
     return ImageChops.lighter(ImageChops.lighter(red, green), blue)
 
 
 def _tolerance(difference: Any) -> int:
-    """What still counts as ground: as much as the border itself varies, within reason."""
+    """How much a pixel of the background may differ: as much as the border itself varies, within limits."""
     width, height = difference.size
     histogram = [0] * 256
     sides = (
@@ -151,8 +152,8 @@ def _tolerance(difference: Any) -> int:
     usual = _quantile(histogram, 0.75)
     if usual > _BUSY:
         raise ToolError(
-            "The border of the picture is no plain background, so nothing was cut out.",
-            hint="It works for things on a plain ground. Use the picture with its background.",
+            "The border of the image is not a plain background, so nothing was cut out.",
+            hint=_HINT,
         )
     return min(max(round(usual * 1.5) + 10, _TOLERANCE[0]), _TOLERANCE[1])
 
@@ -166,12 +167,12 @@ def _quantile(histogram: list[int], share: float) -> int:
     return 255
 
 
-def _reached_from_border(ground: Any) -> Any:
-    """The part of a mask that hangs together with the border: runs of pixels, joined row by row."""
+def _reached_from_border(mask: Any) -> Any:
+    """The part of a mask that is connected to the border. Runs of pixels are joined row by row."""
     import PIL.Image
 
-    width, height = ground.size
-    data = ground.tobytes()
+    width, height = mask.size
+    data = mask.tobytes()
     runs: list[tuple[int, int]] = []
     rows: list[range] = []
     for y in range(height):
@@ -193,7 +194,7 @@ def _reached_from_border(ground: Any) -> Any:
 
 
 def _joined_groups(runs: list[tuple[int, int]], rows: list[range], width: int) -> Any:
-    """A function from a run's number to its group's; runs of neighbouring rows that touch are one group."""
+    """A function from a run's number to that of its group; runs that touch in adjacent rows are one group."""
     parent = list(range(len(runs)))
 
     def group(number: int) -> int:

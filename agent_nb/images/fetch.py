@@ -1,7 +1,7 @@
-"""Reads a file over https, and only from the public internet.
+"""Fetches a file over https, from the public internet only.
 
-Names are resolved first, private addresses refused, and the connection goes to the very address that was
-checked; each redirect is a new request with the same checks.
+Host names are resolved first, private addresses are refused, and the connection goes to the address that was
+checked. Each redirect is a new request with the same checks.
 """
 
 import http.client
@@ -16,15 +16,15 @@ from urllib.parse import quote, urljoin, urlsplit
 from agent_nb.errors import ConfigError
 
 REDIRECTS = (301, 302, 303, 307, 308)
-VIDEO = "a video, not a picture: give a frame of it, such as a screenshot."
-_KEPT = "/:?#[]@!$&'()*+,;=%~"
-"""What stands in an address for itself; the rest is quoted, such as letters with accents."""
+VIDEO = "a video, not an image: give a frame of it, such as a screenshot."
+_UNQUOTED = "/:?#[]@!$&'()*+,;=%~"
+"""Characters of an address that are not quoted; others are, such as letters with accents."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""Addresses that a gateway turns into the IPv4 address in their last four bytes."""
+"""A gateway translates these to the IPv4 address in their last four bytes."""
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the open internet."""
+    """Whether an IP address belongs to the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
     if ip.version == 6 and ip in _NAT64:
@@ -34,7 +34,7 @@ def is_public(address: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is read, and for how long it is waited."""
+    """The most bytes to read, and the most seconds to take."""
 
     bytes: int = 20_000_000
     seconds: float = 20.0
@@ -44,7 +44,7 @@ DEFAULT_BOUNDS = Bounds()
 
 
 def host_of(url: str) -> str:
-    """The host of an https address as the network knows it, with its port where that is not 443."""
+    """The host of an https address in ASCII, with its port if that is not 443."""
     host, port, _ = _place(url)
     try:
         host = host.encode("idna").decode()
@@ -63,7 +63,7 @@ def fetch_https(
 ) -> bytes:
     """The body behind an https address. Blocking: call it off the loop.
 
-    With `hosts`, from those alone: a redirect to another host is refused, since its address may carry data.
+    With `hosts`, only these are asked: a redirect to another host is refused, since its address may carry data.
     """
     deadline = time.monotonic() + bounds.seconds
     for _ in range(5):
@@ -76,7 +76,9 @@ def fetch_https(
             answer = _get(connection, target)
             if answer.status in REDIRECTS:
                 # http.client reads headers as Latin-1; most servers write UTF-8, and these are its bytes.
-                url = urljoin(url, quote(answer.getheader("location") or "", safe=_KEPT, encoding="latin-1"))
+                url = urljoin(
+                    url, quote(answer.getheader("location") or "", safe=_UNQUOTED, encoding="latin-1")
+                )
                 continue
             if answer.status != 200:
                 raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
@@ -95,7 +97,7 @@ def fetch_https(
 
 
 def _place(url: str) -> tuple[str, int, str]:
-    """Host, port and what to ask for there."""
+    """Host, port and request target."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or 443
@@ -104,11 +106,11 @@ def _place(url: str) -> tuple[str, int, str]:
     if parts.scheme != "https" or not host:
         raise ConfigError(f"Only https addresses are read, not {url!r}.")
     target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    return host, port, quote(target, safe=_KEPT)
+    return host, port, quote(target, safe=_UNQUOTED)
 
 
 class _Pinned(http.client.HTTPSConnection):
-    """Connects to the address that was checked, so that a name cannot change its mind in between."""
+    """Connects to the address that was checked, so that DNS cannot change it in between."""
 
     deadline = 0.0
 
@@ -134,7 +136,7 @@ class _Pinned(http.client.HTTPSConnection):
         self.sock = self._tls.wrap_socket(self._first_of(addresses), server_hostname=self.host)
 
     def _first_of(self, addresses: list[str]) -> socket.socket:
-        """Connected to the first that answers: a machine may have names for networks it is not on."""
+        """A connection to the first address that answers; not all may be reachable from here."""
         for address in addresses[:-1]:
             try:
                 return socket.create_connection((address, self.port), timeout=self.remaining())

@@ -1,4 +1,4 @@
-"""What the image tools ask for, and of whom."""
+"""The interfaces that the image tools use: orders, makers, cutters, and the studio that holds them."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,44 +7,44 @@ from agent_nb.images.charge import Charge
 from agent_nb.messages import Image
 
 EDITS = "image edits"
-INPUTS = "input pictures"
-"""What a tool may need to be of use: a maker that edits, pictures the person gave."""
+INPUTS = "input images"
+"""What a tool may need before it is offered: a maker that edits, images that the person gave."""
 ASPECTS = ("1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9")
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One picture to make: from words alone, or from pictures and what to do with them."""
+    """One image to make, from a prompt alone or from a prompt and images."""
 
     prompt: str
     aspect: str = ""
-    """One of `ASPECTS`; empty leaves it to the maker, who keeps that of the first picture."""
+    """One of `ASPECTS`; empty leaves it to the maker, which keeps that of the first image."""
     transparent: bool = False
     images: tuple[Image, ...] = ()
-    """What to start from; empty to make a new picture."""
+    """What to start from; empty to make a new image."""
 
 
 class ImageMaker(Protocol):
-    """Makes pictures. Raises `ProviderError` when one cannot be had, with words that can be shown."""
+    """Makes images. Raises `ProviderError`, with a message for the person, if one cannot be made."""
 
     @property
     def name(self) -> str:
-        """As people read it: `openai:gpt-image-2.6-sunburst`, `placeholder`."""
+        """As it is shown: `openai:gpt-image-2.6-sunburst`, `placeholder`."""
         ...
 
     note: str
-    """What the model and the person must know about every picture; empty for real ones."""
+    """What the model and the person must know about its images; empty for real ones."""
     edits: bool
-    """Takes orders with pictures."""
+    """Takes orders with images."""
     transparent: bool
-    """Can leave the background out."""
+    """Can make transparent backgrounds."""
 
     def price(self, order: Order) -> float | None:
-        """Dollars it is likely to cost: 0 when drawn here, None when not known."""
+        """The estimated cost in dollars: 0 for a local maker, None if unknown."""
         ...
 
     async def make(self, order: Order, charge: Charge) -> Image:
-        """The picture; what the vendor charged, also for an answer without one, is paid into `charge`."""
+        """The image. The vendor's charge goes into `charge`, also for an answer without an image."""
         ...
 
     async def close(self) -> None: ...
@@ -52,20 +52,20 @@ class ImageMaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """A picture without its background, and what is to be said about it."""
+    """An image without its background, and a note about it."""
 
     image: Image
     note: str = ""
 
 
 class Cutter(Protocol):
-    """Takes the background out of a picture. Raises `ProviderError` or `ToolError` when it cannot."""
+    """Removes the background of an image. Raises `ProviderError` or `ToolError` if it cannot."""
 
     @property
     def name(self) -> str: ...
 
     def price(self, image: Image) -> float | None:
-        """As a maker's."""
+        """The estimated cost in dollars, as `ImageMaker.price`."""
         ...
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting: ...
@@ -78,13 +78,13 @@ class Studio:
     maker: ImageMaker
     cutter: Cutter
     online: bool = True
-    """Whether pictures may be fetched from the internet."""
+    """Whether images may be fetched from the internet."""
     makers: tuple[ImageMaker, ...] = ()
-    """Those that may hold connections."""
+    """The makers that may hold connections."""
 
     @property
     def serves(self) -> frozenset[str]:
-        """What tools may need of it."""
+        """Which needs of tools it meets."""
         return frozenset({EDITS} if self.maker.edits else ())
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Pictures with no key: placeholders, drawn here. The same words give the same picture, and it says what it is."""
+"""Placeholder images, drawn locally and labelled as such. The same prompt gives the same image."""
 
 import asyncio
 import colorsys
@@ -15,7 +15,7 @@ from agent_nb.messages import Image
 
 LONG_EDGE = 960
 LABEL = "placeholder"
-_WORDS_AT_MOST = 160
+_LONGEST_PROMPT = 160
 _HUES = {
     "red": 2,
     "rose": 345,
@@ -64,7 +64,7 @@ Colour = tuple[int, int, int]
 
 
 class Placeholder:
-    """The maker for those without a key."""
+    """The maker that needs no key."""
 
     name = LABEL
     edits = False
@@ -72,7 +72,7 @@ class Placeholder:
 
     def __init__(self, why: str = "no image model was asked") -> None:
         self.note = (
-            f"This is a placeholder drawn locally, not a real picture: {why}."
+            f"This is a placeholder drawn locally, not a real image: {why}."
             " Tell the person so; do not pass it off as a photo or an illustration."
         )
 
@@ -87,15 +87,15 @@ class Placeholder:
 
 
 def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Image:
-    """Hills or bubbles in colours that the words suggest, labelled as a placeholder. Blocking."""
+    """Hills, or a plain tile if transparent, in colours that the prompt suggests, with a label. Blocking."""
     import PIL.Image
     import PIL.ImageDraw
 
     size = size_of(aspect)
     chance = random.Random(hashlib.sha256(prompt.encode("utf-8", "replace")).digest())
     colours = palette(prompt)
-    picture = PIL.Image.new("RGBA", size, (0, 0, 0, 0) if transparent else (*colours[0], 255))
-    pencil = PIL.ImageDraw.Draw(picture)
+    canvas = PIL.Image.new("RGBA", size, (0, 0, 0, 0) if transparent else (*colours[0], 255))
+    pencil = PIL.ImageDraw.Draw(canvas)
     if transparent:
         inset = min(size) // 24
         box = (inset, inset, size[0] - inset, size[1] - inset)
@@ -104,19 +104,19 @@ def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Imag
         _scenery(pencil, size, colours, chance)
     _label(pencil, size, colours, prompt)
     buffer = io.BytesIO()
-    (picture if transparent else picture.convert("RGB")).save(buffer, "PNG", optimize=True)
+    (canvas if transparent else canvas.convert("RGB")).save(buffer, "PNG", optimize=True)
     return Image(buffer.getvalue(), "image/png", LABEL)
 
 
 def size_of(aspect: str) -> tuple[int, int]:
-    """Pixels in exactly that ratio, the longer side near `LONG_EDGE`."""
+    """Width and height in exactly that ratio, the longer side close to `LONG_EDGE`."""
     wide, high = (int(part) for part in (aspect or "1:1").split(":"))
     factor = LONG_EDGE // max(wide, high)
     return wide * factor, high * factor
 
 
 def palette(prompt: str) -> tuple[Colour, ...]:
-    """From light to dark. The first colour word of the prompt decides the hue, else the words as a whole."""
+    """Five colours from light to dark. The first colour word decides the hue, or else a hash of the prompt."""
     words = re.findall(r"[a-z]+", prompt.lower())
     singular = [word[:-1] if word.endswith("s") and word[:-1] in _HUES else word for word in words]
     hues = [_HUES[word] for word in singular if word in _HUES]
@@ -135,7 +135,7 @@ def _colour(hue: float, lightness: float, vivid: float) -> Colour:
 
 
 def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], chance: random.Random) -> None:
-    """A disc in the sky and three ranges of hills; flat colours, so that the file stays small."""
+    """A disc in the sky and three ranges of hills, in flat colours to keep the file small."""
     width, height = size
     radius = min(size) * chance.uniform(0.09, 0.15)
     x, y = width * chance.uniform(0.15, 0.85), height * chance.uniform(0.16, 0.3)
@@ -152,7 +152,7 @@ def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], ch
 
 
 def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prompt: str) -> None:
-    """The word and what was asked for, in a plate in the middle."""
+    """The label and the prompt, on a plate in the middle."""
     import PIL.ImageFont
 
     width, height = size
@@ -160,7 +160,7 @@ def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prom
     head = PIL.ImageFont.load_default(size=round(unit * 1.25))
     body = PIL.ImageFont.load_default(size=unit * 0.8)
     shown = _plain(prompt)
-    shown = shown if len(shown) <= _WORDS_AT_MOST else shown[: _WORDS_AT_MOST - 1] + "…"
+    shown = shown if len(shown) <= _LONGEST_PROMPT else shown[: _LONGEST_PROMPT - 1] + "…"
     room = width * 0.78
     lines = _wrapped(shown, lambda text: float(pencil.textlength(text, font=body)), room)
     most = max(1, int((height * 0.7 - unit * 3) // (unit * 1.15)))
@@ -182,7 +182,7 @@ def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prom
 
 
 def _plain(text: str) -> str:
-    """The built-in font has the letters of English: accents are dropped, other scripts left out."""
+    """The built-in font covers ASCII only: accents are dropped, other scripts left out."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return " ".join(folded.split())
 
@@ -199,7 +199,7 @@ def _wrapped(text: str, measure: Any, room: float) -> list[str]:
 
 
 def _cut(line: str, measure: Any, room: float) -> str:
-    """A single word may be longer than a line."""
+    """Shortens a line of one word that is too long."""
     if measure(line) <= room:
         return line
     while len(line) > 1 and measure(line + "…") > room:

@@ -1,7 +1,7 @@
 """Anthropic's Messages API.
 
-Thinking blocks carry signatures that must come back exactly as they came, so the blocks of each answer
-ride on its message and are echoed in order.
+Thinking blocks carry signatures and must be sent back unchanged, so the blocks of each answer are kept on
+its message and echoed in order.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 VENDOR = "anthropic"
 MAX_TOKENS = 32_000
-"""The API requires a limit; this one holds where the model's own is not in the table."""
+"""The API requires a limit; this is the default for models without one in the table."""
 IMAGE_LIMITS = (2000, 3_700_000)
-"""Longest edge, and bytes: the service allows 5 MB after base64."""
+"""Longest edge in pixels, and bytes: the API allows 5 MB after base64."""
 
 _STOPS: dict[str, Stop] = {
     "end_turn": "end_turn",
@@ -101,7 +101,7 @@ def _body(settings: Settings, request: Request) -> Json:
 
 
 def _thinking(settings: Settings, max_tokens: int) -> Json:
-    """Thinking in the form the model takes, shown as summaries."""
+    """The thinking and effort parameters, in the form that the model takes."""
     family, effort = settings.family, settings.effort
     if effort == "none":
         return {"thinking": {"type": "disabled"}}
@@ -183,7 +183,7 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
 
 
 class _Decoder:
-    """One answer's events, decoded."""
+    """Decodes the events of one answer."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -241,7 +241,7 @@ class _Decoder:
         if kind == "thinking_delta":
             return (self._turn.thinking(delta["thinking"], index),)
         if kind == "signature_delta":
-            self._blocks[index]["signature"] = delta["signature"]  # it replaces, it does not append
+            self._blocks[index]["signature"] = delta["signature"]  # replaces, does not append
         elif kind == "citations_delta":
             self._cite(index, delta.get("citation") or {})
         return ()
@@ -274,7 +274,7 @@ class _Decoder:
         )
 
     def _complete(self, index: int) -> Json:
-        """The block as it must come back."""
+        """The block as it is sent back."""
         block = self._blocks[index]
         match block.get("type"):
             case "text":
@@ -299,7 +299,7 @@ def _usage(counts: Json) -> Usage:
 
 
 def _detail(stop_details: Json | None) -> str:
-    """The vendor's words for a refusal, else its category."""
+    """The vendor's explanation of a refusal, or its category."""
     details = stop_details or {}
     category = details.get("category") or ""
     return str(details.get("explanation") or category)
@@ -318,10 +318,10 @@ def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
 
     match exc:
         case anthropic.APIStatusError():
-            words = failure.words_of(exc.body) or exc.message
+            message = failure.message_in(exc.body) or exc.message
             code = f"{exc.type or ''} {exc.error_code or ''}"
             return failure.from_status(
-                settings, exc.status_code, words, code=code, headers=exc.response.headers
+                settings, exc.status_code, message, code=code, headers=exc.response.headers
             )
         case anthropic.APIConnectionError():
             return failure.from_network(settings, exc.__cause__ or exc)

@@ -10,7 +10,7 @@ Kind = Literal["text", "thinking", "call"]
 
 
 class _Open:
-    """A part that still grows: its fragments are joined once, at the end."""
+    """A part that is still growing: its fragments are joined once, at the end."""
 
     __slots__ = ("fragments", "id", "kind", "name")
 
@@ -32,7 +32,7 @@ class _Open:
 class Assembler:
     """One turn under construction. `key` is whatever the vendor keys a block by: an index or an id.
 
-    Text and thinking without a key go on with the last part if it is of that kind.
+    Text and thinking without a key are appended to the last part if it is of the same kind.
     """
 
     def __init__(self) -> None:
@@ -81,8 +81,8 @@ class Assembler:
         self, *, stop: Stop, usage: Usage, model: str, vendor: dict[str, Any] | None = None, detail: str = ""
     ) -> Turn:
         parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
-        kept = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
-        message = Message(role="assistant", parts=kept, vendor=vendor or {})
+        filled = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
+        message = Message(role="assistant", parts=filled, vendor=vendor or {})
         return Turn(message=message, stop=stop, usage=usage, model=model, detail=detail)
 
     def _block(self, kind: Kind, key: Any) -> _Open:

@@ -1,7 +1,7 @@
-"""The seam to a model: `Provider.stream(request)` yields pieces and ends with exactly one `Turn`.
+"""The interface to a model: `Provider.stream(request)` yields pieces and ends with exactly one `Turn`.
 
-A provider holds no state per stream. It raises `ProviderError` when the turn cannot be had; the engine
-decides whether to try again.
+A provider keeps no state per stream. It raises `ProviderError` when a turn fails; the engine decides
+whether to retry.
 """
 
 import asyncio
@@ -113,21 +113,21 @@ class UsagePiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A finished turn: what goes into the conversation, why it ended, what it used."""
+    """A finished turn: its message for the conversation, why it stopped, the tokens it used."""
 
     message: Message
     stop: Stop
     usage: Usage
     model: str
     detail: str = ""
-    """The vendor's words for a refusal."""
+    """The vendor's explanation of a refusal."""
 
 
 Piece = TextPiece | ThinkingPiece | CallStarted | CallPiece | UsagePiece | Turn
 
 
 class Provider(Protocol):
-    """A model of a vendor, ready to be asked."""
+    """A model that answers requests."""
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other.
 
-The servers agree on little, so this reads what it gets: a missing index, whole arguments as an object,
-thinking under either name, a tool turn that claims to have stopped.
+Servers differ, so the decoder accepts what they send: a missing index, whole arguments as an object,
+thinking in either of two fields, a tool turn that ends with `stop`.
 """
 
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 IMAGE_LIMITS = (2048, 5_000_000)
 NO_KEY = "none"
-"""The SDK wants some key; a server on one's own machine does not look at it."""
+"""The SDK requires a key; local servers ignore it."""
 
 _STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
 _REASONING = ("reasoning_content", "reasoning")
@@ -36,7 +36,7 @@ class ChatProvider(StreamingProvider):
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import openai
 
-        # The SDK takes OpenAI's own account names from the environment: they are not for other servers.
+        # The SDK reads OpenAI's organization and project from the environment; other servers must not get them.
         headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
         client = openai.AsyncOpenAI(
             api_key=self.settings.api_key or NO_KEY,
@@ -95,25 +95,25 @@ def _filled(fields: Json, effort: str) -> Json:
 
 def _messages(settings: Settings, request: Request) -> list[Json]:
     sent: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
-    pictures: list[Json] = []
-    sees = _sees(settings, request)
+    result_images: list[Json] = []
+    takes_images = _takes_result_images(settings, request)
     for message in request.messages:
-        if pictures and message.role != "tool":
-            sent.append({"role": "user", "content": pictures})
-            pictures = []
+        if result_images and message.role != "tool":
+            sent.append({"role": "user", "content": result_images})
+            result_images = []
         if message.role == "assistant":
             sent.append(_assistant(settings, message))
             continue
         for part in message.parts:
             if isinstance(part, ToolResult):
                 sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
-                pictures += _result_images(part) if sees else []
+                result_images += _result_images(part) if takes_images else []
         content = [block for part in message.parts for block in _user_blocks(part)]
         if content:
             plain = all(block["type"] == "text" for block in content)
             text = "\n".join(block["text"] for block in content) if plain else content
             sent.append({"role": "user", "content": text})
-    return [*sent, {"role": "user", "content": pictures}] if pictures else sent
+    return [*sent, {"role": "user", "content": result_images}] if result_images else sent
 
 
 def _assistant(settings: Settings, message: Message) -> Json:
@@ -139,20 +139,20 @@ def _user_blocks(part: Part) -> list[Json]:
             return []
 
 
-def _sees(settings: Settings, request: Request) -> bool:
-    """Whether pictures that tools made may be sent: to many a local model they would be the end of the run.
+def _takes_result_images(settings: Settings, request: Request) -> bool:
+    """Whether to send images from tool results.
 
-    One that the person gave pictures to can see.
+    Many local models refuse images, so a local one gets them only if the person gave it one.
     """
     given = any(isinstance(part, Image) for message in request.messages for part in message.parts)
     return settings.vendor.images and (given or not settings.vendor.local)
 
 
 def _result_images(result: ToolResult) -> list[Json]:
-    """Tool messages hold text alone here, so their pictures follow in a message of the user."""
+    """Tool messages can only hold text here, so their images follow in a user message."""
     if not result.images:
         return []
-    label = {"type": "text", "text": f"The pictures of {result.name} ({result.call_id}):"}
+    label = {"type": "text", "text": f"The images of {result.name} ({result.call_id}):"}
     return [label, *(_image(image) for image in result.images)]
 
 
@@ -171,7 +171,7 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
 
 
 class _Decoder:
-    """One answer's chunks, decoded."""
+    """Decodes the chunks of one answer."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -181,7 +181,7 @@ class _Decoder:
         self._stop = ""
         self._ids: dict[Any, str] = {}
         self._newest: dict[int, Any] = {}
-        """The key of the newest call with an index, where several have it."""
+        """The key of the latest call with an index, for servers that reuse one."""
         self._reasoning_field = ""
         self._reasoning_details: list[Json] = []
         self._refusal: list[str] = []
@@ -200,7 +200,7 @@ class _Decoder:
             if content := delta.get("content"):
                 pieces.append(self._turn.text(content))
             elif len(delta) > 1 or "tool_calls" not in delta:
-                pieces += self._seldom(delta)
+                pieces += self._rare(delta)
         if choice.get("finish_reason"):
             self._stop = choice["finish_reason"]
             self._model = data.get("model") or self._model
@@ -209,7 +209,7 @@ class _Decoder:
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """`[DONE]` or the end of the body: complete if a reason to finish was given, else cut."""
+        """`[DONE]` or the end of the body: complete if a finish reason came, else cut."""
         if not self._stop:
             return ()
         refusal = "".join(self._refusal)
@@ -228,8 +228,8 @@ class _Decoder:
             self._usage = _usage(data["usage"])
         return ()
 
-    def _seldom(self, delta: Json) -> Sequence[Piece]:
-        """Thinking under either name, and refusals."""
+    def _rare(self, delta: Json) -> Sequence[Piece]:
+        """Thinking in either field, and refusals."""
         for field in _REASONING:
             if isinstance(text := delta.get(field), str):
                 self._reasoning_field = self._reasoning_field or field
@@ -254,10 +254,10 @@ class _Decoder:
         return pieces
 
     def _key(self, call: Json, named: bool) -> Any:
-        """Which call a fragment belongs to: its index, else its id, else a name starts a new one.
+        """Which call a fragment belongs to: by its index, or its id; without either, a name starts a new call.
 
-        Some servers number every call 0: a name with another id is another call all the same, and what
-        follows without a name goes on with the newest of that number.
+        Some servers give every call the index 0. There, a name with a new id starts a new call, and fragments
+        without a name belong to the latest call with that index.
         """
         index, call_id = call.get("index"), call.get("id")
         if index is not None:
@@ -271,7 +271,7 @@ class _Decoder:
         return f"unnumbered {len(self._ids)}" if named else next(reversed(self._ids))
 
     def _echo(self) -> Json:
-        """The thinking, under the name it came with: some servers refuse a tool turn without it."""
+        """The thinking, in the field it came in: some servers refuse a tool turn without it."""
         echo: Json = {}
         if self._reasoning_field:
             echo[self._reasoning_field] = self._turn.joined("thinking", "thinking")
@@ -292,7 +292,7 @@ def _usage(counts: Json) -> Usage:
 
 
 def _event_error(settings: Settings, problem: Any) -> ProviderError:
-    """An error inside the stream; its code is a status, a word, or missing."""
+    """An error inside the stream. Its code is a status or a word, or missing."""
     if not isinstance(problem, dict):
         return failure.from_status(settings, 500, str(problem))
     code = str(problem.get("code") or problem.get("type") or "")

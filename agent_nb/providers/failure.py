@@ -1,4 +1,4 @@
-"""What went wrong with a vendor, in one sentence that names the remedy; and whether to try again."""
+"""Turns failures of a vendor into errors: one sentence that names the remedy, and whether to retry."""
 
 import email.utils
 import json
@@ -25,33 +25,33 @@ _QUOTA = re.compile(
     re.IGNORECASE,
 )
 _RETRY_STATUSES = (408, 409, 425, 429)
-_LONGEST_WORDS = 400
+_LONGEST_MESSAGE = 400
 
 
 def from_status(
-    settings: Settings, status: int, words: str, *, code: str = "", headers: Mapping[str, str] | None = None
+    settings: Settings, status: int, message: str, *, code: str = "", headers: Mapping[str, str] | None = None
 ) -> ProviderError:
-    """The error for an HTTP status (or the status an error event stands for) and the vendor's words."""
+    """The error for an HTTP status, or the one that an error event stands for, and the vendor's message."""
     headers = headers or {}
-    said = shortened(words)
-    if remedy := _remedy(settings, status, f"{code} {words}"):
+    line = shortened(message)
+    if remedy := _remedy(settings, status, f"{code} {message}"):
         what, what_to_do = remedy
-        return error(f"{what}: {said} {what_to_do}" if said else f"{what}. {what_to_do}")
+        return error(f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}")
     if status in _RETRY_STATUSES or status >= 500:
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
         return error(
-            f"{settings.vendor.title} {why} ({status}): {said} Try again in a while.",
+            f"{settings.vendor.title} {why} ({status}): {line} Try again in a while.",
             retryable=headers.get("x-should-retry") != "false",
             wait=retry_after(headers),
         )
     if 300 <= status < 400:
         where = headers.get("location", "another address")
         return error(f"{settings.server} redirects to {where}. Set `base_url` to the final address.")
-    return error(f"{settings.vendor.title} refused the request ({status}): {said}")
+    return error(f"{settings.vendor.title} refused the request ({status}): {line}")
 
 
 def _remedy(settings: Settings, status: int, text: str) -> tuple[str, str] | None:
-    """What a refusal means and what to do about it, for those that have a known remedy."""
+    """What a refusal means and what to do about it; None if no remedy is known."""
     title = settings.vendor.title
     out_of_quota = f"The {title} account has no quota or credit left", "Check its billing page."
     if status >= 500:
@@ -72,12 +72,12 @@ def _remedy(settings: Settings, status: int, text: str) -> tuple[str, str] | Non
         402: out_of_quota,
         403: (f"{title} does not allow this for your key", _key_remedy(settings)),
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
-        413: (f"The request is too large for {title}", "Send fewer or smaller pictures."),
+        413: (f"The request is too large for {title}", "Send fewer or smaller images."),
     }.get(status)
 
 
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:
-    """The error for a connection that could not be had, broke, or fell silent."""
+    """The error for a connection that failed, broke or went silent."""
     import httpx2
 
     match exc:
@@ -87,7 +87,7 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
             return error(f"{settings.server} cannot be used: {shortened(str(exc))} Check `base_url`.")
         case httpx2.TimeoutException():
             return error(
-                f"{settings.vendor.title} sent nothing for too long and was given up. Try again.",
+                f"{settings.vendor.title} sent nothing for too long. Try again.",
                 retryable=True,
             )
         case _:
@@ -105,21 +105,23 @@ def garbled(settings: Settings) -> ProviderError:
 
 
 def unexpected(settings: Settings, exc: BaseException) -> ProviderError:
-    """Something no mapping knows: a shape of answer we cannot read, or an SDK's own complaint."""
+    """For exceptions that no mapping knows, such as an answer of an unknown shape."""
     return error(
         f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {shortened(str(exc))}"
     )
 
 
 def not_an_api(settings: Settings, body: str) -> ProviderError:
-    """A 200 whose body is a page or a JSON object instead of a stream of events."""
+    """For a 200 whose body is a web page or a JSON object instead of a stream of events."""
     text = body.lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
-    if said := words_of(_json_or_none(text)):
-        return error(f"{settings.vendor.title} answered with an error instead of a stream: {shortened(said)}")
-    seen = repr(text[:80]) if text else "nothing"
-    return error(f"{settings.server} answered {seen} instead of a stream of events; check `base_url`.")
+    if message := message_in(_json_or_none(text)):
+        return error(
+            f"{settings.vendor.title} answered with an error instead of a stream: {shortened(message)}"
+        )
+    start = repr(text[:80]) if text else "nothing"
+    return error(f"{settings.server} answered {start} instead of a stream of events; check `base_url`.")
 
 
 def error(message: str, *, retryable: bool = False, wait: float | None = None) -> ProviderError:
@@ -128,7 +130,7 @@ def error(message: str, *, retryable: bool = False, wait: float | None = None) -
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds a vendor asks us to wait, from either header in any of its forms."""
+    """The seconds to wait before a retry, from either header in any of its forms."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
     value = headers.get("retry-after", "")
@@ -138,15 +140,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
 
 
-def words_of(body: Any) -> str:
-    """The message inside an error body, whichever of the vendors' shapes it has."""
+def message_in(body: Any) -> str:
+    """The message inside an error body, in any of the vendors' shapes."""
     match body:
         case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:
             return message
         case {"detail": str(message)}:
             return message
         case [first, *_]:
-            return words_of(first)
+            return message_in(first)
         case {"error": inner} if inner:
             return json.dumps(inner)
         case str():
@@ -155,13 +157,13 @@ def words_of(body: Any) -> str:
             return ""
 
 
-def shortened(words: str) -> str:
+def shortened(text: str) -> str:
     """One line, not too long, ending in a full stop."""
-    if words.lstrip().startswith("<"):
-        words = "it answered with a web page"
-    line = " ".join(words.split())
-    if len(line) > _LONGEST_WORDS:
-        line = line[:_LONGEST_WORDS].rstrip() + "…"
+    if text.lstrip().startswith("<"):
+        text = "it answered with a web page"
+    line = " ".join(text.split())
+    if len(line) > _LONGEST_MESSAGE:
+        line = line[:_LONGEST_MESSAGE].rstrip() + "…"
     return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."
 
 

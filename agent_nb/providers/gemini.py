@@ -1,7 +1,7 @@
 """Gemini's Interactions API, stateless: the one that streams function arguments.
 
-The SDK would build a class per event (1.4 ms each); here it only opens the stream. The steps of each
-answer, with their signatures, ride on its message and come back in order.
+The SDK would build a pydantic class for every event (1.4 ms each), so it only opens the stream. The steps of
+each answer, with their signatures, are kept on its message and sent back in order.
 """
 
 import json
@@ -45,7 +45,7 @@ _STATUS_OF = {
 class GeminiProvider(StreamingProvider):
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http)
-        # The client is kept beside its resource: dropped, it would close itself under the stream.
+        # Keep a reference to the client: it closes its connections when it is collected.
         return client, client.aio.interactions.with_streaming_response
 
     def body(self, request: Request) -> Json:
@@ -62,7 +62,7 @@ class GeminiProvider(StreamingProvider):
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
-    """The SDK's client on our connections, with its retries off. Its timeout is in milliseconds."""
+    """The SDK's client on the shared HTTP client, without retries. Its timeout is in milliseconds."""
     from google import genai
     from google.genai import types
 
@@ -102,7 +102,7 @@ def _body(settings: Settings, request: Request) -> Json:
 
 
 def _without_unfinished(messages: Sequence[Message]) -> tuple[Sequence[Message], str]:
-    """An answer that was cut for length goes on by its token, sent with the input it answered."""
+    """The messages without an unfinished last answer, and the token that continues it."""
     if messages and messages[-1].role == "assistant":
         token = messages[-1].vendor.get(VENDOR, {}).get("continuation_token", "")
         if token:
@@ -168,7 +168,7 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
 
 
 class _Decoder:
-    """One answer's events, decoded. Steps are keyed by their index."""
+    """Decodes the events of one answer. Steps are keyed by their index."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -228,8 +228,8 @@ class _Decoder:
         status = interaction.get("status") or "completed"
         problem = next((step["error"] for step in self._steps.values() if step.get("error")), None)
         if status in _FAILED:
-            said = problem or interaction.get("error") or {}
-            raise _event_error(self._settings, said.get("code"), said.get("message") or f"status {status}")
+            cause = problem or interaction.get("error") or {}
+            raise _event_error(self._settings, cause.get("code"), cause.get("message") or f"status {status}")
         stop: Stop = _STOPS.get(status) or ("tool_use" if self._turn.has_calls else "end_turn")
         echo: Json = {"steps": [self._complete(index) for index in sorted(self._steps)]}
         if stop == "go_on" and interaction.get("continuation_token"):
@@ -245,7 +245,7 @@ class _Decoder:
         )
 
     def _complete(self, index: int) -> Json:
-        """The step as it must come back."""
+        """The step as it is sent back."""
         step = self._steps[index]
         match step.get("type"):
             case "thought":
@@ -270,14 +270,14 @@ def _usage(counts: Json) -> Usage:
 
 
 def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
-    """An error inside a stream: its code is a number or Google's word for one."""
+    """An error inside the stream. Its code is a status or Google's name for one."""
     word = str(code or "")
     status = int(word) if word.isdigit() and len(word) == 3 else _STATUS_OF.get(word.upper(), 500)
     return failure.from_status(settings, status, str(message or word), code=word)
 
 
 def retry_delay(body: Any) -> float | None:
-    """Google says how long to wait inside the error: `"retryDelay": "17s"`."""
+    """Google puts the time to wait into the error's body: `"retryDelay": "17s"`."""
     found = re.search(r"['\"]retryDelay['\"]: ?['\"]([\d.]+)s", str(body))
     return float(found[1]) if found else None
 
@@ -288,9 +288,9 @@ def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
 
     match exc:
         case compat_errors.APIStatusError():
-            words = failure.words_of(exc.body) or exc.message
+            message = failure.message_in(exc.body) or exc.message
             headers: Mapping[str, str] = exc.response.headers
-            error = failure.from_status(settings, exc.status_code or 500, words, headers=headers)
+            error = failure.from_status(settings, exc.status_code or 500, message, headers=headers)
             error.retry_after = error.retry_after if error.retry_after is not None else retry_delay(exc.body)
             return error
         case compat_errors.APIConnectionError():

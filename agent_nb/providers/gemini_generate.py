@@ -1,7 +1,7 @@
-"""Gemini's `generate_content`, for models and gateways without Interactions. Arguments come whole.
+"""Gemini's `generate_content`, for models and gateways without Interactions. Arguments are not streamed.
 
-The SDK gives no way to its byte stream, so its chunks are iterated; the response behind them is caught
-by a hook, because only closing that one stops a stream at once.
+The SDK gives no access to the byte stream, so its chunks are iterated. A hook collects the HTTP response
+behind them, because only closing that stops a stream at once.
 """
 
 import base64
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 VENDOR = "gemini_generate"
 ANSWER_SECONDS = 900.0
-"""Here the SDK tells the server this limit too, and the server ends the whole answer at it."""
+"""The SDK sends this limit to the server too, which ends the whole answer when it is reached."""
 REFUSALS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
     | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
@@ -63,13 +63,13 @@ class GeminiGenerateProvider(VendorProvider):
                 yield piece
         except AgentError:
             raise
-        except Exception as exc:  # the one place where this vendor's failures become ours
+        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
             failed = sdk_error(self.settings, exc, opened)
         finally:
             for response in opened:
                 with contextlib.suppress(Exception):
                     await response.aclose()
-        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         if failed is not None:
             raise failed
 
@@ -169,7 +169,7 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
 
 
 class _Decoder:
-    """One answer's chunks, decoded."""
+    """Decodes the chunks of one answer."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -199,14 +199,14 @@ class _Decoder:
         return pieces
 
     def finish(self) -> Sequence[Piece]:
-        """The end of the chunks: complete if a reason was given, else cut."""
+        """The end of the chunks: complete if a finish reason came, else cut."""
         reason = self._reason
         if not reason:
             raise failure.cut(self._settings)
         stop = "refusal" if reason in REFUSALS else _STOPS.get(reason)
         if stop is None and reason not in _ENDS:
-            said = self._detail or reason
-            raise failure.from_status(self._settings, 500, f"the answer ended with {said}")
+            cause = self._detail or reason
+            raise failure.from_status(self._settings, 500, f"the answer ended with {cause}")
         return (
             self._turn.turn(
                 stop=stop or ("tool_use" if self._turn.has_calls else "end_turn"),
@@ -232,7 +232,7 @@ class _Decoder:
         return (self._turn.thinking(part.text) if part.thought else self._turn.text(part.text),)
 
     def _remember_text(self, text: str, extra: Json) -> None:
-        """A signed part stays alone and an empty one is kept for its signature; plain fragments join."""
+        """Joins unsigned fragments. A signed part stays separate, even an empty one, for its signature."""
         signed = "thought_signature" in extra
         last = self._parts[-1] if self._parts else {}
         plain = isinstance(last.get("text"), list) and "thought_signature" not in last
@@ -271,10 +271,10 @@ def sdk_error(settings: Settings, exc: Exception, opened: "Sequence[httpx2.Respo
 
     match exc:
         case errors.APIError():
-            words = str(exc.message or exc.status or "")
+            message = str(exc.message or exc.status or "")
             headers = getattr(exc.response, "headers", None)
             error = failure.from_status(
-                settings, exc.code or 500, words, code=exc.status or "", headers=headers
+                settings, exc.code or 500, message, code=exc.status or "", headers=headers
             )
             error.retry_after = (
                 error.retry_after if error.retry_after is not None else retry_delay(exc.details)

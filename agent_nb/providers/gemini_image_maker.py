@@ -1,4 +1,4 @@
-"""Gemini's images: `generate_content` asked for a picture. It has no transparent background."""
+"""Gemini's images, made by `generate_content`. They cannot have a transparent background."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
 if TYPE_CHECKING:
     import httpx2
 
-ORDINARY_TOKENS = 1_120
-"""Of a picture of the size it draws when none is asked for."""
+TYPICAL_TOKENS = 1_120
+"""Output tokens of an image in the default size."""
 
 
 class GeminiImageMaker(VendorClient):
@@ -33,7 +33,7 @@ class GeminiImageMaker(VendorClient):
         return client, client.aio.models
 
     def price(self, order: Order) -> float | None:
-        return likely_price(self.name, ORDINARY_TOKENS, order.prompt, len(order.images))
+        return likely_price(self.name, TYPICAL_TOKENS, order.prompt, len(order.images))
 
     async def make(self, order: Order, charge: Charge) -> Image:
         _, models = await self.client()
@@ -47,33 +47,34 @@ class GeminiImageMaker(VendorClient):
                     contents=[{"role": "user", "parts": parts}],
                     config=_config(order),
                 )
-            charge.pay(self._charged(answer.usage_metadata))
-            return _picture(answer)
+            charge.pay(self._cost(answer.usage_metadata))
+            return _image(answer)
         except AgentError:
             raise
-        except Exception as exc:  # the one place where this vendor's failures become ours
+        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
             failed = sdk_error(self.settings, exc, opened)
-        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         raise failed
 
-    def _charged(self, usage: Any) -> float | None:
+    def _cost(self, usage: Any) -> float | None:
         if not usage or not (usage.prompt_token_count or usage.candidates_token_count):
             return None
-        drawn = count(usage.candidates_token_count)
+        output = count(usage.candidates_token_count)
+        output_images = _image_tokens(usage.candidates_tokens_details)
         tokens = ImageTokens(
             input=count(usage.prompt_token_count),
-            input_images=_pictures(usage.prompt_tokens_details) or 0,
-            output=drawn + count(usage.thoughts_token_count),
-            # Where they are not told apart, the answer is the picture.
-            output_images=drawn if (told := _pictures(usage.candidates_tokens_details)) is None else told,
+            input_images=_image_tokens(usage.prompt_tokens_details) or 0,
+            output=output + count(usage.thoughts_token_count),
+            # Without details, the whole answer counts as the image.
+            output_images=output if output_images is None else output_images,
         )
         return price_of_image(self.name, tokens)
 
 
 def _parts(order: Order) -> list[Json]:
     fitted = [fit_image(image, *IMAGE_LIMITS) for image in order.images]
-    pictures = [{"inline_data": {"data": image.data, "mime_type": image.media_type}} for image in fitted]
-    return [{"text": order.prompt}, *pictures]
+    images = [{"inline_data": {"data": image.data, "mime_type": image.media_type}} for image in fitted]
+    return [{"text": order.prompt}, *images]
 
 
 def _config(order: Order) -> Json:
@@ -87,28 +88,28 @@ def _config(order: Order) -> Json:
     return config
 
 
-def _picture(answer: Any) -> Image:
+def _image(answer: Any) -> Image:
     feedback = answer.prompt_feedback
     if feedback and feedback.block_reason:
         raise _declined(feedback.block_reason_message or feedback.block_reason.value)
-    said = ""
+    text = ""
     for candidate in (answer.candidates or [])[:1]:
         for part in (candidate.content and candidate.content.parts) or []:
             if part.inline_data and part.inline_data.data and not part.thought:
                 return Image(part.inline_data.data, part.inline_data.mime_type or "image/png")
-            said += part.text or ""
+            text += part.text or ""
         if candidate.finish_reason and candidate.finish_reason.value in REFUSALS:
             raise _declined(candidate.finish_message or candidate.finish_reason.value)
-    words = f": {failure.shortened(said)}" if said.strip() else "."
-    raise failure.error(f"Gemini answered without a picture{words} Ask for something else.")
+    answered = f": {failure.shortened(text)}" if text.strip() else "."
+    raise failure.error(f"Gemini answered without an image{answered} Ask for something else.")
 
 
-def _pictures(details: Any) -> int | None:
-    """The tokens of pictures among those of each kind; None where the kinds are not told."""
+def _image_tokens(details: Any) -> int | None:
+    """The image tokens among the counts per modality; None if there are no such counts."""
     if not details:
         return None
     return sum(count(one.token_count) for one in details if one.modality and one.modality.value == "IMAGE")
 
 
-def _declined(words: Any) -> ProviderError:
-    return failure.error(f"Gemini declined to make this picture: {failure.shortened(str(words))}")
+def _declined(reason: Any) -> ProviderError:
+    return failure.error(f"Gemini declined to make this image: {failure.shortened(str(reason))}")

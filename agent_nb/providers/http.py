@@ -1,7 +1,7 @@
 """One HTTP client per event loop, shared by every provider and closed with the last of them.
 
-The SDKs would each build their own (40-90 ms of TLS set-up apiece) and Google's would pick another
-library where one is installed.
+The SDKs would each build their own (40-90 ms of TLS set-up apiece), and Google's would use aiohttp if it is
+installed.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import httpx2
 
 HEADER_SECONDS = 300.0
-"""How long to wait for an answer to begin."""
+"""How long to wait for the headers of a response."""
 
 
 class _Shared:
-    """A loop's client and who uses it."""
+    """A loop's client and its users."""
 
     def __init__(self, client: "httpx2.AsyncClient") -> None:
         self.client = client
@@ -47,7 +47,7 @@ async def shared_client(user: object) -> "httpx2.AsyncClient":
 
 
 async def release(user: object) -> None:
-    """Gives the client back; the last user on this loop closes it."""
+    """Stops using the client; the last user on this loop closes it."""
     shared = _shared.get(asyncio.get_running_loop())
     if shared is None:
         return
@@ -58,16 +58,16 @@ async def release(user: object) -> None:
 
 
 def limit_silence(response: "httpx2.Response", seconds: float) -> None:
-    """From here on no byte for `seconds` is a read timeout.
+    """Makes `seconds` without a byte a read timeout for the body of a response.
 
-    The transport looks the limit up when the body is first read, so headers and body can have their own.
+    The transport looks up the limit when the body is first read, so it can differ from that for the headers.
     """
     response.request.extensions.setdefault("timeout", {})["read"] = seconds
 
 
 @contextlib.contextmanager
 def responses_opened(found: "list[httpx2.Response]", silence: float) -> Iterator[None]:
-    """Collects the responses that this task opens meanwhile, each with its limit: those an SDK hides."""
+    """Collects the responses this task opens inside the block, which an SDK hides, and limits their silence."""
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("a stream is read inside a task")
@@ -78,7 +78,7 @@ def responses_opened(found: "list[httpx2.Response]", silence: float) -> Iterator
         _watching.pop(task, None)
 
 
-async def _note(response: "httpx2.Response") -> None:
+async def _collect(response: "httpx2.Response") -> None:
     task = asyncio.current_task()
     if task is not None and (watching := _watching.get(task)):
         found, silence = watching
@@ -88,7 +88,7 @@ async def _note(response: "httpx2.Response") -> None:
 
 @functools.cache
 def _tls() -> "ssl.SSLContext":
-    """Reading the certificates is most of what a client costs; loops can share them."""
+    """Reading the certificates is most of the cost of a client, so the loops share them."""
     import httpx2
 
     return httpx2.create_ssl_context()
@@ -102,5 +102,5 @@ def _make_client() -> "httpx2.AsyncClient":
         verify=_tls(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
-        event_hooks={"response": [_note]},
+        event_hooks={"response": [_collect]},
     )

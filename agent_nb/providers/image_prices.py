@@ -1,6 +1,6 @@
-"""What pictures cost: by the tokens the vendors count for them, text and picture apart.
+"""What images cost, by the tokens that the vendors count for text and for images.
 
-The prices are those of the `genai-prices` tables; a model newer than they are stands here, as published.
+Prices come from the `genai-prices` tables; models newer than these are listed here, with published prices.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from typing import Any
 from agent_nb.providers.prices import calculate
 
 CHARS_PER_TOKEN = 4
-TOKENS_PER_INPUT = 1_200
+TOKENS_PER_INPUT_IMAGE = 1_200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageTokens:
-    """Tokens of one request for a picture; `input` and `output` are of both kinds together."""
+    """Tokens of one request for an image; `input` and `output` count text and images together."""
 
     input: int = 0
     input_images: int = 0
@@ -29,7 +29,7 @@ _PUBLISHED = {
     "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
     "openai:gpt-image-2.6-flare": _GPT_IMAGE_2_6,
 }
-"""Dollars for a million tokens: text in, pictures in, text out, pictures out; as of 15 November 2026."""
+"""Dollars per million tokens of input text, input images, output text, output images, on 15 November 2026."""
 
 
 def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
@@ -52,12 +52,17 @@ def has_image_price(maker_name: str) -> bool:
 
 
 def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> float | None:
-    """The price of an ordinary picture of that many tokens, from this prompt and so many pictures."""
-    seen = inputs * TOKENS_PER_INPUT
-    told = len(prompt) // CHARS_PER_TOKEN
+    """An estimate for an image of that many output tokens, made from this prompt and that many images."""
+    input_images = inputs * TOKENS_PER_INPUT_IMAGE
+    prompt_tokens = len(prompt) // CHARS_PER_TOKEN
     return price_of_image(
         maker_name,
-        ImageTokens(input=told + seen, input_images=seen, output=tokens, output_images=tokens),
+        ImageTokens(
+            input=prompt_tokens + input_images,
+            input_images=input_images,
+            output=tokens,
+            output_images=tokens,
+        ),
     )
 
 

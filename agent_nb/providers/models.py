@@ -1,4 +1,4 @@
-"""Which optional parameters a model takes, by its name. Providers ask this table and decide nothing by name."""
+"""Which optional parameters a model takes, by its name: a table, so that no provider decides by names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, stateless: nothing is stored there, and encrypted reasoning comes back with each turn."""
+"""OpenAI's Responses API, stateless: nothing is stored there, and encrypted reasoning is sent back each turn."""
 
 import re
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ class OpenAIProvider(StreamingProvider):
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient") -> Any:
-    """The SDK's client on our connections, with its retries off."""
+    """The SDK's client on the shared HTTP client, without retries."""
     import openai
 
     return openai.AsyncOpenAI(
@@ -153,7 +153,7 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
 
 
 class _Decoder:
-    """One answer's events, decoded. Everything is keyed by `output_index`: only items carry names."""
+    """Decodes the events of one answer, keyed by `output_index`: only items carry the names of calls."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -169,12 +169,12 @@ class _Decoder:
             return (self._turn.text(data["delta"], data["output_index"]),)
         if kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
             return (self._turn.thinking(data["delta"], data["output_index"]),)
-        return self._seldom(kind, data)
+        return self._rare(kind, data)
 
     def finish(self) -> Sequence[Piece]:
         return ()
 
-    def _seldom(self, kind: str, data: Json) -> Sequence[Piece]:
+    def _rare(self, kind: str, data: Json) -> Sequence[Piece]:
         match kind:
             case "response.output_item.added":
                 return self._started(data["output_index"], data["item"])
@@ -200,7 +200,7 @@ class _Decoder:
         return ()
 
     def _started(self, index: int, item: Json) -> Sequence[Piece]:
-        """A call begins with its item; a server that sends no deltas has the arguments there too."""
+        """A call starts with its item, which also has the arguments if the server sends no deltas."""
         if item.get("type") != "function_call":
             return ()
         pieces: list[Piece] = []
@@ -252,23 +252,23 @@ def _usage(counts: Json) -> Usage:
 
 
 def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
-    """An error inside a stream has a code and no status; a code we do not know is taken for a bad request."""
+    """An error inside the stream has a code and no status; an unknown code counts as a bad request."""
     code = str(code or "server_error")
     status = int(code) if code.isdigit() else _RETRYABLE_CODES.get(code, 400)
     return failure.from_status(settings, status, str(message or code), code=code)
 
 
 def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
-    """Shared with Chat Completions: the same SDK raises the same errors."""
+    """Also for Chat Completions and images, which use the same SDK."""
     import httpx2
     import openai
 
     match exc:
         case openai.APIStatusError():
-            words = failure.words_of(exc.body) or exc.message
+            message = failure.message_in(exc.body) or exc.message
             code = f"{exc.code or ''} {exc.type or ''}"
             return failure.from_status(
-                settings, exc.status_code, words, code=code, headers=exc.response.headers
+                settings, exc.status_code, message, code=code, headers=exc.response.headers
             )
         case openai.APIConnectionError():
             return failure.from_network(settings, exc.__cause__ or exc)

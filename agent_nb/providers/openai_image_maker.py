@@ -1,4 +1,4 @@
-"""OpenAI's images: made from words (JSON), or from pictures and words (multipart), one per request."""
+"""OpenAI's images, one per request: made from a prompt (JSON), or from a prompt and images (multipart)."""
 
 import asyncio
 import base64
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import httpx2
 
 IMAGE_LIMITS = (3072, 20_000_000)
-ORDINARY_TOKENS = 1_500
-"""Of a picture of about a megapixel in the middle quality."""
+TYPICAL_TOKENS = 1_500
+"""Output tokens of an image of about a megapixel in medium quality."""
 _SIZES = {
     "1:1": "1024x1024",
     "4:3": "1408x1056",
@@ -32,7 +32,7 @@ _SIZES = {
     "9:16": "864x1536",
     "21:9": "1680x720",
 }
-"""Both sides can be divided by 16, as the models want it."""
+"""Both sides are multiples of 16, as the models require."""
 
 
 class OpenAIImageMaker(VendorClient):
@@ -44,7 +44,7 @@ class OpenAIImageMaker(VendorClient):
         return make_client(self.settings, http).images
 
     def price(self, order: Order) -> float | None:
-        return likely_price(self.name, ORDINARY_TOKENS, order.prompt, len(order.images))
+        return likely_price(self.name, TYPICAL_TOKENS, order.prompt, len(order.images))
 
     async def make(self, order: Order, charge: Charge) -> Image:
         images = await self.client()
@@ -55,40 +55,40 @@ class OpenAIImageMaker(VendorClient):
                 answer = await images.edit(**_body(self.settings.model, order), image=uploads)
             else:
                 answer = await images.generate(**_body(self.settings.model, order))
-            # A page where JSON should be is handed on by the SDK as text.
+            # The SDK returns a web page in place of JSON as text.
             if isinstance(answer, str):
                 raise failure.not_an_api(self.settings, answer)
-            charge.pay(self._charged(answer.usage))
-            return _picture(answer)
+            charge.pay(self._cost(answer.usage))
+            return _image(answer)
         except AgentError:
             raise
-        except Exception as exc:  # the one place where this vendor's failures become ours
+        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
             failed = sdk_error(self.settings, exc)
-        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         raise failed
 
-    def _charged(self, usage: Any) -> float | None:
+    def _cost(self, usage: Any) -> float | None:
         if not usage:
             return None
-        told, drawn = usage.input_tokens_details, usage.output_tokens_details
+        inputs, outputs = usage.input_tokens_details, usage.output_tokens_details
         output = count(usage.output_tokens)
         tokens = ImageTokens(
             input=count(usage.input_tokens),
-            input_images=count(told.image_tokens) if told else 0,
+            input_images=count(inputs.image_tokens) if inputs else 0,
             output=output,
-            output_images=count(drawn.image_tokens) if drawn else output,
+            output_images=count(outputs.image_tokens) if outputs else output,
         )
         return price_of_image(self.name, tokens)
 
 
-def _picture(answer: Any) -> Image:
+def _image(answer: Any) -> Image:
     found = [one.b64_json for one in answer.data or () if one.b64_json]
     if not found:
-        raise failure.error("OpenAI answered without a picture. Try again, or ask for something else.")
+        raise failure.error("OpenAI answered without an image. Try again, or ask for something else.")
     try:
         data = base64.b64decode(found[0], validate=True)
     except binascii.Error:
-        raise failure.error("OpenAI sent a picture that is not valid base64. Try again.") from None
+        raise failure.error("OpenAI sent an image that is not valid base64. Try again.") from None
     return Image(data, f"image/{answer.output_format or 'png'}")
 
 
@@ -104,6 +104,6 @@ def _body(model: str, order: Order) -> Json:
 def _uploads(order: Order) -> list[tuple[str, bytes, str]]:
     fitted = [fit_image(image, *IMAGE_LIMITS) for image in order.images]
     return [
-        (f"picture-{number}.{image.media_type.rpartition('/')[2]}", image.data, image.media_type)
+        (f"image-{number}.{image.media_type.rpartition('/')[2]}", image.data, image.media_type)
         for number, image in enumerate(fitted, 1)
     ]

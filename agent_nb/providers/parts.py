@@ -1,4 +1,4 @@
-"""Small forms that several vendors share: pictures as base64, arguments as an object, sources as text."""
+"""Conversions that several vendors share: images to base64, arguments to an object, sources to text."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ def data_url(image: Image, max_edge: int, max_bytes: int) -> str:
 
 
 def arguments_object(text: str) -> Json:
-    """A call's arguments for vendors that want an object; what is not one is wrapped, so nothing is lost."""
+    """A call's arguments as the object that some vendors require; anything else is wrapped in one."""
     try:
         value = json.loads(text or "{}")
     except ValueError:

@@ -1,4 +1,4 @@
-"""What tokens cost, from the `genai-prices` tables. A model they do not list has no price: None, no guess."""
+"""What tokens cost, from the `genai-prices` tables. The price of a model they do not list is None, no guess."""
 
 from decimal import Decimal
 from functools import lru_cache

@@ -1,11 +1,11 @@
-"""A model for tests: it plays the turns it was given, and nothing else.
+"""A model for tests: it plays the turns it is given.
 
     provider = ScriptedProvider([
         [think("A page."), call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"}, fragment=7)],
         [text("Done."), usage(input=12, output=3)],
     ])
 
-A call too many raises `ScriptError`; turns left over fail `assert_done()` and the exit of a `with` block.
+A request too many raises `ScriptError`; unused turns fail `assert_done()` and the exit of a `with` block.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class ScriptError(AssertionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Saying:
     text: str
     thinking: bool
     fragment: int | None
@@ -62,20 +62,20 @@ class End:
     detail: str = ""
 
 
-Step = Words | Calling | Usage | Failure | Pause | Wait | End
+Step = Saying | Calling | Usage | Failure | Pause | Wait | End
 
 
-def text(words: str, *, fragment: int | None = None) -> Words:
-    """Says `words`, in fragments of so many characters or all at once."""
-    return Words(words, thinking=False, fragment=fragment)
+def text(content: str, *, fragment: int | None = None) -> Saying:
+    """Streams `content`, in fragments of that many characters or at once."""
+    return Saying(content, thinking=False, fragment=fragment)
 
 
-def think(words: str, *, fragment: int | None = None) -> Words:
-    return Words(words, thinking=True, fragment=fragment)
+def think(content: str, *, fragment: int | None = None) -> Saying:
+    return Saying(content, thinking=True, fragment=fragment)
 
 
 def call(name: str, arguments: Any = None, *, id: str = "", fragment: int | None = None) -> Calling:  # noqa: A002
-    """Calls a tool. Arguments that are a string go out as they are, broken or not; others as JSON.
+    """Calls a tool. A string of arguments is sent as it is, valid or not; anything else as JSON.
 
     Without an `id` the call gets `call_<turn>_<place>`, both counted from 1.
     """
@@ -84,7 +84,7 @@ def call(name: str, arguments: Any = None, *, id: str = "", fragment: int | None
 
 
 def usage(*, input: int = 0, output: int = 0, **more: int) -> Usage:  # noqa: A002
-    """What the vendor has counted so far; the last one of a turn is the turn's."""
+    """The token counts so far; the last one of a turn is the turn's."""
     return Usage(input=input, output=output, **more)
 
 
@@ -93,31 +93,31 @@ def fail(error: BaseException) -> Failure:
 
 
 def pause(until: asyncio.Event) -> Pause:
-    """Goes on when the event is set."""
+    """Waits until the event is set."""
     return Pause(until)
 
 
 def stall() -> Pause:
-    """Never goes on: only cancelling ends the turn."""
+    """Waits for ever: only cancelling ends the turn."""
     return Pause(None)
 
 
 def wait(seconds: float) -> Wait:
-    """Lets time pass on the run's own clock."""
+    """Waits on the run's own clock."""
     return Wait(seconds)
 
 
 def stop(reason: Stop) -> End:
-    """Ends the turn here for another reason than the usual one."""
+    """Ends the turn here, for this reason."""
     return End(reason)
 
 
-def refuse(words: str = "") -> End:
-    return End("refusal", words)
+def refuse(explanation: str = "") -> End:
+    return End("refusal", explanation)
 
 
 class ScriptedProvider:
-    """Plays `turns` in the order in which they are asked for; `requests` holds what it was asked."""
+    """Plays `turns` in order, one per request; `requests` keeps what was asked."""
 
     def __init__(
         self, turns: Iterable[Sequence[Step]], *, name: str = "scripted:test", clock: Clock | None = None
@@ -140,7 +140,7 @@ class ScriptedProvider:
         end: End | None = None
         for place, step in enumerate(self._turns[number - 1], start=1):
             match step:
-                case Words() | Calling():
+                case Saying() | Calling():
                     for piece in _pieces(step, assembler, f"call_{number}_{place}"):
                         yield piece
                 case Usage():
@@ -181,20 +181,20 @@ class ScriptedProvider:
             self.assert_done()
 
 
-def _pieces(step: Words | Calling, assembler: Assembler, call_id: str) -> Iterator[Piece]:
+def _pieces(step: Saying | Calling, assembler: Assembler, call_id: str) -> Iterator[Piece]:
     match step:
-        case Words(words, thinking, fragment):
-            say = assembler.thinking if thinking else assembler.text
-            yield from (say(part) for part in _fragments(words, fragment))
+        case Saying(content, thinking, fragment):
+            add = assembler.thinking if thinking else assembler.text
+            yield from (add(part) for part in _fragments(content, fragment))
         case Calling(name, arguments, given_id, fragment):
             key = given_id or call_id
             yield assembler.start_call(key, key, name)
             yield from (assembler.arguments(key, part) for part in _fragments(arguments, fragment))
 
 
-def _fragments(words: str, size: int | None) -> Iterator[str]:
-    size = size or max(len(words), 1)
-    return (words[start : start + size] for start in range(0, len(words), size))
+def _fragments(content: str, size: int | None) -> Iterator[str]:
+    size = size or max(len(content), 1)
+    return (content[start : start + size] for start in range(0, len(content), size))
 
 
 def _count(turns: int) -> str:

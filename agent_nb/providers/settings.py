@@ -14,12 +14,12 @@ from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import Vendor
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
-"""Others, such as a content type, hold words that may stand anywhere."""
+"""Names of headers whose values are secret; those of others, such as a content type, are ordinary text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A vendor, a model and how to ask it. What is secret in it is registered, so that it is never shown."""
+    """A vendor, a model and the settings of its requests. Secrets among them are registered for masking."""
 
     vendor: Vendor
     model: str
@@ -36,7 +36,7 @@ class Settings:
     def __post_init__(self) -> None:
         user_info = _user_info(self.base_url or "")
         user, colon, password = user_info.partition(":")
-        # With its `@` a password is masked in addresses even where it is a plain word.
+        # Together with its `@`, a password that is an ordinary word is masked too, but only in addresses.
         secrets = [self.api_key, password if colon else user, f":{password}@" if colon else f"//{user}@"]
         for name, value in self.headers.items():
             if _SECRET_HEADER.search(name):
@@ -56,13 +56,13 @@ class Settings:
 
     @property
     def server(self) -> str:
-        """The address asked, for messages."""
+        """The address, for error messages."""
         asked = self.base_url or self.vendor.base_url
         return _without_user_info(asked) if asked else f"{self.vendor.title}'s address"
 
 
 def _user_info(address: str) -> str:
-    """The name and password before the host. A slash in a password ought to be written `%2F`, and may not be."""
+    """The name and password before the host. A slash in a password should be `%2F`, but need not be."""
     return address.partition("://")[2].rpartition("@")[0]
 
 
@@ -92,7 +92,7 @@ def check_base_url(base_url: str | None) -> str | None:
 
 
 def check_pace(pace: Any) -> float:
-    """How long a demo or a replay takes: 1 as it was, 0 no time."""
+    """How long a demo or a replay takes: 1 as recorded, 0 no time."""
     if not isinstance(pace, int | float) or isinstance(pace, bool) or not 0 <= pace < math.inf:
         raise ConfigError(f"The pace must be 0 (at once) or more (1 as recorded), not {pace!r}.")
     return pace

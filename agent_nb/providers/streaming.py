@@ -1,7 +1,7 @@
-"""What the providers share: they open a stream through their SDK, and one reader reads it.
+"""What the providers share: the SDK opens a stream, and one reader reads it.
 
-A vendor's file says how to connect, what to send, what its events mean and what its errors mean. Nothing
-of a stream is kept on the provider.
+Each provider's file defines how to connect, what to send, and what events and errors mean. A provider keeps
+no state of a stream.
 """
 
 import abc
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 SILENCE_SECONDS = 60.0
 LOCAL_SILENCE_SECONDS = 600.0
-"""A server on one's own machine may read a long prompt for minutes before its first word."""
+"""A local server may process a long prompt for minutes before its first byte."""
 _DRAIN_SECONDS = 0.5
 _parse = json.JSONDecoder().raw_decode
-"""`json.loads` without its search for white space, which costs as much as parsing a small event."""
+"""`json.loads` without its handling of white space, which costs as much as parsing a small event."""
 _PAGE_BYTES = 65_536
 
 
 class Decoder(Protocol):
-    """Turns one stream's events into pieces; the last piece is the turn."""
+    """Turns the events of one stream into pieces; the last piece is the turn."""
 
     def feed(self, event: str, data: Json) -> Sequence[Piece]: ...
 
     def finish(self) -> Sequence[Piece]:
-        """The stream has ended and no turn came: the turn, if the protocol may end so, else nothing."""
+        """The stream ended without a turn. Returns the turn if the protocol allows such an end, else nothing."""
         ...
 
 
 class VendorClient(abc.ABC):
-    """A vendor's settings, and the SDK's client for each loop."""
+    """A vendor's settings, and the SDK's client for each event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -66,13 +66,13 @@ class VendorClient(abc.ABC):
         return self.settings.effort
 
     async def close(self) -> None:
-        """Gives the connections back. It can be used again."""
+        """Releases the connections. The provider can be used again."""
         self._clients.pop(asyncio.get_running_loop(), None)
         await release(self)
 
     @abc.abstractmethod
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        """The SDK's client. Runs off the loop, because the first one imports for a second."""
+        """The SDK's client. Runs off the loop, because importing the SDK takes up to a second."""
 
     async def client(self) -> Any:
         """The SDK's client for this loop, made on first use."""
@@ -96,7 +96,7 @@ class VendorClient(abc.ABC):
 
 
 class VendorProvider(VendorClient):
-    """A model of a vendor. Each vendor's file has its subclass."""
+    """A model of a vendor. Each provider's file has a subclass."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -107,17 +107,17 @@ class VendorProvider(VendorClient):
 
     @abc.abstractmethod
     def body(self, request: Request) -> Json:
-        """What to send, as the SDK's arguments."""
+        """What to send, as arguments of the SDK."""
 
     async def prepared_body(self, request: Request) -> Json:
-        """The request's body; pictures are fitted off the loop."""
+        """The request's body; images are resized off the loop."""
         if _has_images(request):
             return await asyncio.to_thread(self.body, request)
         return self.body(request)
 
 
 class StreamingProvider(VendorProvider):
-    """A vendor whose SDK opens a stream of server-sent events, which we read ourselves."""
+    """A vendor whose SDK opens a stream of server-sent events, which is read here."""
 
     @abc.abstractmethod
     def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
@@ -129,7 +129,7 @@ class StreamingProvider(VendorProvider):
 
     @abc.abstractmethod
     def error(self, exc: Exception) -> ProviderError:
-        """The vendor's failure as ours."""
+        """The `ProviderError` for an exception of the SDK."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         body = await self.prepared_body(request)
@@ -153,14 +153,14 @@ class StreamingProvider(VendorProvider):
                 await _drain(chunks)
         except AgentError:
             raise
-        except Exception as exc:  # the one place where a vendor's failures become ours
+        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
             failed = self.error(exc)
-        # Raised outside the handler, so that the SDK's exception, which holds headers, is not carried along.
+        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         if failed is not None:
             raise failed
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
-        """A redirect, a page or a JSON object is a wrong address or an error, not an answer."""
+        """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
         if response.is_redirect:
             raise failure.from_status(self.settings, response.status_code, "", headers=response.headers)
         kind = response.headers.get("content-type", "")
@@ -179,7 +179,7 @@ class _Reading:
 
     def __init__(self, decoder: Decoder, settings: Settings) -> None:
         self.ended = False
-        """A turn was given or the vendor said that it is done."""
+        """A turn was yielded, or `[DONE]` came."""
         self._finish = decoder.finish
         self._decode = decoder.feed
         self._settings = settings
@@ -216,7 +216,7 @@ class _Reading:
         return ()
 
     def finish(self) -> Sequence[Piece]:
-        """The turn of a protocol that does not announce it; else the stream was cut."""
+        """The turn of a protocol that does not announce its end; otherwise the stream was cut."""
         if self._has_turn:
             return ()
         if pieces := self._finish():
@@ -231,7 +231,7 @@ def _chunks(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
 
 
 async def _drain(chunks: AsyncGenerator[bytes, None]) -> None:
-    """Reads to the end of the body, so that the connection can be used again; not for long."""
+    """Reads the rest of the body, briefly, so that the connection can be reused."""
     with contextlib.suppress(Exception):
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in chunks:

@@ -1,7 +1,7 @@
 """Which tool schemas fit OpenAI's strict mode. One that does not is sent as it is, with `strict` off.
 
-Strict mode wants every property required. Making an optional one nullable instead would bring nulls into
-the arguments that the tool's own schema refuses, so such a schema is left alone.
+Strict mode requires every property. Making an optional one nullable instead would put nulls into the
+arguments, which the tool's own schema refuses, so such a schema is not rewritten.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostnam
 
 
 def strict_schema(schema: Json) -> Json | None:
-    """The schema as strict mode wants it, or None when it cannot be had without changing its meaning."""
+    """The schema in the form of strict mode, or None if that would change its meaning."""
     if schema.get("type") != "object" or "anyOf" in schema:
         return None
     return _strict(schema)

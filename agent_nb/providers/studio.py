@@ -9,7 +9,7 @@ from typing import Any
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.model_name import is_demo, vendor_of
 from agent_nb.errors import AgentError, ConfigError, MissingKeyError
-from agent_nb.images.cutout import AskingCutter, BorderCutter, local_cutter
+from agent_nb.images.cutout import BorderCutter, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder
 from agent_nb.providers.image_prices import has_image_price
@@ -48,9 +48,9 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     makers = [maker for maker in found if not budget or has_image_price(maker.name)]
     if found and not makers:
         return Studio(maker=Placeholder(UNPRICED.format(found[0].name)), cutter=local_cutter())
-    asking = next((AskingCutter(maker) for maker in makers if maker.transparent), None)
+    model_cutter = next((MakerCutter(maker) for maker in makers if maker.transparent), None)
     maker = makers[0] if makers else Placeholder()
-    return Studio(maker=maker, cutter=asking or local_cutter(), makers=tuple(makers))
+    return Studio(maker=maker, cutter=model_cutter or local_cutter(), makers=tuple(makers))
 
 
 def image_makers(provider: Any, chosen: str = "") -> list[ImageMaker]:

@@ -104,7 +104,7 @@ class Vendor:
     models: tuple[Family, ...] = ANY_MODEL
     """What its models take; the first match wins, and the last row matches every name."""
     effort_fields: Json = field(default_factory=lambda: {"reasoning_effort": EFFORT})
-    """How Chat Completions are told the effort."""
+    """How the effort is sent in Chat Completions."""
     no_effort_fields: Json | None = None
     """The same for the effort `none`, where it is not just another word."""
     call_fields: Json = field(default_factory=dict)

@@ -37,7 +37,7 @@ def test_several_pictures_reach_the_run(kernel):
     assert kernel.value("[(p.name, p.width) for p in seen.events[0].images]") == str(
         [("red.png", 320), ("shots[0]", 320), ("shots[1]", 100)]
     )
-    assert kernel.value("'About the pictures' in seen.messages[0].text") == "True"
+    assert kernel.value("'About the images' in seen.messages[0].text") == "True"
     assert len(re.findall(r'<img alt="[^"]+"', cell.displays[0]["text/html"])) == 3
 
 
@@ -69,7 +69,7 @@ def test_a_dry_run_shows_all_of_it(kernel):
     printed = kernel.run("%%agent x -m demo: --dry-run --stack vue --system brand -i red.png\nA form").stdout
     assert "Stack: vue" in printed
     assert "Only one colour: teal." in printed
-    assert "About the pictures" in printed
+    assert "About the images" in printed
     assert "(image red.png, " in printed
 
 
@@ -80,16 +80,16 @@ def test_a_dry_run_shows_all_of_it(kernel):
         ("--system brnd", "Did you mean `--system brand`?"),
         ("--system other.md", "There is no file 'other.md'"),
         ("--system red", "`red` is of type Image, not text"),
-        ("-i film.mp4", "a video, not a picture"),
-        ("-i https://example.org/clip.webm", "a video, not a picture"),
+        ("-i film.mp4", "a video, not an image"),
+        ("-i https://example.org/clip.webm", "a video, not an image"),
         ("-i drawing.svg", "an SVG drawing, which models cannot see"),
-        ("-i text.png", "not a picture we can read"),
+        ("-i text.png", "not an image that can be read"),
         ("-i huge", "too many pixels (10000 x 10000)"),
         ("-i https://10.0.0.1/a.png", "private address"),
-        ("-i house", "No picture at"),
+        ("-i house", "No image at"),
         ("-i castle", "There is no variable or file 'castle'."),
-        ("-i house.png", "No picture at 'house.png'."),
-        ("-i .", "'.' is a folder, not a picture."),
+        ("-i house.png", "No image at 'house.png'."),
+        ("-i .", "'.' is a folder, not an image."),
         ('-i ""', "-i needs a value. Image to send"),
     ],
 )

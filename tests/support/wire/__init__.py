@@ -1,4 +1,4 @@
-"""A loopback server for the five wire protocols: real sockets, real SDKs on the other side, no mocks."""
+"""A loopback server for the five wire protocols: real sockets and the real SDKs, no mocks."""
 
 from tests.support.wire.images import Upload, gemini_image, openai_images
 from tests.support.wire.server import Request, WireServer

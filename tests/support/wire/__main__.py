@@ -1,9 +1,9 @@
 """`python -m tests.support.wire` runs the server by itself and prints its address as one line of JSON.
 
-It plays a model that builds a page: a request without tool results is answered with thinking and a
-`create_file` call, one with results is summed up. `--kb` sets the page's size; a model named `page-400`
-asks for 400 KB. `--gap` paces it as a model would. It ends with its standard input, so it cannot outlive
-the program that started it.
+It plays a model that builds a page: it answers a request without tool results with thinking and a
+`create_file` call, and one with results with a summary. `--kb` sets the page's size; a model named `page-400`
+asks for 400 KB. `--gap` slows it down to the pace of a model. It ends when its standard input closes,
+so it cannot outlive the program that started it.
 """
 
 import argparse

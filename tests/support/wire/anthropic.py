@@ -50,8 +50,8 @@ class Anthropic(Dialect):
         return self.event("content_block_delta", index=self.index, delta=delta)
 
     def finish(self) -> Iterator[bytes]:
-        words = self.end.words if self.end else ""
-        refused = {"type": "refusal", "category": "cyber", "explanation": words}
+        explanation = self.end.explanation if self.end else ""
+        refused = {"type": "refusal", "category": "cyber", "explanation": explanation}
         details = refused if self.stop == "refusal" else None
         delta = {"stop_reason": self.stop, "stop_sequence": None, "stop_details": details}
         thinking = {"thinking_tokens": self.tokens.reasoning}
@@ -63,4 +63,4 @@ class Anthropic(Dialect):
         kind = {529: "overloaded_error", 429: "rate_limit_error", 400: "invalid_request_error"}.get(
             step.status, "api_error"
         )
-        return self.event("error", error={"type": kind, "message": step.words})
+        return self.event("error", error={"type": kind, "message": step.message})

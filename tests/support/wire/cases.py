@@ -1,4 +1,4 @@
-"""The five providers under test, made ready to talk to the loopback server."""
+"""The five providers under test, connected to the loopback server."""
 
 import base64
 import contextlib

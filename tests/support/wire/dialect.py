@@ -1,4 +1,4 @@
-"""What the five dialects share: the walk over the steps, one event at a time."""
+"""What the five dialects share: they turn the steps of a reply into events, one at a time."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tests.support.wire.steps import (
 )
 
 Chunk = bytes | Step
-"""What a dialect yields: bytes to send, or a step the server itself acts on (hold, pause, cut)."""
+"""What a dialect yields: bytes to send, or a step for the server itself (hold, pause, cut)."""
 
 
 def sse(data: Any, event: str = "") -> bytes:
@@ -32,7 +32,7 @@ def sse(data: Any, event: str = "") -> bytes:
 
 
 class Dialect:
-    """What the protocols share: the walk over the steps. `closed` tells that the stream must not end well."""
+    """Turns a reply into the bytes of a stream; each protocol has a subclass."""
 
     def __init__(self, reply: Reply, model: str) -> None:
         self.reply = reply

@@ -62,7 +62,9 @@ class Interactions(Dialect):
 
     def error(self, step: ErrorEvent) -> bytes:
         codes = {529: "UNAVAILABLE", 429: "RESOURCE_EXHAUSTED", 400: "INVALID_ARGUMENT"}
-        return self.event("error", error={"code": codes.get(step.status, "INTERNAL"), "message": step.words})
+        return self.event(
+            "error", error={"code": codes.get(step.status, "INTERNAL"), "message": step.message}
+        )
 
 
 class GenerateContent(Dialect):
@@ -102,4 +104,4 @@ class GenerateContent(Dialect):
 
     def error(self, step: ErrorEvent) -> bytes:
         status = {529: 503}.get(step.status, step.status)
-        return sse({"error": {"code": status, "message": step.words, "status": "UNAVAILABLE"}})
+        return sse({"error": {"code": status, "message": step.message, "status": "UNAVAILABLE"}})

@@ -22,7 +22,7 @@ class Upload:
 
 
 def read_body(headers: dict[str, str], body: bytes) -> dict[str, Any]:
-    """A request's body: JSON as it is, a form as its fields, with the uploads of each name in a list."""
+    """A request's body: parsed JSON, or the fields of a form, with the uploads of each name in a list."""
     kind = headers.get("content-type", "")
     if not kind.startswith("multipart/form-data"):
         return json.loads(body or b"{}")  # type: ignore[no-any-return]
@@ -40,9 +40,9 @@ def read_body(headers: dict[str, str], body: bytes) -> dict[str, Any]:
     return fields
 
 
-def openai_images(*pictures: bytes, **fields: Any) -> Reply:
+def openai_images(*images: bytes, **fields: Any) -> Reply:
     """What `/images/generations` and `/images/edits` answer."""
-    data = [{"b64_json": base64.b64encode(picture).decode()} for picture in pictures]
+    data = [{"b64_json": base64.b64encode(image).decode()} for image in images]
     usage = {
         "input_tokens": 10,
         "input_tokens_details": {"text_tokens": 10, "image_tokens": 0},
@@ -54,11 +54,11 @@ def openai_images(*pictures: bytes, **fields: Any) -> Reply:
     return Reply(headers=_JSON, body=json.dumps(answer).encode())
 
 
-def gemini_image(picture: bytes | None = None, said: str = "", finish: str = "STOP", **fields: Any) -> Reply:
-    """What `:generateContent` answers when it was asked for a picture."""
-    parts: list[dict[str, Any]] = [{"text": said}] if said else []
-    if picture is not None:
-        data = base64.b64encode(picture).decode()
+def gemini_image(image: bytes | None = None, text: str = "", finish: str = "STOP", **fields: Any) -> Reply:
+    """What `:generateContent` answers when it was asked for an image."""
+    parts: list[dict[str, Any]] = [{"text": text}] if text else []
+    if image is not None:
+        data = base64.b64encode(image).decode()
         parts.append({"inlineData": {"mimeType": "image/png", "data": data}})
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish}
     usage = {

@@ -118,7 +118,7 @@ class Responses(Dialect):
         code = {529: "server_is_overloaded", 429: "rate_limit_exceeded", 400: "invalid_prompt"}.get(
             step.status, "server_error"
         )
-        return self.event("error", code=code, message=step.words, param=None)
+        return self.event("error", code=code, message=step.message, param=None)
 
 
 class Chat(Dialect):
@@ -184,4 +184,4 @@ class Chat(Dialect):
         return sse({"object": "weather.report", "sky": "clear"})
 
     def error(self, step: ErrorEvent) -> bytes:
-        return sse({"error": {"message": step.words, "code": step.status}})
+        return sse({"error": {"message": step.message, "code": step.status}})

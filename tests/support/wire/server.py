@@ -1,4 +1,4 @@
-"""A loopback server that speaks all five protocols on real sockets and remembers what it was asked.
+"""A loopback server that speaks all five protocols on real sockets and records the requests.
 
     async with WireServer() as server:
         server.plan(reply(Say("Hello.")))
@@ -24,7 +24,7 @@ from tests.support.wire.steps import Cut, Hold, Pause, Reply, problem
 
 @dataclass(eq=False)
 class Request:
-    """What a client asked, and how it left."""
+    """A request, and how far its answer got."""
 
     path: str
     headers: dict[str, str]
@@ -35,7 +35,7 @@ class Request:
     holding: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the answer has reached a `Hold`."""
     let_go: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set by a test to end the `Hold`."""
+    """Set by a test to end a `Hold`."""
     sent: int = 0
     """Events written so far."""
     finished: bool = False
@@ -61,7 +61,7 @@ class WireServer:
         self._plans.extend(replies)
 
     def forget(self) -> None:
-        """Drops the answers that nobody asked for."""
+        """Drops the planned answers that were not used."""
         self._plans.clear()
 
     @property
@@ -69,7 +69,7 @@ class WireServer:
         return len(self._plans)
 
     async def arrival(self, number: int = 0) -> Request:
-        """The request of that number, as soon as it has come."""
+        """Waits for the request with that number."""
         arrived = asyncio.Event()
         self._arrivals.append(arrived)
         while len(self.requests) <= number:
@@ -107,7 +107,7 @@ class WireServer:
     @classmethod
     @contextlib.contextmanager
     def in_thread(cls) -> Iterator[Self]:
-        """The server on a loop of its own, for code that has none."""
+        """The server on an event loop of its own thread, for code without a loop."""
         server, loop = cls(), asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()
@@ -132,7 +132,7 @@ class WireServer:
 
 
 class _Connection(asyncio.Protocol):
-    """One client connection: requests come one after another."""
+    """One client connection, which may carry several requests in turn."""
 
     def __init__(self, server: WireServer) -> None:
         self.server = server

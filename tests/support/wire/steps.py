@@ -15,7 +15,7 @@ class Think:
 
 @dataclass(frozen=True)
 class Redacted:
-    """Thinking the vendor keeps to itself (Anthropic only; the others skip it)."""
+    """Thinking that the vendor encrypts (Anthropic only; the others skip it)."""
 
     data: str
 
@@ -27,7 +27,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Refuse:
-    """The model's own words of refusal."""
+    """The model's own text of a refusal."""
 
     text: str
 
@@ -51,7 +51,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Tokens:
-    """What the vendor counts, in our terms: `input` and `output` are everything."""
+    """What the vendor counts; `input` and `output` are totals."""
 
     input: int = 100
     cached_read: int = 0
@@ -62,15 +62,15 @@ class Tokens:
 
 @dataclass(frozen=True)
 class End:
-    """Why the answer ends; without it the calls decide between `tool_use` and `end_turn`."""
+    """Why the answer ends; by default `tool_use` if there are calls, else `end_turn`."""
 
     stop: str
-    words: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Nothing more is sent until the client goes away or the test lets go."""
+    """Sends nothing more until the client disconnects or the test sets `let_go`."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ class Raw:
 
 @dataclass(frozen=True)
 class Comment:
-    """An SSE comment, as routers send to keep a connection awake."""
+    """An SSE comment, as routers send to keep a connection open."""
 
     text: str = "PROCESSING"
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """An event of a kind no client has heard of."""
+    """An event of an unknown type."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ class ErrorEvent:
     """An error in the middle of the stream, in the vendor's own shape."""
 
     status: int = 529
-    words: str = "Overloaded"
+    message: str = "Overloaded"
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The stream ends here: `eof` properly but with no terminal event, `fin` or `rst` in the middle of a frame."""
+    """The stream ends here: `eof` with a proper body but no terminal event, `fin` or `rst` inside a chunk."""
 
     how: str = "eof"
 
@@ -144,25 +144,25 @@ class Reply:
     fragment: int = 20
     """Characters per delta."""
     gap: float = 0
-    """Seconds after each event, where an answer is to come as slowly as a model's."""
+    """Seconds after each event, for an answer as slow as a real one."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     silent: bool = False
-    """Not even headers are sent until the client goes away or the test lets go."""
+    """Not even headers are sent until the client disconnects or the test sets `let_go`."""
     split: int = 0
     """Bytes per write; 0 for one write per event."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """For the dialect: `reasoning` names the field of Chat Completions' thinking, ..."""
+    """Switches of a dialect, such as `reasoning`: the field for thinking in Chat Completions."""
 
 
 def reply(*steps: Step, **settings: Any) -> Reply:
     return Reply(steps=steps, **settings)
 
 
-def problem(status: int, words: str = "", headers: Mapping[str, str] | None = None, **error: Any) -> Reply:
+def problem(status: int, message: str = "", headers: Mapping[str, str] | None = None, **error: Any) -> Reply:
     """An error status with a JSON body in the shape most vendors share."""
-    body = json.dumps({"type": "error", "error": {"message": words, "type": "error", **error}}).encode()
+    body = json.dumps({"type": "error", "error": {"message": message, "type": "error", **error}}).encode()
     return Reply(status=status, headers={"content-type": "application/json", **(headers or {})}, body=body)
 
 

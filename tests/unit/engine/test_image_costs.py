@@ -87,7 +87,7 @@ async def test_the_cost_is_told_when_it_is_known(server):
 
 
 async def test_geminis_images_are_counted_too(server):
-    server.plan(draw(1), gemini_image(png(), said="Here."), reply(Say("A page.")))
+    server.plan(draw(1), gemini_image(png(), text="Here."), reply(Say("A page.")))
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
     name = f"gemini:{VENDORS['gemini'].image_model}"
@@ -98,7 +98,7 @@ async def test_geminis_images_are_counted_too(server):
 async def test_an_answer_without_an_image_is_charged(server):
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 2000, "totalTokenCount": 2010}
     usage["candidatesTokensDetails"] = [{"modality": "TEXT", "tokenCount": 2000}]
-    server.plan(draw(1), gemini_image(said="I cannot.", usageMetadata=usage), reply(Say("A page.")))
+    server.plan(draw(1), gemini_image(text="I cannot.", usageMetadata=usage), reply(Say("A page.")))
     async with agent_on(server, "gemini") as agent:
         run = await agent.run(PROMPT)
     assert not run.tool_uses[0].ok

@@ -45,9 +45,9 @@ def test_an_unknown_charge_counts_as_expected():
 
 def test_more_than_is_left_is_refused():
     with pytest.raises(
-        ToolError, match=r"The 3 pictures would cost about \$0.75, and \$0.50 of the budget"
+        ToolError, match=r"The 3 images would cost about \$0.75, and \$0.50 of the budget"
     ) as e:
-        budget(0.5).expect([0.25] * 3, "The 3 pictures")
+        budget(0.5).expect([0.25] * 3, "The 3 images")
     assert e.value.hint == "Ask for fewer, or go on without."
 
 
@@ -56,7 +56,7 @@ def test_just_what_is_left_may_be_spent():
     Charge().expect([1_000.0], "One without a budget")
 
 
-def test_dear_pictures_raise_the_expectation():
+def test_dear_images_raise_the_expectation():
     with pytest.raises(ToolError, match=r"\$0.80, and \$0.50 of the budget is left"):
         budget(0.5, highest=0.4).expect([0.1, 0.1], "Two")
     budget(0.5, highest=0.4).expect([0.0, 0.0, None], "What is free")

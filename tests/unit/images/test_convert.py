@@ -1,4 +1,4 @@
-"""Whatever a notebook holds becomes a picture every vendor takes, or a sentence that says why not."""
+"""Whatever a notebook holds becomes an image every vendor takes, or a sentence that says why not."""
 
 import base64
 import gc
@@ -30,16 +30,16 @@ from agent_nb.messages import Image
 mpl.use("agg")
 
 
-def encoded(picture: PIL.Image.Image, kind: str = "PNG", **settings) -> bytes:
+def encoded(pixels: PIL.Image.Image, kind: str = "PNG", **settings) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, kind, **settings)
+    pixels.save(buffer, kind, **settings)
     return buffer.getvalue()
 
 
 def opened(image: Image) -> PIL.Image.Image:
-    picture = PIL.Image.open(io.BytesIO(image.data))
-    assert picture.get_format_mimetype() == image.media_type
-    return picture
+    pixels = PIL.Image.open(io.BytesIO(image.data))
+    assert pixels.get_format_mimetype() == image.media_type
+    return pixels
 
 
 RED = PIL.Image.new("RGB", (8, 6), "red")
@@ -84,7 +84,7 @@ def test_bytes_are_kept_as_they_are(tmp_path: Path):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_objects_become_pictures(source, size):
+def test_objects_become_images(source, size):
     assert opened(to_image(source)).size == size
 
 
@@ -96,9 +96,9 @@ def test_arrays_keep_their_values():
 
 @pytest.mark.parametrize("mode", ["CMYK", "P", "LA", "1", "I;16", "I", "F", "YCbCr", "HSV", "PA", "RGBa"])
 def test_odd_modes_become_plain(mode: str):
-    picture = opened(to_image(PIL.Image.new(mode, (8, 6))))
-    assert picture.mode in ("L", "RGB", "RGBA")
-    assert picture.size == (8, 6)
+    pixels = opened(to_image(PIL.Image.new(mode, (8, 6))))
+    assert pixels.mode in ("L", "RGB", "RGBA")
+    assert pixels.size == (8, 6)
 
 
 def test_transparency_survives_a_palette():
@@ -110,9 +110,9 @@ def test_transparency_survives_a_palette():
 
 def test_an_animation_gives_its_first_frame():
     frames = [PIL.Image.new("RGB", (8, 6), colour) for colour in ("red", "blue")]
-    picture = opened(to_image(encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])))
-    assert getattr(picture, "n_frames", 1) == 1
-    assert picture.convert("RGB").getpixel((0, 0)) == (255, 0, 0)
+    pixels = opened(to_image(encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])))
+    assert getattr(pixels, "n_frames", 1) == 1
+    assert pixels.convert("RGB").getpixel((0, 0)) == (255, 0, 0)
 
 
 def test_a_turned_photo_stands_upright():
@@ -124,11 +124,11 @@ def test_a_turned_photo_stands_upright():
     assert b"A camera" not in image.data
 
 
-def test_a_large_picture_is_scaled():
+def test_a_large_image_is_scaled():
     assert max(opened(to_image(PIL.Image.new("L", (6000, 30)))).size) == MAX_EDGE
 
 
-def test_a_picture_made_here_is_not_read_again():
+def test_an_image_made_here_is_not_read_again():
     for image in (to_image(PNG), to_image(PIL.Image.new("RGB", (9, 9))), fit_image(to_image(PNG), 4, 10_000)):
         assert to_image(image) is image
         named = to_image(image, "shot.png")
@@ -136,11 +136,11 @@ def test_a_picture_made_here_is_not_read_again():
         assert to_image(named) is named
 
 
-def test_a_picture_made_elsewhere_is_checked():
-    with pytest.raises(ConfigError, match="not a picture"):
-        to_image(Image(b"no picture at all"))
+def test_an_image_made_elsewhere_is_checked():
+    with pytest.raises(ConfigError, match="not an image"):
+        to_image(Image(b"no image at all"))
     cut = Image(encoded(PIL.Image.effect_noise((64, 64), 90))[:-400], "image/png")
-    with pytest.raises(ConfigError, match="cut short"):
+    with pytest.raises(ConfigError, match="truncated"):
         to_image(cut)
 
 
@@ -150,13 +150,13 @@ def test_fitting_keeps_to_the_limits(mode: str):
     noise = np.random.default_rng(1).integers(0, 255, (300, 400, channels), "uint8")
     image = to_image(PIL.Image.fromarray(noise.squeeze()))
     fitted = fit_image(image, 200, 9_000)
-    picture = opened(fitted)
+    pixels = opened(fitted)
     assert len(fitted.data) <= 9_000
-    assert max(picture.size) <= 200
-    assert picture.size[0] / picture.size[1] == pytest.approx(4 / 3, rel=0.05)
+    assert max(pixels.size) <= 200
+    assert pixels.size[0] / pixels.size[1] == pytest.approx(4 / 3, rel=0.05)
 
 
-def test_a_fitting_picture_is_the_same_object():
+def test_a_fitting_image_is_the_same_object():
     image = to_image(PNG)
     assert fit_image(image, 100, 10_000) is image
     assert fit_image(image, 4, 10_000) is fit_image(image, 4, 10_000)
@@ -188,7 +188,7 @@ def test_a_file_cut_anywhere_never_crashes(kind: str):
 
 
 def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
-    """A PNG of 200 bytes that claims 2.5 thousand million pixels, or as many as it is told."""
+    """A PNG of 200 bytes that claims 2.5 thousand million pixels, or as many as given."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -203,10 +203,10 @@ def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "message"),
     [
         (b"", "empty"),
-        (b"just text", "not a picture we can read"),
+        (b"just text", "not an image that can be read"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'></svg>", "SVG"),
         (b"<?xml version='1.0'?><svg></svg>", "SVG"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "SVG"),
@@ -229,15 +229,15 @@ def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
         (bomb(), "too many pixels"),
         (bomb(10_000, 10_000), "too many pixels .10000 x 10000."),
         (PIL.Image.new("1", (10_000, 10_000)), "too many pixels .10000 x 10000."),
-        ([1, 2], "A list is not a picture"),
-        (None, "not a picture"),
-        (PIL.Image.Image, "not a picture"),
+        ([1, 2], "A list is not an image"),
+        (None, "not an image"),
+        (PIL.Image.Image, "not an image"),
         (np.zeros(5), "shape"),
         (np.zeros((2, 2, 7)), "shape"),
         (np.zeros((0, 5)), "shape"),
         (np.array([["a"]]), "numbers"),
-        ("nowhere/to/be/found.png", "No picture at"),
-        (".", r"'\.' is a folder, not a picture. Give a file in it."),
+        ("nowhere/to/be/found.png", "No image at"),
+        (".", r"'\.' is a folder, not an image. Give a file in it."),
         ("/dev/zero", "'/dev/zero' is not a file."),
         ("data:image/png;base64,%%%", "base64"),
         ("data:image/png", "comma"),
@@ -253,8 +253,8 @@ def bomb(width: int = 50_000, height: int = 50_000) -> bytes:
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_what_is_no_picture_says_why(source, words):
-    with pytest.raises(ConfigError, match=words) as caught:
+def test_what_is_no_image_says_why(source, message):
+    with pytest.raises(ConfigError, match=message) as caught:
         to_image(source)
     assert "\n" not in str(caught.value)
 

@@ -1,4 +1,4 @@
-"""Cutting out by filling in from the border, measured against the masks the pictures were drawn with."""
+"""Cutting out by filling from the border, measured against the masks the images were drawn with."""
 
 import random
 import sys
@@ -49,14 +49,14 @@ def shaded():
     return PIL.Image.merge("RGB", [shade] * 3)
 
 
-def noisy(picture, strength=12):
+def noisy(pixels, strength=12):
     chance = random.Random(1)
-    data = bytes(max(0, min(255, value + chance.randint(-strength, strength))) for value in picture.tobytes())
-    return PIL.Image.frombytes("RGB", picture.size, data)
+    data = bytes(max(0, min(255, value + chance.randint(-strength, strength))) for value in pixels.tobytes())
+    return PIL.Image.frombytes("RGB", pixels.size, data)
 
 
-def through_jpeg(picture):
-    return opened(encoded(picture, "JPEG", quality=75)).convert("RGB")
+def through_jpeg(pixels):
+    return opened(encoded(pixels, "JPEG", quality=75)).convert("RGB")
 
 
 SET = {
@@ -67,48 +67,48 @@ SET = {
     "jpeg": (plain((20, 180, 90)), ellipse, through_jpeg, 0.92),
     "standing": (plain((235, 235, 240)), standing, None, 0.97),
 }
-"""The ground, the shape, what happens to the picture, and the overlap that is wanted."""
+"""The ground, the shape, what happens to the image, and the overlap that is wanted."""
 
 
 @pytest.mark.parametrize("name", SET)
 def test_the_cut_overlaps_the_mask(name):
     ground, shape, after, wanted = SET[name]
-    picture, mask = on_ground(ground, shape)
-    cut = opened(without_border(as_image(after(picture) if after else picture)))
+    pixels, mask = on_ground(ground, shape)
+    cut = opened(without_border(as_image(after(pixels) if after else pixels)))
     assert overlap(cut.getchannel("A"), mask) >= wanted
 
 
-def test_the_whole_of_a_plain_picture_is_kept():
-    with pytest.raises(ToolError, match=r"No plain background was found: .* took 100% of the picture"):
+def test_the_whole_of_a_plain_image_is_kept():
+    with pytest.raises(ToolError, match=r"No plain background was found: .* removed 100% of the image"):
         without_border(Image(png()))
 
 
 def test_a_scene_is_left_as_it_is():
     chance = random.Random(2)
     scene = PIL.Image.frombytes("RGB", (120, 90), bytes(chance.randrange(256) for _ in range(120 * 90 * 3)))
-    with pytest.raises(ToolError, match="The border of the picture is no plain background"):
+    with pytest.raises(ToolError, match="The border of the image is not a plain background"):
         without_border(as_image(scene))
 
 
 def test_what_is_transparent_stays_so():
-    picture, mask = on_ground(plain("white"), ellipse)
-    picture.putalpha(mask)
-    cut = opened(without_border(as_image(picture)))
+    pixels, mask = on_ground(plain("white"), ellipse)
+    pixels.putalpha(mask)
+    cut = opened(without_border(as_image(pixels)))
     assert cut.getpixel((0, 0))[3] == 0
     assert overlap(cut.getchannel("A"), mask) > 0.97
 
 
 def test_holes_keep_their_background():
-    picture, _ = on_ground(plain("white"), ellipse)
-    PIL.ImageDraw.Draw(picture).ellipse((105, 80, 135, 110), fill="white")
-    cut = opened(without_border(as_image(picture)))
+    pixels, _ = on_ground(plain("white"), ellipse)
+    PIL.ImageDraw.Draw(pixels).ellipse((105, 80, 135, 110), fill="white")
+    cut = opened(without_border(as_image(pixels)))
     assert cut.getpixel((120, 95))[3] == 255
-    assert "holes inside the thing keep their background" in LIMITS
+    assert "holes inside the subject keep their background" in LIMITS
 
 
 async def test_the_result_says_its_limits():
-    picture, _ = on_ground(plain("white"), ellipse)
-    assert (await BorderCutter().cut_out(as_image(picture), Charge())).note == LIMITS
+    pixels, _ = on_ground(plain("white"), ellipse)
+    assert (await BorderCutter().cut_out(as_image(pixels), Charge())).note == LIMITS
 
 
 async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):

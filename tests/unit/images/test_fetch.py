@@ -104,7 +104,7 @@ def test_accents_in_an_address_are_quoted(https_server, path: str):
 
 
 @pytest.mark.parametrize(
-    ("url", "words"),
+    ("url", "message"),
     [
         ("https://example.com:99999/a.png", "is not an address: Port out of range"),
         ("https://[::1/a.png", "is not an address: Invalid IPv6"),
@@ -112,24 +112,24 @@ def test_accents_in_an_address_are_quoted(https_server, path: str):
     ],
     ids=["port", "bracket", "label"],
 )
-def test_what_is_no_address_is_told(url: str, words: str):
-    with pytest.raises(ConfigError, match=words):
+def test_what_is_no_address_is_refused(url: str, message: str):
+    with pytest.raises(ConfigError, match=message):
         to_image(url)
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "message"),
     [
         ("/off", "could not be read: Invalid"),
         ("/inside", "private"),
-        ("/film", "is a video, not a picture"),
+        ("/film", "is a video, not an image"),
         ("/plain", "Only https"),
         ("/round", "too often"),
         ("/none", "404"),
     ],
 )
-def test_a_bad_address_is_refused(https_server, path: str, words: str):
-    with pytest.raises(ConfigError, match=words):
+def test_a_bad_address_is_refused(https_server, path: str, message: str):
+    with pytest.raises(ConfigError, match=message):
         https_server(path)
 
 

@@ -18,7 +18,7 @@ def test_the_aspect_ratio_is_exact(aspect):
     assert 900 <= max(width, height) <= 1000
 
 
-async def test_the_same_words_draw_the_same():
+async def test_the_same_prompt_draws_the_same():
     first, again = [await Placeholder().make(Order("A bakery in Lyon", "16:9"), Charge()) for _ in range(2)]
     other = await Placeholder().make(Order("A bakery in Nice", "16:9"), Charge())
     assert first.data == again.data != other.data
@@ -28,7 +28,7 @@ async def test_the_same_words_draw_the_same():
     ("prompt", "low", "high"),
     [("a deep blue ocean", 180, 230), ("Red roses", 330, 370), ("forest path", 110, 160)],
 )
-def test_the_words_decide_the_palette(prompt, low, high):
+def test_the_prompt_decides_the_palette(prompt, low, high):
     red, green, blue = (part / 255 for part in palette(prompt)[0])
     hue = colorsys.rgb_to_hls(red, green, blue)[0] * 360
     assert low <= hue <= high or low <= hue + 360 <= high
@@ -41,9 +41,9 @@ def test_a_grey_prompt_has_hardly_colour():
 
 def test_the_label_can_be_read():
     """The word's plate is there: dark, in the middle, with white letters."""
-    picture = opened(draw("Bread", "3:2")).convert("RGB")
-    width, height = picture.size
-    middle = picture.crop((width // 3, height // 3, width * 2 // 3, height * 2 // 3))
+    pixels = opened(draw("Bread", "3:2")).convert("RGB")
+    width, height = pixels.size
+    middle = pixels.crop((width // 3, height // 3, width * 2 // 3, height * 2 // 3))
     colours = {colour for _, colour in middle.getcolors(1_000_000)}
     assert (255, 255, 255) in colours
     assert palette("Bread")[4] in colours
@@ -51,19 +51,19 @@ def test_the_label_can_be_read():
 
 
 def test_a_transparent_one_has_clear_corners():
-    picture = opened(draw("A logo", transparent=True))
-    assert picture.mode == "RGBA"
-    assert [picture.getpixel(place)[3] for place in ((0, 0), (picture.width // 2, 40))] == [0, 255]
+    pixels = opened(draw("A logo", transparent=True))
+    assert pixels.mode == "RGBA"
+    assert [pixels.getpixel(place)[3] for place in ((0, 0), (pixels.width // 2, 40))] == [0, 255]
 
 
 @pytest.mark.parametrize(
     "prompt", ["x" * 5_000, "日本語の写真", "Crème brûlée", "\ud800 half", "a\nb\tc", "<b>&"]
 )
 @pytest.mark.parametrize("aspect", ["9:16", "21:9"])
-def test_any_words_can_be_drawn(prompt, aspect):
-    picture = draw(prompt, aspect)
-    assert len(picture.data) < 60_000
+def test_any_prompt_can_be_drawn(prompt, aspect):
+    pixels = draw(prompt, aspect)
+    assert len(pixels.data) < 60_000
 
 
 def test_the_model_is_told_what_it_is():
-    assert "placeholder drawn locally, not a real picture: no image model was asked." in Placeholder().note
+    assert "placeholder drawn locally, not a real image: no image model was asked." in Placeholder().note

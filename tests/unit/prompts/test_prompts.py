@@ -1,4 +1,4 @@
-"""The texts a model is given: there, short, in our words, and apart from each other."""
+"""The texts for a model exist, are short and calm, and can be told from the person's own."""
 
 import re
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_libraries_are_pinned_and_over_https(stack: str):
     assert bool(addresses) == (stack != "html")
 
 
-def test_a_page_decides_the_text_about_pictures():
+def test_a_page_decides_the_text_about_images():
     build, change = image_text(page=False), image_text(page=True)
     assert build != change
     assert is_about_images(f"\n\n{build}")

@@ -118,14 +118,14 @@ async def test_seldom_reasons_are_mapped(server: WireServer, reason: str, stop: 
     assert (await turn_of(ANTHROPIC.provider(server))).stop == stop
 
 
-async def test_pictures_go_into_prompts_and_results(server: WireServer):
+async def test_images_go_into_prompts_and_results(server: WireServer):
     server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
     provider = ANTHROPIC.provider(server)
     question = user("What colour?", RED_PNG)
     turn = await turn_of(provider, ask(question))
     await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
-    picture = server.requests[0].body["messages"][0]["content"][1]
-    assert picture["source"]["media_type"] == "image/png"
+    image = server.requests[0].body["messages"][0]["content"][1]
+    assert image["source"]["media_type"] == "image/png"
     result = server.requests[1].body["messages"][2]["content"][0]
     assert [block["type"] for block in result["content"]] == ["text", "image"]
 

@@ -133,7 +133,7 @@ async def test_effort_in_each_servers_words(server: WireServer, vendor: str, exp
     assert body["top_k"] == 5
 
 
-async def test_pictures_of_results_follow_in_a_user_message(server: WireServer):
+async def test_images_of_results_follow_in_a_user_message(server: WireServer):
     server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
     provider = CHAT.provider(server)
     question = user("What colour?", RED_PNG)
@@ -141,12 +141,12 @@ async def test_pictures_of_results_follow_in_a_user_message(server: WireServer):
     await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,)), user("Well?")))
     roles = [message["role"] for message in server.requests[1].body["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "tool", "user", "user"]
-    pictures = server.requests[1].body["messages"][5]["content"]
-    assert [block["type"] for block in pictures] == ["text", "image_url", "text", "image_url"]
+    images = server.requests[1].body["messages"][5]["content"]
+    assert [block["type"] for block in images] == ["text", "image_url", "text", "image_url"]
 
 
 @pytest.mark.parametrize(("vendor", "sent"), [("openrouter", True), ("deepseek", False), ("ollama", False)])
-async def test_made_pictures_go_to_those_who_see(server: WireServer, vendor: str, sent: bool):
+async def test_made_images_go_to_those_who_see(server: WireServer, vendor: str, sent: bool):
     server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
     provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"))
     question = user("A red page")

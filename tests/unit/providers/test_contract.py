@@ -49,9 +49,9 @@ async def test_deltas_concatenate_to_the_turn(case: Case, server: WireServer):
     server.plan(full_reply(fragment=3))
     *pieces, turn = await collect(case.provider(server))
     message = turn.message
-    said = "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
+    streamed = "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
     thought = "".join(piece.text for piece in pieces if isinstance(piece, ThinkingPiece))
-    assert said == message.text == "Grüße aus Lyon 🥐, here we go."
+    assert streamed == message.text == "Grüße aus Lyon 🥐, here we go."
     assert thought == "".join(part.text for part in message.parts if isinstance(part, Thinking))
     assert thought == "First I look around, then I decide."
     for call in message.tool_calls:
@@ -98,7 +98,7 @@ async def test_usage_is_counted_the_same_way(case: Case, server: WireServer):
 async def test_stop_reasons_map_to_ours(case: Case, server: WireServer, stop: str):
     if (case.protocol, stop) == ("gemini", "refusal"):
         pytest.skip("Interactions has no status for a refusal")
-    server.plan(reply(Say("So far."), End(stop, words="That is against our rules.")))
+    server.plan(reply(Say("So far."), End(stop, explanation="That is against our rules.")))
     turn = await turn_of(case.provider(server))
     assert turn.stop == stop
     assert bool(turn.detail) == (stop == "refusal")

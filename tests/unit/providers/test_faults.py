@@ -115,24 +115,24 @@ async def test_a_server_may_ask_not_to_retry(case: Case, server: WireServer):
 
 
 @pytest.mark.parametrize(
-    ("status", "words", "remedy"),
+    ("status", "message", "remedy"),
     [
         (401, "Invalid API key", "api_key"),
         (403, "Not for you", "key"),
         (404, "The model `x` does not exist", "Check the model's name"),
         (404, "Not Found", "`base_url`"),
         (400, "prompt is too long: 250000 tokens > 200000 maximum", "Start a new run"),
-        (413, "Payload too large", "pictures"),
+        (413, "Payload too large", "images"),
         (429, "You exceeded your current quota, please check your plan and billing details", "billing"),
         (402, "Insufficient credits", "billing"),
         (400, "Unknown parameter: shoe_size", "Unknown parameter: shoe_size"),
     ],
 )
-async def test_a_refused_request_names_the_remedy(case: Case, server: WireServer, status, words, remedy):
-    error = await failure(case, server, problem(status, words))
+async def test_a_refused_request_names_the_remedy(case: Case, server: WireServer, status, message, remedy):
+    error = await failure(case, server, problem(status, message))
     assert not error.retryable
     assert remedy in str(error)
-    assert words in str(error)
+    assert message in str(error)
 
 
 async def test_an_html_error_page_is_not_repeated(case: Case, server: WireServer):

@@ -130,15 +130,15 @@ async def test_a_malformed_call_may_be_tried_again(server: WireServer):
 
 
 @pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
-async def test_pictures_go_into_prompts_and_results(server: WireServer, case):
+async def test_images_go_into_prompts_and_results(server: WireServer, case):
     server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
     provider = case.provider(server)
     question = user("What colour?", RED_PNG)
     turn = await turn_of(provider, ask(question))
     await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
-    picture = base64.b64encode(RED_PNG.data).decode()
+    image = base64.b64encode(RED_PNG.data).decode()
     plain = str(server.requests[1].body).replace("-", "+").replace("_", "/")
-    assert plain.count(picture) == 2
+    assert plain.count(image) == 2
 
 
 async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch: pytest.MonkeyPatch):

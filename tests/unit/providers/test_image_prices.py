@@ -1,4 +1,4 @@
-"""What pictures cost comes from published prices or not at all."""
+"""What images cost comes from published prices or not at all."""
 
 import pytest
 
@@ -33,22 +33,22 @@ def test_an_unknown_model_has_no_price(name):
         ("gemini:gemini-nano-banana-2.1", 1.5 + 1.5 + 30),
     ],
 )
-def test_text_and_pictures_have_own_prices(name, dollars):
+def test_text_and_images_have_own_prices(name, dollars):
     million = 1_000_000
     tokens = ImageTokens(input=2 * million, input_images=million, output=million, output_images=million)
     assert price_of_image(name, tokens) == pytest.approx(dollars)
 
 
-def test_words_beside_a_picture_cost_less():
+def test_text_costs_less_than_an_image():
     name = "gemini:gemini-nano-banana-2.1"
-    drawn = price_of_image(name, ImageTokens(output=1000, output_images=1000))
-    said = price_of_image(name, ImageTokens(output=1000))
-    assert drawn is not None
-    assert said is not None
-    assert 0 < said < drawn
+    image = price_of_image(name, ImageTokens(output=1000, output_images=1000))
+    text = price_of_image(name, ImageTokens(output=1000))
+    assert image is not None
+    assert text is not None
+    assert 0 < text < image
 
 
-def test_pictures_to_start_from_cost_too():
+def test_images_to_start_from_cost_too():
     name = "openai:gpt-image-2.6-sunburst"
     new, edited = (likely_price(name, 1500, "A bakery", inputs) for inputs in (0, 2))
     assert new is not None

@@ -1,4 +1,4 @@
-"""`vendor:model`, and what each wrong name is told."""
+"""`vendor:model`, and the error for each wrong name."""
 
 import subprocess
 import sys
@@ -108,8 +108,8 @@ def test_secret_headers_are_masked_and_others_not():
         "X-Title": "My notebook of cakes",
     }
     model("chat:any", base_url="http://127.0.0.1:9", headers=headers)
-    told = "sent azure-0123456789, dXNlcjpwYXNz and My notebook of cakes"
-    assert mask(told) == f"sent {MASK}, {MASK} and My notebook of cakes"
+    text = "sent azure-0123456789, dXNlcjpwYXNz and My notebook of cakes"
+    assert mask(text) == f"sent {MASK}, {MASK} and My notebook of cakes"
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_a_wrong_setting_is_named(settings):
     ],
 )
 def test_a_setting_of_the_wrong_kind_is_named(settings, says):
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as caught:
         model("openai:m", **{"api_key": "sk-test", **settings})
-    assert str(told.value) == says
+    assert str(caught.value) == says
 
 
 def test_a_name_is_text():

@@ -124,7 +124,7 @@ async def test_arguments_that_come_whole_are_taken(server: WireServer):
     assert turn.message.tool_calls[0].arguments == '{"q": 1}'
 
 
-async def test_pictures_go_into_prompts_and_results(server: WireServer):
+async def test_images_go_into_prompts_and_results(server: WireServer):
     server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
     provider = OPENAI.provider(server)
     question = user("What colour?", RED_PNG)

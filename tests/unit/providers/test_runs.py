@@ -83,7 +83,7 @@ async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireSer
 
 
 @pytest.mark.parametrize(
-    ("trouble", "words"),
+    ("trouble", "message"),
     [
         (problem(401, "Invalid API key"), "api_key"),
         (problem(404, "The model does not exist"), "model's name"),
@@ -93,11 +93,11 @@ async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireSer
     ],
     ids=["key", "model", "context", "page", "event"],
 )
-async def test_a_final_failure_is_one_sentence(case: Case, server: WireServer, trouble: Reply, words: str):
+async def test_a_final_failure_is_one_sentence(case: Case, server: WireServer, trouble: Reply, message: str):
     server.plan(trouble)
     finished = (await events_of(case, server, files={"index.html": PAGE}))[-1]
     assert finished.reason == "failed"
-    assert words in finished.error
+    assert message in finished.error
     assert "\n" not in finished.error
     assert KEY not in finished.error
 
@@ -124,7 +124,7 @@ async def test_stopping_a_run_closes_the_socket(case: Case, server: WireServer):
 async def test_a_refusal_ends_the_run_with_its_words(case: Case, server: WireServer):
     if case.protocol == "gemini":
         pytest.skip("Interactions has no status for a refusal")
-    server.plan(reply(Say("No."), End("refusal", words="That is against our rules.")))
+    server.plan(reply(Say("No."), End("refusal", explanation="That is against our rules.")))
     run = await Agent(case.provider(server)).run("Something bad.")
     assert run.reason == "refusal"
     assert run.error

@@ -1,4 +1,4 @@
-"""The scripted model: says what it was told to, and fails on anything else."""
+"""The scripted model plays its turns, and fails on any other request."""
 
 import asyncio
 import contextlib

@@ -34,7 +34,7 @@ async def makers(server):
         await maker.close()
 
 
-async def test_openai_makes_a_picture(server, makers):
+async def test_openai_makes_an_image(server, makers):
     server.plan(openai_images(png()))
     image = await makers["openai"].make(Order("A bakery", "16:9", transparent=True), Charge())
     assert (image.data, image.media_type) == (png(), "image/png")
@@ -69,16 +69,16 @@ async def test_openai_edits_by_multipart_upload(server, makers):
     (request,) = server.requests
     assert request.path == "/v1/images/edits"
     assert request.body["image[]"] == [
-        Upload("picture-1.png", "image/png", png()),
-        Upload("picture-2.png", "image/png", png(8, 8)),
+        Upload("image-1.png", "image/png", png()),
+        Upload("image-2.png", "image/png", png(8, 8)),
     ]
     assert request.body["prompt"] == "Make it red"
     assert "size" not in request.body
     assert "background" not in request.body
 
 
-async def test_gemini_makes_and_edits_pictures(server, makers):
-    server.plan(gemini_image(png(), said="Here it is."), gemini_image(png(colour="red")))
+async def test_gemini_makes_and_edits_images(server, makers):
+    server.plan(gemini_image(png(), text="Here it is."), gemini_image(png(colour="red")))
     assert (await makers["gemini"].make(Order("A bakery", "21:9"), Charge())).data == png()
     order = Order("Make it red", images=(Image(png()),))
     assert (await makers["gemini"].make(order, Charge())).data == png(colour="red")
@@ -97,24 +97,24 @@ FAULTS = [
     ("openai", problem(400, BLOCKED, code="moderation_blocked"), rf"refused the request \(400\): {BLOCKED}"),
     ("openai", problem(401, f"Incorrect API key provided: {KEY}"), r"OpenAI refused the key: .* •••"),
     ("openai", problem(404, "The model does not exist"), "OpenAI has no model 'gpt-image-2.6-sunburst'"),
-    ("openai", openai_images(), "OpenAI answered without a picture"),
+    ("openai", openai_images(), "OpenAI answered without an image"),
     ("openai", page(), "answered with a web page"),
-    ("gemini", gemini_image(finish="IMAGE_SAFETY"), "Gemini declined to make this picture: IMAGE_SAFETY"),
+    ("gemini", gemini_image(finish="IMAGE_SAFETY"), "Gemini declined to make this image: IMAGE_SAFETY"),
     (
         "gemini",
         gemini_image(promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
-        "Gemini declined to make this picture: PROHIBITED_CONTENT",
+        "Gemini declined to make this image: PROHIBITED_CONTENT",
     ),
-    ("gemini", gemini_image(said="I cannot draw that"), "answered without a picture: I cannot draw that"),
+    ("gemini", gemini_image(text="I cannot draw that"), "answered without an image: I cannot draw that"),
     ("gemini", problem(400, "API key not valid."), "Gemini refused the key"),
     ("gemini", page(), "answered with a web page"),
 ]
 
 
-@pytest.mark.parametrize(("vendor", "answer", "words"), FAULTS)
-async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, words):
+@pytest.mark.parametrize(("vendor", "answer", "message"), FAULTS)
+async def test_a_failure_is_a_clear_sentence(server, makers, vendor, answer, message):
     server.plan(answer)
-    with pytest.raises(ProviderError, match=words) as caught:
+    with pytest.raises(ProviderError, match=message) as caught:
         await makers[vendor].make(Order("A bakery"), Charge())
     assert not caught.value.retryable
     assert KEY not in str(caught.value)
@@ -199,19 +199,19 @@ def test_the_person_chooses_the_maker(monkeypatch, chosen, maker, cutter):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "words"),
+    ("chosen", "message"),
     [
         ("openai:gpt-image-2.6-flare", "which needs a key. Set `OPENAI_API_KEY`"),
         ("anthropic", r"'anthropic' makes no images. AGENT_NB_IMAGES can be local, openai:gpt-image"),
     ],
 )
-def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, words):
+def test_a_wrong_choice_names_the_remedy(monkeypatch, chosen, message):
     monkeypatch.setenv("AGENT_NB_IMAGES", chosen)
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=message):
         studio_for(model(ANTHROPIC, api_key=KEY))
 
 
-def test_a_budget_buys_pictures_of_known_price(monkeypatch):
+def test_a_budget_buys_images_of_known_price(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     studio = studio_for(model(MODELS["openai"]), budget=True)
     assert (studio.maker.name, studio.cutter.name) == (OPENAI, OPENAI)

@@ -112,10 +112,10 @@ async def test_nothing_is_fetched_offline():
 CMYK = encoded(PIL.Image.new("CMYK", (20, 10), (0, 200, 0, 0)), "JPEG")
 BAD = {
     "text.png": ("<h1>Hi</h1>", "text.png is a text file, not an image."),
-    "noise.png": (b"\x00\x01\x02" * 40, "'noise.png' is not a picture we can read"),
-    "cut.png": (png(300, 300)[:-300], "'cut.png' is damaged or cut short."),
+    "noise.png": (b"\x00\x01\x02" * 40, "'noise.png' is not an image that can be read"),
+    "cut.png": (png(300, 300)[:-300], "'cut.png' is damaged or truncated."),
     "huge.png": (huge_png(), "too many pixels (10000 x 10000"),
-    "video.png": (b"\x00\x00\x00\x20ftypisom" + bytes(64), "a video, not a picture"),
+    "video.png": (b"\x00\x00\x00\x20ftypisom" + bytes(64), "a video, not an image"),
     "script.png": (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "an SVG drawing"),
 }
 

@@ -230,7 +230,7 @@ async def test_a_pictures_number_stays_its_own():
     both = [{"box": [0, 0, 1000, 1000], "path": f"{n}.png", "source": f"input:{n}"} for n in (1, 2)]
     crop = call("extract_assets", {"assets": both, "padding": 0}, id="f2")
     second, asked = await go_on(await begun(), [crop], [text("Cropped.")], images=[new])
-    assert "the pictures of this request are input:2; those before came earlier." in asked
+    assert "the images of this request are input:2; lower numbers are those of earlier requests." in asked
     third, asked = await go_on(second, [crop], [text("Cropped.")])
     assert "input:" not in asked
     for run in (second, third):

@@ -46,7 +46,7 @@ async def test_placeholders_become_labelled_files():
     assert opened(desk.files["assets/bakery.png"]).size == (960, 540)
     assert output.summary == "2 of 2 images with placeholder"
     assert "assets/bakery.png: 960 x 540, " in output.text
-    assert "not a real picture" in output.text
+    assert "not a real image" in output.text
     assert [bundle["text/plain"] for bundle in output.outputs] == [
         "assets/bakery.png, 960 x 540, placeholder",
         "assets/oven.png, 960 x 540, placeholder",

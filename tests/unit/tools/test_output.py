@@ -86,7 +86,7 @@ def test_figures_and_axes_become_images() -> None:
 
 
 def test_image_that_is_not_one() -> None:
-    with pytest.raises(ToolError, match="not a picture"):
+    with pytest.raises(ToolError, match="not an image"):
         to_output(Image(b"hello"))
 
 
