@@ -73,14 +73,14 @@ class Kernel {
 		});
 	}
 
-	/** Ends one variant, or all that have not ended, where they stand. */
+	/** Ends one variant, or all that are still running. */
 	stop(variant) {
-		const told = this.record.events.slice(0, this.sent);
-		const ended = new Set(told.filter((event) => event.type === "run_finished").map(numberOf));
-		const open = new Set(told.map(numberOf).filter((number) => !ended.has(number)));
+		const past = this.record.events.slice(0, this.sent);
+		const ended = new Set(past.filter((event) => event.type === "run_finished").map(numberOf));
+		const open = new Set(past.map(numberOf).filter((number) => !ended.has(number)));
 		const stopped = [...open].filter((number) => variant === undefined || number === variant);
 		const left = this.record.events.slice(this.sent).filter((event) => !stopped.includes(numberOf(event)));
-		const at = told.at(-1)?.at ?? 0;
+		const at = past.at(-1)?.at ?? 0;
 		const ends = stopped.map((number) => ({
 			type: "run_finished",
 			at,
@@ -91,7 +91,7 @@ class Kernel {
 			seconds: at,
 			error: null,
 		}));
-		this.record = { ...this.record, events: [...told, ...ends, ...left] };
+		this.record = { ...this.record, events: [...past, ...ends, ...left] };
 		const first = this.sent + 1;
 		this.sent += ends.length;
 		this.batch(first, this.sent);
@@ -116,7 +116,7 @@ class Kernel {
 			this.receive({ kind: "ready", run: this.key, session: this.session, ...this.record.ready });
 	}
 
-	/** Sends events as their clock says, in batches. */
+	/** Sends events in batches, at the pace of their times. */
 	play(speed, until) {
 		const started = performance.now();
 		const sendDue = () => {

@@ -1,4 +1,4 @@
-// Writes dev/runs/*.json: plausible runs for the dev page, with every state worth looking at.
+// Writes dev/runs/*.json: plausible runs for the dev page that cover every state worth looking at.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -42,7 +42,7 @@ test("an image opens in a tab", async () => {
 	expect(find('[role="menuitem"]').hidden).toBe(true);
 });
 
-test("a drawing opens as an image", async () => {
+test("an SVG file opens as an image", async () => {
 	const svg = "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>";
 	const drawn = [tool(), piece("a.svg", 0, svg), changed("a.svg", 1, { media_type: "image/svg+xml" })];
 	kernel.batch(1, script(started, turn, ...drawn, done(), finished()));
@@ -59,17 +59,17 @@ async function copyName(): Promise<string> {
 	await soon();
 	find('[aria-label="Copy the name"]').click();
 	await soon();
-	const word = find(".anb-toast");
-	expect(word.hidden).toBe(false);
-	expect(find("[aria-live=assertive]").textContent).toBe(word.textContent);
-	return word.textContent!;
+	const toast = find(".anb-toast");
+	expect(toast.hidden).toBe(false);
+	expect(find("[aria-live=assertive]").textContent).toBe(toast.textContent);
+	return toast.textContent!;
 }
 
 function clipboard(value: unknown): void {
 	Object.defineProperty(navigator, "clipboard", { value, configurable: true });
 }
 
-test("copying says so to eye and ear", async () => {
+test("copying is shown and announced", async () => {
 	const writeText = vi.fn(() => Promise.resolve());
 	clipboard({ writeText });
 	expect(await copyName()).toBe("Copied");

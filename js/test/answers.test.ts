@@ -1,4 +1,4 @@
-// What a person is told when the kernel answers late, or asks.
+// What the page shows when the kernel answers late, or asks.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import widget from "../src/widget.ts";
@@ -21,10 +21,10 @@ afterEach(() => {
 const foot = (): string => shadow().querySelector(".anb-foot .ready")!.textContent!;
 const find = (selector: string): HTMLElement => shadow().querySelector<HTMLElement>(selector)!;
 
-/** Long enough for the page to give up on an answer, and to draw that. */
+/** Long enough for the page to give up waiting for an answer, and to draw that. */
 const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
 
-test("a late answer takes the hint to Stop back", async () => {
+test("a late answer removes the hint at Stop", async () => {
 	kernel.batch(1, script(started, turn));
 	await soon();
 	find(".anb-stop button").click();
@@ -56,7 +56,7 @@ const asks = (call_id: string, args: Record<string, unknown> = { command: "ls" }
 	{ type: "approval_requested", call_id, name: "sh", title: "run shell", args } as const,
 ];
 
-test("a late refusal takes the place of the hint", async () => {
+test("a late refusal replaces the hint", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();
 	find(".anb-acts .primary").click();
@@ -71,7 +71,7 @@ test("a late refusal takes the place of the hint", async () => {
 	expect(find(".anb-acts .warn").hidden).toBe(true);
 });
 
-test("marks that turn the writing are written out", async () => {
+test("bidi control characters are written out", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a", { "na\u202eme": "rm \u2066x", list: ["\u200f"] })));
 	await soon();
 	const shown = shadow().querySelectorAll(".anb-card .in > *");
@@ -83,7 +83,7 @@ test("marks that turn the writing are written out", async () => {
 	]);
 });
 
-test("the buttons go when another page holds them", async () => {
+test("the buttons disappear when another page owns the run", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();
 	expect(find(".anb-acts").hidden).toBe(false);
@@ -92,15 +92,15 @@ test("the buttons go when another page holds them", async () => {
 	expect(find(".anb-acts").hidden).toBe(true);
 });
 
-test("a second question of the same title is announced", async () => {
+test("a second question with the same title is announced", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();
-	const said: string[] = [];
+	const announced: string[] = [];
 	const region = find("[aria-live=assertive]");
-	new MutationObserver(() => said.push(region.textContent!)).observe(region, { childList: true });
+	new MutationObserver(() => announced.push(region.textContent!)).observe(region, { childList: true });
 	const resolved = { type: "approval_resolved", call_id: "a", approved: true, note: "" } as const;
 	kernel.batch(5, script(resolved, done({ call_id: "a" }), ...asks("b")));
 	await soon();
 	await soon();
-	expect(said).toEqual(["", "Approval needed: run shell"]);
+	expect(announced).toEqual(["", "Approval needed: run shell"]);
 });

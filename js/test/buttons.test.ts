@@ -15,7 +15,7 @@ describe("buttons", () => {
 		expect(stopButton().textContent).toBe("Stopping");
 	});
 
-	test("stop unanswered says what to press", async () => {
+	test("an unanswered stop says what to press", async () => {
 		await show();
 		tell(kernel, 1, 4);
 		vi.useFakeTimers();
@@ -36,7 +36,7 @@ describe("buttons", () => {
 		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("open in another window");
 	});
 
-	test("y approves, n denies with a word", async () => {
+	test("y approves, n denies with a note", async () => {
 		await show();
 		tell(kernel, 1, 4);
 		const ask = script({
@@ -77,7 +77,7 @@ describe("buttons", () => {
 		expect(item.querySelector(".bad, .err")).toBeNull();
 	});
 
-	test("keys typed into the note are words", async () => {
+	test("keys typed into the note do not answer", async () => {
 		await show();
 		tell(kernel, 1, 4);
 		const ask = script({ type: "approval_requested", call_id: "c1", name: "run", title: "run it", args: {} });
@@ -91,7 +91,7 @@ describe("buttons", () => {
 	});
 });
 
-test("only what the model was asked can be replayed", async () => {
+test("a run that asked no model cannot be replayed", async () => {
 	const replay = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-replay")!;
 	await show();
 	kernel.batch(1, script(started, finished("failed", "No key.")));
@@ -101,7 +101,7 @@ test("only what the model was asked can be replayed", async () => {
 	expect(replay().hidden).toBe(false);
 });
 
-test("header and card count a retry alike", async () => {
+test("header and card show the same seconds until a retry", async () => {
 	await show();
 	const retry = { type: "turn_retrying", attempt: 1, wait: 7.4, why: "Overloaded." } as const;
 	kernel.batch(1, script(started, turn, retry));

@@ -68,7 +68,7 @@ test("a second view leaves the replay of the first", async () => {
 	expect(play().getAttribute("aria-label")).toBe("Pause");
 });
 
-test("an output that comes back goes on from its own choices", async () => {
+test("an output that comes back keeps its choices", async () => {
 	await add("two");
 	await open("two", 0);
 	await open("one", 1);

@@ -7,7 +7,7 @@ import type { Context } from "../src/view/context.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** What the views of a run use of it here, and what they have sent. */
+/** The part of a run that a console uses, and what it has sent. */
 function createRun() {
 	const sent: unknown[][] = [];
 	const command = (_name: string, fields: { entries: unknown[] }) => {
@@ -30,7 +30,7 @@ function view(run: RunEntry, life = new AbortController()) {
 	return { console: createConsole(context, (count) => errors.push(count)), errors, life, context };
 }
 
-test("a report holds the newest hundred", () => {
+test("a report holds the newest hundred entries", () => {
 	const { run, sent } = createRun();
 	const { console } = view(run);
 	for (let index = 0; index < 150; index++) console.add({ level: "log", text: String(index) });
@@ -51,7 +51,7 @@ test("the next view reports when one is closed", () => {
 	expect(sent[1]).toEqual([{ level: "log", text: "left" }]);
 });
 
-test("a page that logs without end is left alone", () => {
+test("a page that logs without end is not reported without end", () => {
 	const { run, sent } = createRun();
 	const { console, context, errors } = view(run);
 	for (let second = 0; second < 20; second++) {

@@ -3,7 +3,7 @@ import type { Row } from "../src/state.ts";
 import { type Edits, foldEdits } from "../src/view/edits.ts";
 import { changed, done, play, script, started, text, tool } from "./events.ts";
 
-/** Rows of finished edits, each `[call, path]`; a word alone is text in between. */
+/** Rows of finished edits, each `[call, path]`; a string is text between them. */
 function rows(...items: (string | [call: string, path: string])[]): readonly Row[] {
 	const events = items.flatMap((item) =>
 		typeof item === "string"
@@ -20,13 +20,13 @@ function rows(...items: (string | [call: string, path: string])[]): readonly Row
 const shapes = (items: (Row | Edits)[]): string[] =>
 	items.map((item) => (item.kind === "edits" ? `${item.rows.length} of ${item.path}` : item.kind));
 
-describe("edits that follow each other", () => {
+describe("consecutive edits", () => {
 	test("of one file are one row", () => {
 		const folded = foldEdits(rows(["a", "x.html"], ["b", "x.html"], ["c", "y.css"], ["d", "x.html"]));
 		expect(shapes(folded)).toEqual(["2 of x.html", "tool", "tool"]);
 	});
 
-	test("words between them keep them apart", () => {
+	test("text between them keeps them apart", () => {
 		expect(shapes(foldEdits(rows(["a", "x"], "Now the rest.", ["b", "x"])))).toEqual([
 			"tool",
 			"text",

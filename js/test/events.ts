@@ -1,4 +1,4 @@
-// Events for tests: a script of short calls that number themselves.
+// Short ways to write events in tests.
 
 import type { Event } from "../src/events.ts";
 import { EMPTY, reduce, type VariantState } from "../src/state.ts";
@@ -7,7 +7,7 @@ export const USAGE = { input: 10, cached_read: 0, cached_write: 0, output: 5, re
 
 type Loose = { type: Event["type"] } & Record<string, unknown>;
 
-/** Completes events: run, variant, and `seq` and `at` by their place. */
+/** Completes events with a run and a variant, and with `seq` and `at` by their position. */
 export function script(...events: Loose[]): Event[] {
 	return events.map(
 		(event, index) => ({ run_id: "r", variant: 0, seq: index + 1, at: index, ...event }) as unknown as Event,
@@ -26,14 +26,14 @@ export const tool = (call_id = "c1", title = "create"): Loose => ({
 	name: "any",
 	title,
 });
-export const text = (words: string): Loose => ({ type: "text_delta", text: words });
-export const thinking = (words: string): Loose => ({ type: "thinking_delta", text: words });
-export const piece = (path: string, offset: number, words: string, call_id = "c1"): Loose => ({
+export const text = (content: string): Loose => ({ type: "text_delta", text: content });
+export const thinking = (content: string): Loose => ({ type: "thinking_delta", text: content });
+export const piece = (path: string, offset: number, content: string, call_id = "c1"): Loose => ({
 	type: "file_delta",
 	call_id,
 	path,
 	offset,
-	text: words,
+	text: content,
 });
 export const changed = (path: string, version: number, more: Record<string, unknown> = {}): Loose => ({
 	type: "file_changed",

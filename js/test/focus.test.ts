@@ -1,4 +1,4 @@
-// The keyboard goes on where it was: what has the focus and goes hands it to what takes its place.
+// An element that disappears hands the focus to the one that takes its place.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
@@ -45,7 +45,7 @@ test("an answered question hands the focus to its row", async () => {
 	expect(active().textContent).toContain("run it");
 });
 
-test("an answered question takes no focus from elsewhere", async () => {
+test("an answered question leaves a focus elsewhere alone", async () => {
 	await tell(script(started, turn, ...asks));
 	const elsewhere = document.querySelector("input")!;
 	elsewhere.focus();
@@ -76,7 +76,7 @@ test("an opened variant hands the focus to its tab", async () => {
 	expect(active().textContent).toContain("Variant 2");
 });
 
-test("Stop of an variant hands the focus to Open", async () => {
+test("Stop of a variant hands the focus to Open", async () => {
 	await tell(both(started, turn, ...wrote));
 	find('.anb-grid [aria-label="Stop Variant 1"]').focus();
 	await tell(script(finished("stopped")));

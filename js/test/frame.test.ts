@@ -2,17 +2,17 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Frame, type FrameEvents } from "../src/preview/frame.ts";
 import { soon } from "./kernel.ts";
 
-let told: unknown[][];
+let calls: unknown[][];
 let frame: Frame;
 let page: MessagePort;
 
-/** A frame whose page has the port, as one that patched `MessagePort.prototype` has. */
+/** A frame whose page got hold of the port, for example by patching `MessagePort.prototype`. */
 beforeEach(() => {
-	told = [];
+	calls = [];
 	const hear =
 		(name: string) =>
 		(...what: unknown[]) =>
-			void told.push([name, ...what]);
+			void calls.push([name, ...what]);
 	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onLost"];
 	frame = new Frame(Object.fromEntries(names.map((name) => [name, hear(name)])) as unknown as FrameEvents);
 	document.body.append(frame.element);
@@ -38,9 +38,9 @@ function greet(data: unknown, ports: MessagePort[] = []): void {
 }
 
 const log = (text: string, level = "log"): unknown => ({ is: "console", entry: { level, text } });
-const heard = (name: string): unknown[][] => told.filter(([what]) => what === name);
+const heard = (name: string): unknown[][] => calls.filter(([what]) => what === name);
 
-test("plain http is no hindrance", () => {
+test("frames work over plain http", () => {
 	vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
 	const others = [1, 2].map(() => new Frame({} as FrameEvents));
 	expect(new Set([frame, ...others].map(secretOf)).size).toBe(3);
@@ -48,8 +48,8 @@ test("plain http is no hindrance", () => {
 	vi.unstubAllGlobals();
 });
 
-describe("what a page says in the frame's name", () => {
-	test("a forged message of another shape is ignored", async () => {
+describe("messages that a page forges", () => {
+	test("one of another shape is ignored", async () => {
 		for (const forged of [
 			null,
 			7,
@@ -62,11 +62,11 @@ describe("what a page says in the frame's name", () => {
 		page.postMessage(log("x".repeat(2001)));
 		page.postMessage(log("fine"));
 		await soon();
-		expect(told).toEqual([["onReady"], ["onConsole", { level: "log", text: "fine" }, undefined]]);
+		expect(calls).toEqual([["onReady"], ["onConsole", { level: "log", text: "fine" }, undefined]]);
 		expect(frame.scroll).toEqual({ x: 0, y: 0 });
 	});
 
-	test("only so much is shown in a second", async () => {
+	test("only so many are shown per second", async () => {
 		for (let index = 0; index < 900; index++) page.postMessage(log("again"));
 		await vi.waitFor(() => expect(heard("onConsole").length).toBeGreaterThanOrEqual(100));
 		await soon();
@@ -79,7 +79,7 @@ describe("what a page says in the frame's name", () => {
 		await vi.waitFor(() => expect(heard("onLost")).toEqual([["onLost", "flooded"]]));
 	});
 
-	test("a flood beside the port ends it too", () => {
+	test("a flood outside the port ends it, too", () => {
 		for (let index = 0; index < 5000; index++) greet("noise");
 		expect(heard("onLost")[0]).toEqual(["onLost", "flooded"]);
 	});

@@ -1,4 +1,4 @@
-// The kernel's half of the hub, for tests of the page: it keeps what the page sends and says what it is told to.
+// The kernel's half of the hub, for tests of the page: it records what the page sends, and sends what a test says.
 
 import type { Event, Meta } from "../src/events.ts";
 
@@ -39,12 +39,12 @@ export class Kernel {
 		this.sent.push(message);
 	}
 
-	/** About the run `k`, session `s1`, unless the message says otherwise. */
+	/** Sends a message about the run `k`, session `s1`, unless it says otherwise. */
 	say(message: Fields): void {
 		this.receive({ run: "k", session: "s1", ...message } as never);
 	}
 
-	/** Events from number `first` on. */
+	/** Sends events, numbered from `first`. */
 	batch(first: number, events: readonly Event[], more: Fields = {}): void {
 		const last = first + events.length - 1;
 		this.say({ kind: "batch", first, last, events, meta: META, ...more });
@@ -59,7 +59,7 @@ export class Kernel {
 	}
 }
 
-/** Once what was asked for is drawn, and what that asked for in turn: frames are counted, as they may be slow. */
+/** Resolves once everything is drawn, and what that requested as well. It counts frames, which may be slow. */
 export async function soon(): Promise<void> {
 	const later = new Promise((resolve) => setTimeout(resolve, 40));
 	for (let frame = 0; frame < 4; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
@@ -70,7 +70,7 @@ export async function soon(): Promise<void> {
 export const output = (): HTMLElement => document.querySelector<HTMLElement>("[data-anb-run]")!;
 export const shadow = (): ShadowRoot => output().shadowRoot!;
 
-// happy-dom looks for the focus beyond the document when it is in another shadow root, and throws; browsers say null.
+// happy-dom throws when the focus is in another shadow root, where browsers return null.
 const { get } = Object.getOwnPropertyDescriptor(ShadowRoot.prototype, "activeElement")!;
 Object.defineProperty(ShadowRoot.prototype, "activeElement", {
 	configurable: true,

@@ -64,7 +64,7 @@ describe("safety", () => {
 		}
 	});
 
-	test("links open elsewhere and tell nothing", () => {
+	test("links open in a new tab and send no referrer", () => {
 		const link = render("[here](https://a.example/x)").querySelector("a")!;
 		expect(link.getAttribute("href")).toBe("https://a.example/x");
 		expect(link.getAttribute("target")).toBe("_blank");
@@ -97,7 +97,7 @@ describe("streaming", () => {
 		expect(render(SAMPLE).querySelectorAll("li")).toHaveLength(4);
 	});
 
-	test("another text starts over", () => {
+	test("a different text starts over", () => {
 		const element = document.createElement("div");
 		const markdown = new Markdown(element);
 		markdown.set("first", false);
@@ -116,15 +116,15 @@ describe("links with brackets", () => {
 		["([a](https://x.example/b)) d", "https://x.example/b", "(a) d"],
 		["[a](https://x.example/b(c) d", "https://x.example/b(c", "a d"],
 	] as const;
-	test.each(cases)("%s", (text, address, words) => {
+	test.each(cases)("%s", (text, address, label) => {
 		for (const size of [1, 2, 3, text.length]) {
 			const element = render(text, size);
 			expect(element.querySelector("a")?.getAttribute("href")).toBe(address);
-			expect(element.textContent).toBe(words);
+			expect(element.textContent).toBe(label);
 		}
 	});
 
-	test("an address without end is given up", () => {
+	test("an endless address is given up", () => {
 		const many = ")".repeat(3001);
 		const element = render(`[a](https://x.example/${"(".repeat(3001)}${many}) b`);
 		expect(element.querySelector("a")?.getAttribute("href")).toBe(`https://x.example/${"(".repeat(3001)}`);

@@ -39,7 +39,7 @@ async function press(query: string): Promise<void> {
 }
 
 describe("lists of files", () => {
-	test("a row outlasts what is written meanwhile", async () => {
+	test("a row survives what is written meanwhile", async () => {
 		await tell(started, turn, ...wrote("b.css"), tool(), piece("index.html", 0, "<p>a</p>"));
 		await press("[data-tab=files]");
 		const [show, save] = [one(".anb-files .name"), one('[aria-label="Save b.css"]')];
@@ -49,7 +49,7 @@ describe("lists of files", () => {
 		expect(rows).toEqual(["a.css3 B1 version", "b.css3 B2 versions", "index.html16 Bbeing written"]);
 	});
 
-	test("a file in the tree outlasts a new one", async () => {
+	test("a file in the tree survives a new one", async () => {
 		await tell(started, turn, ...wrote("b.css"), ...wrote("index.html"));
 		await press("[data-tab=code]");
 		const file = one('[data-path="b.css"]');
@@ -59,7 +59,7 @@ describe("lists of files", () => {
 		expect(order).toEqual(["a.css", "b.css", "index.html", "css", "c.css"]);
 	});
 
-	test("arrows move from the shown file, as drawn", async () => {
+	test("arrow keys move from the shown file, in the order on screen", async () => {
 		await tell(
 			started,
 			turn,
@@ -76,7 +76,7 @@ describe("lists of files", () => {
 	});
 });
 
-test("folded edits stand still while the model speaks", async () => {
+test("folded edits are not redrawn while the model writes", async () => {
 	const edit = (version: number): Loose[] => [
 		tool(`e${version}`),
 		changed("index.html", version, { call_id: `e${version}`, patch: [[0, 1, "y"]] }),
@@ -96,13 +96,13 @@ describe("versions and replay", () => {
 	test("a chosen version stays with its file", async () => {
 		await tell(started, turn, ...wrote("index.html"), changed("index.html", 2, { patch: [[0, 1, "y"]] }));
 		await press('[aria-label="Previous version"]');
-		const words = (): string | null => one(".anb-ver").textContent;
-		expect(words()).toBe("index.htmlv1 of 2");
+		const versionBar = (): string | null => one(".anb-ver").textContent;
+		expect(versionBar()).toBe("index.htmlv1 of 2");
 		await tell(tool("c9"), piece("about.html", 0, "<p>", "c9"));
-		expect(words()).toBe("index.htmlv1 of 2");
+		expect(versionBar()).toBe("index.htmlv1 of 2");
 	});
 
-	test("a chosen file that is deleted makes room", async () => {
+	test("a chosen file that is deleted is no longer shown", async () => {
 		await tell(started, turn, ...wrote("index.html", "home"), ...wrote("b.css", "p{}"));
 		await press("[data-tab=code]");
 		await press('[data-path="b.css"]');
@@ -110,7 +110,7 @@ describe("versions and replay", () => {
 		expect(one(".anb-lines .src").textContent).toBe("home");
 	});
 
-	test("what the request covers is out of reach", async () => {
+	test("what the request covers is inert", async () => {
 		await tell(started, turn, ...wrote("index.html"), finished());
 		await press(".anb-replay");
 		const covered = (): boolean => one(".anb-place").hasAttribute("inert");
@@ -122,7 +122,7 @@ describe("versions and replay", () => {
 	});
 
 	test("code goes back with the replay", async () => {
-		const pieces = ["aaa\n", "bbb\n", "ccc\n"].map((words, at) => piece("index.html", 4 * at, words));
+		const pieces = ["aaa\n", "bbb\n", "ccc\n"].map((line, at) => piece("index.html", 4 * at, line));
 		await tell(started, turn, tool(), ...pieces, changed("index.html", 1), done(), finished());
 		await press("[data-tab=code]");
 		await press(".anb-replay");

@@ -1,4 +1,4 @@
-// One page with a hub, for tests of what is mounted over outputs.
+// A page with one hub, for tests of what is mounted over outputs.
 
 import { afterEach, beforeEach, vi } from "vitest";
 import widget from "../src/widget.ts";
@@ -17,7 +17,7 @@ export const EVENTS = script(
 	finished(),
 );
 
-/** The events of a run from `first` to `last`, as its kernel tells them. */
+/** Sends the events of a run from `first` to `last`. */
 export function tell(kernel: Kernel, first: number, last: number, session = "s1"): void {
 	kernel.batch(first, EVENTS.slice(first - 1, last), { session });
 }

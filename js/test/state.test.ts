@@ -23,13 +23,13 @@ const toolRow = (state: ReturnType<typeof play>): ToolRow =>
 const retrying = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2, why: "busy" }) as const;
 
 describe("rows", () => {
-	test("thinking ends when words begin", () => {
+	test("thinking ends when text begins", () => {
 		const state = play(script(started, turn, thinking("a"), thinking("b"), text("c")));
 		expect(state.rows[0]).toMatchObject({ kind: "thinking", text: "ab", from: 2, to: 4 });
 		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
 	});
 
-	test("a call that writes several files names none", () => {
+	test("a call that writes several files has no path", () => {
 		const one = [started, turn, tool(), changed("a.png", 1, { size: 10 })];
 		expect(toolRow(play(script(...one))).change).toMatchObject({ path: "a.png", size: 10 });
 		const both = script(...one, changed("b.png", 1, { size: 5 }));
@@ -112,7 +112,7 @@ describe("rows", () => {
 		expect(toolRow(denied)).toMatchObject({ status: "running", answer: { approved: false, note: "no" } });
 	});
 
-	test("only the end of the run ends being busy", () => {
+	test("a run is busy until it ends", () => {
 		const late = play(
 			script(started, turn, tool(), { type: "turn_finished", stop: "end_turn", usage: {}, model: "m" }),
 		);
@@ -123,7 +123,7 @@ describe("rows", () => {
 		expect(end.at).toBe(9);
 	});
 
-	test("calls that a stop closed are stopped, not failed", () => {
+	test("calls closed by a stop are stopped, not failed", () => {
 		const denied = { type: "approval_resolved", call_id: "c1", approved: false, note: "stopped" } as const;
 		const failed = done({ call_id: "c0", ok: false, code: "FAILED" });
 		const closed = done({ ok: false, summary: "Stopped before it ended.", code: "STOPPED" });
@@ -181,7 +181,7 @@ describe("files", () => {
 		expect(state.files.get("a.png")!.versions[0]!.text).toBeNull();
 	});
 
-	test("deleting keeps the versions before", () => {
+	test("deleting keeps the earlier versions", () => {
 		const state = play(
 			script(
 				tool(),
@@ -195,13 +195,13 @@ describe("files", () => {
 	});
 });
 
-/** The same run cut into other pieces: merged, or split to single characters. */
+/** The same text in other fragments: merged, or split into single characters. */
 function fragmented(
-	words: string,
+	content: string,
 	sizes: () => number,
 	make: (part: string, offset: number) => Event,
 ): Event[] {
-	const points = [...words];
+	const points = [...content];
 	const events: Event[] = [];
 	for (let at = 0; at < points.length; ) {
 		const size = sizes();
@@ -211,16 +211,16 @@ function fragmented(
 	return events;
 }
 
-test("fragmentation does not change the outcome", () => {
-	const words = "Zwölf Boxkämpfer 🥊 jagen\nEva 👩‍👩‍👧 quer über\tden Sylter Deich. ".repeat(3);
+test("fragmentation does not change the result", () => {
+	const content = "Zwölf Boxkämpfer 🥊 jagen\nEva 👩‍👩‍👧 quer über\tden Sylter Deich. ".repeat(3);
 	let seed = 7;
 	const random = (): number => {
 		seed = (seed * 16807) % 2147483647;
 		return 1 + (seed % 9);
 	};
 	const outcome = (sizes: () => number): unknown => {
-		const say = fragmented(words, sizes, (part) => script(text(part))[0]!);
-		const write = fragmented(words, sizes, (part, offset) => script(piece("a.html", offset, part))[0]!);
+		const say = fragmented(content, sizes, (part) => script(text(part))[0]!);
+		const write = fragmented(content, sizes, (part, offset) => script(piece("a.html", offset, part))[0]!);
 		const state = play([
 			...script(started, turn),
 			...say,

@@ -58,7 +58,7 @@ function long(count: number): Event[] {
 }
 
 describe("the state at an event", () => {
-	test("is not kept for a replay nobody opens", async () => {
+	test("is not stored for a replay that nobody opens", async () => {
 		const tape = new Tape();
 		const passed = long(300).map((event) => new WeakRef(tape.push(event)));
 		await soon();
@@ -75,7 +75,7 @@ describe("the state at an event", () => {
 			expect(tape.stateAt(count)).toEqual(play(events.slice(0, count)));
 	});
 
-	test("going on grows the same draft", () => {
+	test("going forward grows the same draft", () => {
 		const tape = record(long(300));
 		const draft = (count: number) => tape.stateAt(count).files.get("a.html")?.draft;
 		const [before, after, back] = [draft(70), draft(250), draft(70)];
@@ -84,7 +84,7 @@ describe("the state at an event", () => {
 		expect(back).toEqual(before);
 	});
 
-	test("the end is the very state that is shown", () => {
+	test("the last state is the one that is shown", () => {
 		const tape = new Tape();
 		let last = null;
 		for (const event of RUN) last = tape.push(event);
@@ -165,14 +165,14 @@ describe("the clock", () => {
 		expect(tape.advance(0, 2.5)).toBeCloseTo(100.5);
 	});
 
-	test("a run without times plays all the same", () => {
+	test("a run without times plays, too", () => {
 		const tape = record(RUN.map((event) => ({ ...event, at: 0, ...("seconds" in event && { seconds: 0 }) })));
 		expect(tape.seconds).toBeGreaterThan(0);
 		expect(tape.countAt(tape.timeAt(5))).toBe(5);
 		expect(tape.countAt(tape.advance(0, 0.2))).toBe(4);
 	});
 
-	test("a clock that jumps back stands still", () => {
+	test("a time before the previous one does not go back", () => {
 		const tape = record(
 			script({ ...started, at: 0 }, { ...turn, at: 5 }, { ...text("a"), at: 3 }, text("b")),
 		);

@@ -37,13 +37,13 @@ const on = (model: string): Loose => ({ ...started, model });
 const optionsOf = (...states: VariantState[]) =>
 	toVariants(states.map((state, number) => ({ number, state, now: state.at })));
 
-describe("words over all", () => {
+describe("all variants together", () => {
 	const writing = play(script(started, turn, tool(), piece("index.html", 0, "<h1>")));
 	const asking = play(script(started, turn, ask));
 	const done = play(script(started, turn, text("Done."), finished()));
 	const failed = play(script(started, finished("failed", "No key.")));
 
-	test("the phase counts what most are at", () => {
+	test("the phase counts what most are doing", () => {
 		expect(phaseOfAll(optionsOf(writing, done, writing))).toBe("2 of 3 writing, 1 done");
 		expect(phaseOfAll(optionsOf(writing, done, asking))).toBe(
 			"1 of 3 waiting for approval, 1 writing, 1 done",
@@ -52,7 +52,7 @@ describe("words over all", () => {
 		expect(phaseOfAll(optionsOf(failed, done, done))).toBe("2 of 3 done, 1 failed");
 	});
 
-	test("only ends and questions are spoken", () => {
+	test("only endings and questions are announced", () => {
 		const thinks = play(script(started, turn, thinking("Hm.")));
 		expect(spokenOfAll(optionsOf(writing, done, thinks))).toBe("1 of 3 ended");
 		expect(spokenOfAll(optionsOf(writing, done, writing))).toBe("1 of 3 ended");
@@ -87,7 +87,7 @@ describe("words over all", () => {
 	});
 });
 
-/** Stands for the screen: says which elements are in sight. */
+/** Decides which elements are in sight. */
 class Screen {
 	static all: Screen[] = [];
 	readonly watched = new Set<Element>();
@@ -112,7 +112,7 @@ class Screen {
 
 class Several extends Kernel {
 	#last = 0;
-	/** Every event once for each of the variants. */
+	/** Sends every event once for each of the variants. */
 	tell(variants: number[], ...events: Loose[]): void {
 		const all: Event[] = variants.flatMap((variant) =>
 			script(...events).map((event) => ({ ...event, variant })),
@@ -177,7 +177,7 @@ describe("several variants on the page", () => {
 		expect(shadow().querySelector(".phase")!.textContent).toBe("3 of 3 thinking");
 	});
 
-	test("the footer promises only what is to come", async () => {
+	test("the footer announces only what is to come", async () => {
 		const footer = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot")!;
 		expect(footer().textContent).toBe("hero is set when all variants have ended");
 		const meta = { ...META, finished: true };
@@ -205,7 +205,7 @@ describe("several variants on the page", () => {
 		expect(frames()).toEqual([1, 1, 1]);
 	});
 
-	test("what is not looked at is not there", async () => {
+	test("what is not shown is not built", async () => {
 		model.tell([0, 1, 2], ...page);
 		await soon();
 		expect(all("iframe")).toHaveLength(3);
@@ -226,7 +226,7 @@ describe("several variants on the page", () => {
 		]);
 	});
 
-	test("the arrangement is remembered, a glance is not", async () => {
+	test("the arrangement is remembered, opening a variant is not", async () => {
 		const chosen = (): string | null | undefined =>
 			shadow().querySelector("[role=radio][aria-checked=true]")?.getAttribute("aria-label");
 		const again = async (session: string): Promise<void> => {
@@ -266,7 +266,7 @@ describe("several variants on the page", () => {
 		]);
 	});
 
-	test("an variant that ended can be picked before the others", async () => {
+	test("a variant that ended can be picked before the others", async () => {
 		await end(0);
 		expect(named("Pick Variant 2 · opus").disabled).toBe(true);
 		expect(named("Pick Variant 2 · opus").title).toBe("Still running: wait for it, or stop it");
@@ -315,7 +315,7 @@ describe("several variants on the page", () => {
 		expect(named("Pick Variant 3 · flash").textContent).toBe("Pick");
 	});
 
-	test("a question out of sight is told of", async () => {
+	test("a question out of sight is announced", async () => {
 		model.tell([1], ask);
 		await soon();
 		expect(spoken()).toBe("Variant 2 · opus asks: run it");
@@ -326,7 +326,7 @@ describe("several variants on the page", () => {
 		expect(model.commands("approve")).toMatchObject([{ variant: 1, call_id: "c1" }]);
 	});
 
-	test("a question in sight tells of itself", async () => {
+	test("a question in sight is announced by its card", async () => {
 		all("[role=tab]")[2]!.click();
 		await soon();
 		model.tell([2], ask);
@@ -334,9 +334,9 @@ describe("several variants on the page", () => {
 		expect(spoken()).toBe("Approval needed: run it");
 	});
 
-	test("a cell holds how the last text begins", async () => {
-		const words = "## A **page** ".padEnd(5000, "and more ");
-		model.tell([2], text(words));
+	test("a cell shows the beginning of the last text", async () => {
+		const long = "## A **page** ".padEnd(5000, "and more ");
+		model.tell([2], text(long));
 		await soon();
 		expect(texts(".anb-variant .say")[2]).toMatch(/^A page and more /);
 		expect(texts(".anb-variant .say")[2]?.length).toBeLessThan(500);
@@ -369,7 +369,7 @@ describe("several variants on the page", () => {
 		expect(all(".anb-variant")).toHaveLength(3);
 	});
 
-	test("a second page can look but not act", async () => {
+	test("a second page has no buttons", async () => {
 		model.answer(model.commands("hello")[0]!, { ok: true, session: "s1", owner: false, last: 6 });
 		await soon();
 		expect(visible(".anb-pick")).toHaveLength(0);

@@ -44,7 +44,7 @@ describe("differences", () => {
 		]);
 	});
 
-	test("changed words are marked whole", () => {
+	test("whole words are marked", () => {
 		const table = createDiffTable(
 			parseUnifiedDiff("@@ -1 +1 @@\n-color: var(--cta);\n+color: var(--crust);\n"),
 		);
@@ -52,7 +52,7 @@ describe("differences", () => {
 	});
 });
 
-describe("choice of file", () => {
+describe("the shown file", () => {
 	const state = play(
 		script(
 			started,
@@ -75,7 +75,7 @@ describe("choice of file", () => {
 		expect(shownPage(state, choices)?.file.path).toBe("index.html");
 	});
 
-	test("a page being written is followed", () => {
+	test("a page that is being written is shown", () => {
 		const writing = play(script(piece("about.html", 0, "new", "c9")), state);
 		expect(shownPage(writing, newChoices())).toMatchObject({ live: true, text: "new" });
 	});
@@ -112,7 +112,7 @@ describe("code", () => {
 	});
 });
 
-test("numbers read as people write them", () => {
+test("numbers are written as people read them", () => {
 	expect([seconds(3.14), seconds(125), count(950), count(1234), count(44_100)]).toEqual([
 		"3.1 s",
 		"2 min 5 s",
