@@ -1,4 +1,4 @@
-"""The virtual file system of a run: `Files`, a value with versions, and `Workspace`, which a run writes to."""
+"""The virtual file system of a run: `Files`, an immutable value, and `Workspace`, which tools write to."""
 
 from agent_nb.files.diffs import apply_patch, line_patch, unified_diff
 from agent_nb.files.files import (
@@ -6,15 +6,13 @@ from agent_nb.files.files import (
     MAX_FILES,
     MAX_TEXT_BYTES,
     MAX_TOTAL_BYTES,
-    Change,
     Files,
-    Workspace,
     count_lines,
     human_size,
-    starting_change,
 )
 from agent_nb.files.paths import media_type, safe_path
 from agent_nb.files.versions import Content
+from agent_nb.files.workspace import Change, Workspace, starting_change
 
 __all__ = [
     "MAX_BINARY_BYTES",

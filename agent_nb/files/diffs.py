@@ -1,7 +1,7 @@
-"""What changed between two texts: line patches for the page, unified diffs for the model and the person.
+"""Compares two texts: line patches for the page, unified diffs for the model and the person.
 
-Lines are split on newlines alone, so that a page applies a patch with `split("\\n")` and `join("\\n")`.
-The cost is bounded: what the texts share at both ends is set aside, and a very large rest is one replacement.
+Lines are split at newlines only, so that the page can apply a patch with `split("\\n")` and `join("\\n")`.
+The time is bounded: equal lines at both ends are skipped, and a very large difference is one replacement.
 """
 
 from collections.abc import Iterable
@@ -27,14 +27,14 @@ class _Hunk(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineChange:
     first_line: int
-    """The first changed line of the new text, from 1; 0 when the texts are the same."""
+    """The first changed line of the new text, counted from 1; 0 if the texts are the same."""
     added: int
     removed: int
     patch: tuple[LinePatch, ...]
 
 
 def compare(old: str, new: str) -> LineChange:
-    """How to get from `old` to `new`, in lines."""
+    """Compares two texts line by line."""
     old_lines, new_lines = old.split("\n"), new.split("\n")
     hunks = _hunks(old_lines, new_lines)
     return LineChange(
@@ -57,7 +57,7 @@ def line_patch(old: str, new: str) -> tuple[LinePatch, ...]:
 
 
 def apply_patch(old: str, patch: Iterable[LinePatch]) -> str:
-    """The text that `line_patch` was told as new."""
+    """Applies a patch that `line_patch` made; returns the new text."""
     lines = old.split("\n")
     for start, count, text in reversed(tuple(patch)):
         lines[start : start + count] = text.split("\n")
@@ -65,7 +65,7 @@ def apply_patch(old: str, patch: Iterable[LinePatch]) -> str:
 
 
 def unified_diff(old: str, new: str, path: str) -> str:
-    """The change in the form `patch` and `git apply` read; empty when there is none."""
+    """The difference as `patch` and `git apply` read it; empty if there is none."""
     old_lines, new_lines = _diff_lines(old), _diff_lines(new)
     hunks = _hunks(old_lines, new_lines)
     if not hunks:
@@ -109,9 +109,9 @@ def _hunks(old: list[str], new: list[str]) -> list[_Hunk]:
 
 
 def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:
-    """Hunks that all put at least one line: a patch's text cannot tell no line from an empty one.
+    """Hunks with at least one new line each, because the text of a patch cannot express zero lines.
 
-    A deletion takes the unchanged line beside it along.
+    A deletion is extended by an unchanged line next to it.
     """
     kept: list[_Hunk] = []
     for hunk in hunks:
@@ -128,7 +128,7 @@ def _without_deletions(hunks: list[_Hunk]) -> list[_Hunk]:
 
 
 def _grouped(hunks: list[_Hunk]) -> list[list[_Hunk]]:
-    """Hunks whose context would touch stand in one group."""
+    """Groups hunks whose context lines would touch."""
     groups = [[hunks[0]]]
     for hunk in hunks[1:]:
         if hunk.old_start - groups[-1][-1].old_end <= 2 * CONTEXT_LINES:
@@ -148,6 +148,6 @@ def _diff_lines(text: str) -> list[str]:
 
 
 def _range(start: int, end: int) -> str:
-    """`first,count` as unified diffs count: an empty range names the line before it."""
+    """`first,count` as in unified diffs, where an empty range names the line before it."""
     count = end - start
     return f"{start + 1 if count else start}" + ("" if count == 1 else f",{count}")

@@ -1,4 +1,4 @@
-"""Paths inside the virtual file system: relative, with forward slashes, never outside its root."""
+"""Paths in the virtual file system: relative, with forward slashes, never outside the root."""
 
 import mimetypes
 import os
@@ -11,7 +11,7 @@ MAX_PATH_BYTES = 200
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-# Fixed here because the tables of `mimetypes` differ between systems and Python versions.
+# The tables of `mimetypes` differ between systems and Python versions.
 _MEDIA_TYPES = {
     ".css": "text/css",
     ".csv": "text/csv",
@@ -40,12 +40,12 @@ _MEDIA_TYPES = {
 
 
 def safe_path(path: str) -> str:
-    """The path in its one form, or a FileError: `./a//b.css` and `a\\b.css` are `a/b.css`."""
+    """Normalises a path or raises a FileError: `./a//b.css` and `a\\b.css` become `a/b.css`."""
     if not isinstance(path, str) or not path.strip():
-        raise FileError("A file needs a path: give a relative one such as 'index.html'.")
+        raise FileError("A file needs a path: use a relative one such as 'index.html'.")
     if _UNPRINTABLE.search(path):
         raise FileError(
-            f"The path {path[:80]!r} holds control characters: use letters, digits, '-', '_', '.' and '/'."
+            f"The path {path[:80]!r} has control characters: use letters, digits, '-', '_', '.' and '/'."
         )
     if len(path.encode()) > MAX_PATH_BYTES:
         raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
@@ -53,29 +53,29 @@ def safe_path(path: str) -> str:
     segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
     if slashed.startswith("/") or _DRIVE.match(slashed) or (segments and segments[0].startswith("~")):
         raise FileError(
-            f"The path {path!r} is absolute: give it relative to the project, such as 'index.html'."
+            f"The path {path!r} is absolute: use a path relative to the project, such as 'index.html'."
         )
     if ":" in slashed:
-        raise FileError(f"The path {path!r} holds a colon: use '-' in its place.")
+        raise FileError(f"The path {path!r} has a colon: use '-' instead.")
     if slashed.endswith("/"):
         raise FileError(
-            f"The path {path!r} names a folder: folders come with their files, name a file in it."
+            f"The path {path!r} is a folder: name a file in it, and the folder is created with the file."
         )
     if ".." in segments:
-        raise FileError(f"The path {path!r} leaves the project: give a path without '..'.")
+        raise FileError(f"The path {path!r} is outside the project: use a path without '..'.")
     if not segments:
-        raise FileError(f"The path {path!r} names no file: give a relative one such as 'index.html'.")
+        raise FileError(f"The path {path!r} names no file: use a relative one such as 'index.html'.")
     return "/".join(segments)
 
 
 def entry_of(paths: Iterable[str]) -> str | None:
-    """The page among these: `index.html`, else the first HTML file, else None."""
+    """The path of the page: `index.html`, or else the first HTML file, or None."""
     pages = [path for path in paths if path.lower().endswith((".html", ".htm"))]
     return "index.html" if "index.html" in pages else next(iter(pages), None)
 
 
 def media_type(path: str, content: str | bytes | None = "") -> str:
-    """By the suffix; what has no known one is plain text or just bytes."""
+    """The media type for the suffix. Without a known suffix, text is plain text and bytes are an octet stream."""
     suffix = os.path.splitext(path)[1].lower()
     fallback = "application/octet-stream" if isinstance(content, bytes) else "text/plain"
     return _MEDIA_TYPES.get(suffix) or mimetypes.guess_type(path)[0] or fallback

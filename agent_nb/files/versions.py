@@ -1,4 +1,4 @@
-"""Every version of every file, oldest first, within bounds: the newest always, of the others so many bytes."""
+"""The versions of files, oldest first: always the latest, and older ones up to a total size."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from agent_nb._base.wire import Json
 
 MAX_OLD_BYTES = 64_000_000
-"""Of the versions that are not the newest of their file, all files together."""
+"""Of all versions that are not the latest of their file."""
 
 Content = str | bytes
 
 
 class Versions(Mapping[str, tuple[Content | None, ...]]):
-    """The versions by path; None where the file was deleted. Changed only by a `Files` that nobody has seen yet."""
+    """Versions by path; None where the file was deleted. Changed only by a `Files` that nobody else has yet."""
 
     __slots__ = ("_dropped", "_kept", "_old_bytes")
 
@@ -37,27 +37,27 @@ class Versions(Mapping[str, tuple[Content | None, ...]]):
         return copy
 
     def dropped(self, path: str) -> int:
-        """How many are no longer kept."""
+        """How many versions were dropped."""
         return self._dropped.get(path, 0)
 
     def number(self, path: str) -> int:
-        """The newest version's number, from 1; it counts those that are no longer kept."""
+        """The number of the latest version, counted from 1 and including dropped ones."""
         return self.dropped(path) + len(self._kept[path])
 
     def add(self, path: str, content: Content | None, replaced: int = 0) -> None:
-        """One more version, after one of `replaced` bytes."""
+        """Adds a version, after one of `replaced` bytes."""
         self._kept[path] = (*self._kept.get(path, ()), content)
         self._old_bytes[path] = self._old_bytes.get(path, 0) + replaced
         self._make_room()
 
     def restore(self, path: str, versions: Sequence[Content | None]) -> None:
-        """These and no others, oldest first."""
+        """Sets the versions of a file, oldest first."""
         self._kept[path] = tuple(versions)
         self._old_bytes[path] = sum(_size(version) for version in versions[:-1])
         self._make_room()
 
     def _make_room(self) -> None:
-        """Lets go of the oldest version of the file whose old ones weigh most, until all fit."""
+        """Drops the oldest version of the file with the most old bytes, until the rest fits."""
         while sum(self._old_bytes.values()) > MAX_OLD_BYTES:
             path = max(self._old_bytes, key=self._old_bytes.__getitem__)
             oldest, *rest = self._kept[path]

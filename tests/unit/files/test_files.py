@@ -3,18 +3,15 @@ import io
 import os
 import pickle
 import re
-import threading
 import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb._base.wire import to_wire
 from agent_nb.errors import FileError
-from agent_nb.events import FileChanged, event_from_wire
-from agent_nb.files import Change, Files, Workspace, apply_patch, count_lines, human_size
+from agent_nb.files import Files, count_lines, human_size
 from agent_nb.files import files as module
 
 CONTENTS = st.text(max_size=20) | st.binary(max_size=20)
@@ -102,15 +99,15 @@ def test_bytes_come_in_any_form(content: bytes) -> None:
 
 
 def test_other_content_is_refused() -> None:
-    with pytest.raises(FileError, match="is a int: give text or bytes"):
+    with pytest.raises(FileError, match="is a int: use text or bytes"):
         Files({"a": 1})  # type: ignore[dict-item]
 
 
 def test_oversized_files_are_refused_in_words() -> None:
     files = Files({"a": "kept"})
-    with pytest.raises(FileError, match=r"too large \(50 MB\): a text file may have 5\.0 MB"):
+    with pytest.raises(FileError, match=r"too large \(50 MB; the limit for text files is 5\.0 MB\)"):
         files.write("a", "x" * 50_000_000)
-    with pytest.raises(FileError, match="a binary file may have 20 MB"):
+    with pytest.raises(FileError, match="limit for binary files is 20 MB"):
         files.write("a", bytes(20_000_001))
     assert dict(files) == {"a": "kept"}
 
@@ -127,9 +124,9 @@ def test_total_and_number_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FILES", 2)
     files = Files({"a": "12345", "b": "1234"})
     assert files.write("a", "123456")["a"] == "123456"
-    with pytest.raises(FileError, match="11 bytes of files: all together may have 10 bytes"):
+    with pytest.raises(FileError, match=r"to 11 bytes \(the limit is 10 bytes\)"):
         files.write("a", "1234567")
-    with pytest.raises(FileError, match="at most 2 are kept"):
+    with pytest.raises(FileError, match="would be file 3"):
         files.write("c", "")
     assert list(files.delete("a").write("c", "")) == ["b", "c"]
 
@@ -170,7 +167,7 @@ def test_save_refuses_links_that_lead_out(tmp_path: Path) -> None:
     outside.mkdir()
     site.mkdir()
     (site / "img").symlink_to(outside)
-    with pytest.raises(FileError, match="through a link"):
+    with pytest.raises(FileError, match="because of a link"):
         Files({"a": "1", "img/new/x": "2"}).save(site)
     assert list(outside.iterdir()) == []
     assert not (site / "a").exists()
@@ -207,7 +204,7 @@ def test_save_writes_no_hidden_file(tmp_path: Path, path: str) -> None:
 @pytest.mark.parametrize("name", ["analysis.ipynb", "OLD.IPYNB"])
 def test_save_keeps_a_notebook_that_is_there(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("my work")
-    with pytest.raises(FileError, match="is a notebook: move it away or save elsewhere"):
+    with pytest.raises(FileError, match="is a notebook: move it or save elsewhere"):
         Files({"index.html": "", name: "{}"}).save(tmp_path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["my work"]
     Files({name: "{}"}).save(tmp_path / "site")
@@ -216,7 +213,7 @@ def test_save_keeps_a_notebook_that_is_there(tmp_path: Path, name: str) -> None:
 
 def test_save_finds_a_file_in_the_way_first(tmp_path: Path) -> None:
     (tmp_path / "img").write_text("mine")
-    with pytest.raises(FileError, match="is a file: move it away"):
+    with pytest.raises(FileError, match="is a file: move it"):
         Files({"index.html": "", "img/a/x.png": b""}).save(tmp_path)
     assert list(tmp_path.iterdir()) == [tmp_path / "img"]
 
@@ -271,97 +268,3 @@ def test_sizes_are_given_in_words() -> None:
     words = "0 bytes,1 byte,999 bytes,1.0 kB,6.4 kB,10 kB,182 kB,999 kB,1.0 MB,50 MB"
     assert [human_size(size) for size in sizes] == words.split(",")
     assert [count_lines(text) for text in ("", "a", "a\n", "a\n\n", "a\nb")] == [0, 1, 1, 2, 2]
-
-
-def test_workspace_tells_each_change() -> None:
-    told: list[Change] = []
-    space = Workspace(Files({"a.html": "1\n2\n"}), told.append)
-    space.write("./a.html", "1\n3\n", call_id="c1")
-    space.write("b.png", b"\0\1")
-    space.delete("a.html")
-    space.write("a.html", "new")
-    assert told == [
-        Change(
-            path="a.html",
-            version=2,
-            action="edited",
-            size=4,
-            media_type="text/html",
-            call_id="c1",
-            first_line=2,
-            added=1,
-            removed=1,
-            patch=((1, 1, "3"),),
-        ),
-        Change(path="b.png", version=1, action="created", size=2, media_type="image/png"),
-        Change(path="a.html", version=3, action="deleted", size=0, media_type="text/html", removed=2),
-        Change(
-            path="a.html",
-            version=4,
-            action="created",
-            size=3,
-            media_type="text/html",
-            first_line=1,
-            added=1,
-            patch=((0, 1, "new"),),
-        ),
-    ]
-
-
-def test_identical_write_is_not_told() -> None:
-    told: list[Change] = []
-    space = Workspace(Files({"a": "1"}), told.append)
-    change = space.write("a", "1")
-    assert (change.version, change.added, change.removed, told) == (1, 0, 0, [])
-
-
-def test_refused_write_changes_nothing() -> None:
-    told: list[Change] = []
-    space = Workspace(Files({"a": "1"}), told.append)
-    for path in ("../x", "a/b"):
-        with pytest.raises(FileError):
-            space.write(path, "")
-    with pytest.raises(FileError, match="no file 'x'"):
-        space.read("x")
-    assert space.read("./a") == "1"
-    assert told == []
-    assert list(space.files) == ["a"]
-
-
-@given(STEPS)
-def test_patches_rebuild_every_version(steps: list[tuple[str, str | bytes | None]]) -> None:
-    rebuilt: dict[str, str] = {}
-
-    def follow(change: Change) -> None:
-        # As a page does: by the event alone, through its wire form.
-        fields = {name: getattr(change, name) for name in Change.__dataclass_fields__}
-        event = event_from_wire(to_wire(FileChanged(run_id="r", seq=1, at=0.0, **fields)))
-        assert isinstance(event, FileChanged)
-        if event.patch is None:
-            rebuilt.pop(event.path, None)
-        else:
-            rebuilt[event.path] = apply_patch(rebuilt.get(event.path, ""), event.patch)
-
-    space = Workspace(Files(), follow)
-    for path, content in steps:
-        if content is not None:
-            space.write(path, content)
-        elif path in space.files:
-            space.delete(path)
-    assert rebuilt == {path: content for path, content in space.files.items() if isinstance(content, str)}
-
-
-@settings(max_examples=5)
-@given(st.integers(2, 6))
-def test_threads_lose_no_write(threads: int) -> None:
-    versions: list[int] = []
-    space = Workspace(Files(), lambda change: versions.append(change.version))
-    workers = [
-        threading.Thread(target=lambda name=name: [space.write("a", f"{name} {n}") for n in range(20)])
-        for name in range(threads)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(10)
-    assert versions == list(range(1, threads * 20 + 1))

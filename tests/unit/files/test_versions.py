@@ -52,7 +52,7 @@ def test_a_diff_knows_what_went(files: Files) -> None:
         f"+{EDITS - 1:09}",
     ]
     assert files.diff("large.txt", -1, kept - 1) == ""
-    with pytest.raises(FileError, match=f"has {kept} version.* and {EDITS - kept} older no longer kept"):
+    with pytest.raises(FileError, match=f"has {kept} version.*; {EDITS - kept} older were dropped"):
         files.diff("large.txt", -kept - 1, -1)
 
 

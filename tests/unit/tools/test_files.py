@@ -73,7 +73,7 @@ async def test_unsafe_paths_are_told_to_model(path: str) -> None:
 
 async def test_huge_file_is_refused_in_words() -> None:
     error = await Desk().fail("create_file", path="a.txt", content="x" * 50_000_000)
-    assert "'a.txt' is too large (50 MB): a text file may have 5.0 MB" in str(error)
+    assert "'a.txt' is too large (50 MB; the limit for text files is 5.0 MB)" in str(error)
 
 
 async def test_edit_returns_diff_and_line() -> None:
@@ -254,7 +254,7 @@ async def test_read_several_keeps_the_found() -> None:
     )
     assert output.text == (
         "=== a.html (lines 1-1 of 5) ===\n<main>\n\n=== b.css (1 line) ===\np {}\n\n\n"
-        "=== ../c (not read) ===\nThe path '../c' leaves the project: give a path without '..'."
+        "=== ../c (not read) ===\nThe path '../c' is outside the project: use a path without '..'."
     )
     assert output.summary.startswith("3 files")
 

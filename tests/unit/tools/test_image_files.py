@@ -90,7 +90,7 @@ async def test_save_takes_inputs_and_data_urls():
         ("http://example.org/a.png", "Images are fetched over https only, not http."),
         ("file:///etc/hosts", "Images are fetched over https only, not file."),
         ("/etc/hosts", "is absolute"),
-        ("../secret.png", "leaves the project"),
+        ("../secret.png", "is outside the project"),
         ("data:image/png;base64,!!!", "not valid base64"),
         ("data:image/svg+xml,<svg onload='x'/>", "an SVG drawing"),
         ("nowhere.png", "There is no image nowhere.png."),

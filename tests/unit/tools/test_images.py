@@ -207,7 +207,7 @@ async def test_the_local_cut_says_its_limits():
         ([{"prompt": "x", "path": "a.jpg", "transparent": True}], "a.jpg: JPEG has no transparency."),
         (wanted("a", "a"), "Two images have the same path"),
         ([{"prompt": "  ", "path": "a.png"}], "A prompt is empty"),
-        ([{"prompt": "x", "path": "../a.png"}], "leaves the project"),
+        ([{"prompt": "x", "path": "../a.png"}], "is outside the project"),
         (wanted("a", aspect="5:1"), "aspect"),
     ],
 )

@@ -307,7 +307,7 @@ async def test_refused_write_reaches_the_thread() -> None:
     def writes(context: ToolContext) -> None:
         context.files.write("../a.txt", "1")
 
-    with pytest.raises(ToolError, match="leaves the project"):
+    with pytest.raises(ToolError, match="is outside the project"):
         await run(writes)
 
 
