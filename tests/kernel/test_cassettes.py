@@ -1,4 +1,4 @@
-"""Cassettes in a real kernel: recorded with a key over a real socket, played where there is neither."""
+"""Cassettes in a real kernel: recorded over a real socket, replayed without a key or a network."""
 
 import json
 import subprocess
@@ -86,7 +86,7 @@ def test_a_watched_replay_is_the_same_run(recorded, keyless):
 
 
 @pytest.mark.parametrize("line", ["hero", "hero -m anthropic:", "hero --replay", "hero --pace 0.01"])
-def test_a_model_left_open_fits_the_cassette(keyless, line):
+def test_a_cassette_plays_if_no_model_is_named(keyless, line):
     cell = keyless.run(f"%%agent {line}\nA page for a bakery")
     assert cell.status == "ok", cell.errors
     assert keyless.value("hero.model, hero.text") == f"('{MODEL}', 'The page is ready.')"
@@ -100,7 +100,7 @@ def test_another_name_plays_by_its_path(keyless):
         keyless.run("del one")
 
 
-def test_the_demo_by_name_is_no_mismatch(keyless):
+def test_naming_the_demo_ignores_a_mismatched_cassette(keyless):
     cell = keyless.run("%%agent hero -m demo:\nA page for a butcher")
     assert cell.status == "ok", cell.errors
     assert keyless.value("hero.model, 'replayed' in hero.settings") == "('demo:', False)"
@@ -125,7 +125,7 @@ def test_the_demo_by_name_is_no_mismatch(keyless):
         ("hero --pace -1", "A page for a bakery", "--pace takes a number of at least 0"),
     ],
 )  # fmt: skip
-def test_what_cannot_play_is_one_line(recorded, keyless, line, prompt, says):
+def test_what_cannot_play_is_an_error_of_one_line(recorded, keyless, line, prompt, says):
     tape = recorded[0] / "cassettes/hero.jsonl"
     before = tape.read_bytes()
     cell = keyless.run(f"%%agent {line}\n{prompt}")
@@ -135,7 +135,7 @@ def test_what_cannot_play_is_one_line(recorded, keyless, line, prompt, says):
     assert tape.read_bytes() == before
 
 
-def test_a_damaged_cassette_is_not_played_over(keyless, recorded):
+def test_a_damaged_cassette_is_not_overwritten(keyless, recorded):
     damaged = recorded[0] / "cassettes/damaged.jsonl"
     damaged.write_text('{"format": "agent_nb.cassette", "version": 1}\n{"you')
     for line, says in (("damaged", "is cut short"), ("damaged --record -m demo:", "Use `--force`")):
@@ -145,7 +145,7 @@ def test_a_damaged_cassette_is_not_played_over(keyless, recorded):
     assert json.loads(damaged.read_text().splitlines()[-1])["end"] == "end_turn"
 
 
-def test_cells_that_go_on_have_their_own_cassettes(keyless, recorded):
+def test_cells_that_continue_have_their_own_cassettes(keyless, recorded):
     for line, prompt in (
         ("tour", "A landing page for a bakery"),
         ("tour -c", "Make it blue"),
@@ -163,7 +163,7 @@ def test_cells_that_go_on_have_their_own_cassettes(keyless, recorded):
     assert keyless.value("tour.html") == last
 
 
-def test_a_run_out_of_time_plays_again(keyless):
+def test_a_run_that_hit_the_time_limit_replays(keyless):
     cell = keyless.run("%%agent short --record -m demo: --seconds 1\nA form")
     assert cell.status == "ok", cell.errors
     assert "Recorded in cassettes/short.jsonl." in cell.stdout
@@ -176,7 +176,7 @@ def test_a_run_out_of_time_plays_again(keyless):
     assert keyless.value(shown) == before
 
 
-def test_a_failure_is_recorded_when_forced(keyless, recorded):
+def test_a_failure_is_recorded_with_force(keyless, recorded):
     cell = f"%%agent gone -m {MODEL}\nA page"
     with WireServer.in_thread() as server:
         server.plan(problem(401, "No."), problem(401, "No."))
@@ -192,7 +192,7 @@ def test_a_failure_is_recorded_when_forced(keyless, recorded):
     assert keyless.value("gone.reason, gone.settings['replayed']") == "('failed', 'cassettes/gone.jsonl')"
 
 
-def test_a_dry_run_says_what_would_play(keyless):
+def test_a_dry_run_names_the_cassette(keyless):
     cell = keyless.run(CELL.replace("hero", "hero --dry-run"))
     assert "Cassette: cassettes/hero.jsonl, recorded with anthropic:" in cell.stdout
 

@@ -38,7 +38,7 @@ def test_the_same_cell_gives_the_same_bytes(kernel):
     assert kernel.run(code).displays == kernel.run(code).displays
 
 
-def test_files_of_the_person_are_left_alone(kernel):
+def test_the_users_files_variable_is_left_alone(kernel):
     kernel.run("saved = files; files = ['mine']")
     cell = kernel.run("%%agent other\nA form")
     assert kernel.value("files") == "['mine']"
@@ -48,7 +48,7 @@ def test_files_of_the_person_are_left_alone(kernel):
     assert kernel.value("files is other.files") == "True"
 
 
-def test_going_on_starts_from_the_same_run_each_time(kernel):
+def test_continuing_starts_from_the_same_run_each_time(kernel):
     kernel.run("%%agent first\nA landing page for a bakery")
     for _ in range(2):
         assert kernel.run("%%agent second --from first\nMake it blue").status == "ok"
@@ -83,7 +83,7 @@ def test_going_on_starts_from_the_same_run_each_time(kernel):
         ("x y", "Write the prompt below the %%agent line."),
     ],
 )
-def test_a_wrong_option_is_one_line(kernel, line, says):
+def test_a_wrong_option_is_an_error_of_one_line(kernel, line, says):
     kernel.run("import json; DEMO = 'demo:'")
     cell = kernel.run(f"%%agent {line}\nA page")
     assert cell.status == "error"
@@ -97,7 +97,7 @@ def test_quotes_around_values_are_stripped(kernel):
     assert kernel.value("quoted.model, quoted.system.endswith('Speak French')") == "('demo:', True)"
 
 
-def test_variables_are_put_into_the_prompt(kernel):
+def test_variables_are_inserted_into_the_prompt(kernel):
     kernel.run("import pandas as pd; df = pd.DataFrame({'sales': [1, 2]})")
     kernel.run("town = {'name': 'Lyon', 'api_key': 'abc12345'}")
     kernel.run(
@@ -111,7 +111,7 @@ def test_variables_are_put_into_the_prompt(kernel):
     assert "abc12345" not in kernel.value("asked.prompt")
 
 
-def test_figures_and_arrays_are_sent_as_pictures(kernel):
+def test_figures_and_arrays_are_sent_as_images(kernel):
     kernel.run(
         "import matplotlib.pyplot as plt, numpy as np\nfig, ax = plt.subplots()\ngrid = np.zeros((8, 8), 'uint8')"
     )
@@ -119,7 +119,7 @@ def test_figures_and_arrays_are_sent_as_pictures(kernel):
     assert kernel.value("[part.type for part in seen.messages[0].parts][-2:]") == "['image', 'image']"
 
 
-def test_a_tool_of_the_persons_own_is_called(kernel):
+def test_the_users_tool_is_called(kernel):
     kernel.run(
         "from agent_nb import tool\n@tool\ndef count_guests(day: str) -> str:\n"
         "    'Counts the guests of a day.'\n    return '42 guests'"
@@ -152,7 +152,7 @@ def test_plain_output_is_stable_text(kernel):
     assert not first.displays
 
 
-def test_runs_are_kept_and_can_be_loaded(kernel):
+def test_runs_are_saved_and_can_be_loaded(kernel):
     kernel.run("%%agent kept\nA form")
     listed = kernel.run("%agent runs").displays[0]["text/plain"]
     call = next(line for line in listed.splitlines() if line.startswith("kept")).split("  ")[-1].strip()
@@ -167,13 +167,13 @@ def test_runs_are_kept_and_can_be_loaded(kernel):
 
 
 @pytest.mark.parametrize("command", ["models", "tools", "runs", "cost", "config", "log", "help", ""])
-def test_every_line_command_answers(kernel, command):
+def test_every_command_shows_something(kernel, command):
     cell = kernel.run(f"%agent {command}")
     assert cell.status == "ok"
     assert cell.displays or cell.stdout
 
 
-def test_tools_tell_who_serves_them(kernel):
+def test_tools_are_listed_with_who_serves_them(kernel):
     def row(name: str) -> str:
         lines = str(kernel.run("%agent tools").displays).split("\\n")
         return " ".join(next(line for line in lines if line.startswith(name)).split())

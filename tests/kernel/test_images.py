@@ -31,7 +31,7 @@ def kernel(tmp_path_factory):
         yield kernel
 
 
-def test_several_pictures_reach_the_run(kernel):
+def test_several_images_reach_the_run(kernel):
     cell = kernel.run("%%agent seen -m demo: -i red.png -i shots\nA landing page for a bakery")
     assert cell.status == "ok"
     assert kernel.value("[(p.name, p.width) for p in seen.events[0].images]") == str(
@@ -93,7 +93,7 @@ def test_a_dry_run_shows_all_of_it(kernel):
         ('-i ""', "-i needs a value. Image to send"),
     ],
 )
-def test_what_is_wrong_is_one_line(kernel, options, says):
+def test_a_wrong_source_is_an_error_of_one_line(kernel, options, says):
     cell = kernel.run(f"%%agent x -m demo: {options}\nA form")
     assert cell.status == "error"
     assert says in cell.errors
@@ -110,7 +110,7 @@ def test_names_complete_with_tab(kernel):
     assert {"red", "red.png"} <= offered("%%agent hero -i ")
 
 
-def test_the_help_names_the_places(kernel):
+def test_the_help_names_the_design_folder(kernel):
     kernel.client.execute("%%agent?")
     content = kernel.client.get_shell_msg(timeout=20)["content"]
     pages = " ".join(page["data"]["text/plain"] for page in content["payload"])

@@ -220,7 +220,7 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     assert "no file" in page.command("file", page.key, path="b.png")["error"]
 
 
-def test_the_request_of_a_turn_is_told(page):
+def test_the_page_can_read_the_request_of_a_turn(page):
     request = page.command("request", page.key, step=2)
     assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
     assert "draw" in [tool["name"] for tool in request["tools"]]

@@ -111,14 +111,14 @@ def test_a_failed_run_ends_the_cell_in_one_line(kernel, server):
     ],
     ids=["time", "capture", "programmatic", "comment", "blank-lines"],
 )
-def test_the_magic_runs_however_it_is_reached(kernel, code):
+def test_the_magic_runs_however_it_is_invoked(kernel, code):
     kernel.run("outer = None")
     cell = kernel.run(code)
     assert cell.status == "ok", cell.errors
     assert kernel.value("outer.reason") == "'end_turn'"
 
 
-def test_a_home_made_wrapper_may_hold_the_magic(kernel):
+def test_the_magic_runs_inside_a_custom_magic(kernel):
     kernel.run(
         "from IPython.core.magic import register_cell_magic\n@register_cell_magic\n"
         "def twice(line, cell):\n    for _ in range(2): get_ipython().run_cell(cell)"
@@ -135,7 +135,7 @@ def test_the_magic_runs_with_autoawait_off(kernel):
     assert kernel.value("plainly.reason") == "'end_turn'"
 
 
-def test_background_runs_go_on_while_cells_run(kernel, server):
+def test_background_runs_continue_while_cells_run(kernel, server):
     kernel.run("%%agent one -m demo: --background --pace 0.05\nA form")
     kernel.run("%%agent two -m demo: --background --pace 0.05\nA game")
     assert kernel.value("[type(one).__name__, type(two).__name__]") == "['RunHandle', 'RunHandle']"
@@ -149,7 +149,7 @@ def test_a_background_run_can_be_stopped(kernel):
     assert kernel.run("slow.stop(); (await slow).reason").result["text/plain"] == "'stopped'"
 
 
-def test_a_name_that_still_runs_is_not_taken(kernel):
+def test_the_name_of_a_background_run_is_refused(kernel):
     kernel.run("%%agent busy -m demo: --background --pace 1\nA form")
     again = kernel.run("%%agent busy -m demo: --background --pace 1\nA form")
     assert "`busy` is still running in the background. Stop it with `busy.stop()`" in again.errors
@@ -157,7 +157,7 @@ def test_a_name_that_still_runs_is_not_taken(kernel):
     assert kernel.run("%%agent busy -m demo:\nA form").status == "ok"
 
 
-def test_a_name_taken_meanwhile_is_left_alone(kernel):
+def test_a_name_rebound_meanwhile_is_left_alone(kernel):
     kernel.run("%%agent mine -m demo: --background --pace 0.05\nA form")
     kernel.run("handle, mine = mine, 'my own'\nawait handle; import asyncio; await asyncio.sleep(0.1)")
     assert kernel.value("mine") == "'my own'"

@@ -9,7 +9,7 @@ from tests.support.kernels import Kernel, KernelManager, quiet_environment
 
 
 @pytest.mark.parametrize("ending", ["shutdown", "restart"])
-def test_a_kernel_ends_quietly_while_runs_go_on(tmp_path, ending):
+def test_a_kernel_with_unfinished_runs_ends_quietly(tmp_path, ending):
     log = tmp_path / "kernel.log"
     manager = KernelManager(kernel_name="python3")
     with log.open("wb") as sink:
@@ -37,7 +37,7 @@ def test_a_kernel_ends_quietly_while_runs_go_on(tmp_path, ending):
     assert "Traceback" not in text
 
 
-def test_a_script_that_ends_in_a_run_ends_quietly(tmp_path):
+def test_a_script_with_an_unfinished_run_ends_quietly(tmp_path):
     script = (
         "import asyncio\nfrom agent_nb import Agent\n"
         "async def main():\n    Agent('demo:').start('A form')\n    await asyncio.sleep(0.1)\n"

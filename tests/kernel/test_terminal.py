@@ -65,7 +65,7 @@ def test_a_run_streams_text_and_tool_lines(terminal):
     assert "index.html" in enter(terminal, "list(hero.files)")
 
 
-def test_the_interrupt_key_stops_a_run(terminal):
+def test_ctrl_c_stops_a_run(terminal):
     ask(terminal, "slow --pace 1", "A form", wait=False)
     os.kill(terminal.pid, 2)
     terminal.expect("holds what was done so far")
@@ -73,7 +73,7 @@ def test_the_interrupt_key_stops_a_run(terminal):
     assert "interrupted" in enter(terminal, "slow.reason")
 
 
-def test_a_wrong_option_is_one_line(terminal):
+def test_a_wrong_option_is_an_error_of_one_line(terminal):
     assert "Did you mean --model?" in ask(terminal, "--modle x", "hi")
 
 
@@ -83,7 +83,7 @@ def shout(word: str) -> str:
     return word.upper()
 
 
-async def test_a_denied_call_is_no_failure(capsys):
+async def test_a_denied_call_is_not_shown_as_failed(capsys):
     with ScriptedProvider([[call("shout", {"word": "a"})], [text("Then not.")]]) as provider:
         handle = Agent(provider, tools=[shout], approve="deny").start("Shout")
         TerminalView(handle).start("")
@@ -103,7 +103,7 @@ def test_many_prompts_take_one_line(terminal):
     assert "2 runs, $0.00 together." in enter(terminal, "runs")
 
 
-def test_the_interrupt_key_ends_many(terminal):
+def test_ctrl_c_ends_a_map(terminal):
     enter(terminal, "slow = Agent(model('demo:', pace=1))")
     terminal.sendline("runs = await slow.map(['A form', 'A game', 'A dashboard'], concurrency=1)")
     terminal.expect("0 of 3 done, 1 running")
@@ -118,7 +118,7 @@ HOSTILE = "\x1b]0;pwned\x07\x1b[2J\rover\x9b1m"
 
 
 async def shown(capsys, *turns, tools=()) -> str:
-    """What the view writes of a run; its own signs are those of a pipe, so none."""
+    """What the view writes. Standard output is not a terminal here, so the view adds no control characters."""
     handle = Agent(ScriptedProvider(list(turns)), tools=tools).start("go")
     view = TerminalView(handle)
     view.start("")
@@ -127,7 +127,7 @@ async def shown(capsys, *turns, tools=()) -> str:
 
 
 @pytest.mark.parametrize("fragment", [1, 3, 1000])
-async def test_a_terminal_obeys_no_model(capsys, fragment):
+async def test_control_characters_of_a_model_are_removed(capsys, fragment):
     @tool
     def look(where: str) -> str:
         """Looks."""
@@ -146,7 +146,7 @@ async def test_a_terminal_obeys_no_model(capsys, fragment):
     assert "\nBye" in printed
 
 
-async def test_words_do_not_wait_for_the_end(capsys):
+async def test_text_is_written_as_it_arrives(capsys):
     moment = asyncio.Event()
     handle = Agent(ScriptedProvider([[text("Risks and desk"), pause(moment)], [text(".")]])).start("go")
     view = TerminalView(handle)

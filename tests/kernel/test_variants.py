@@ -56,7 +56,7 @@ def test_a_cell_leaves_all_its_variants(page):
         ("-m replay:x.jsonl -m demo:", "Leave out the other -m"),
     ],
 )
-def test_wrong_numbers_say_what_there_can_be(page, options, says):
+def test_a_wrong_number_of_variants_is_explained(page, options, says):
     cell = page.kernel.run(f"%%agent x {options}\nA form")
     assert cell.status == "error"
     assert says in cell.errors + cell.stdout
@@ -94,14 +94,14 @@ def test_picking_binds_the_names(page):
     assert answer["error"] == "There is no variant 9; this run has 1 to 3."
 
 
-def test_an_edit_of_the_person_is_not_picked_away(page):
+def test_picking_never_loses_the_users_edits(page):
     page.kernel.run("hero = hero.with_files({'index.html': 'mine'})")
     assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` has edits of yours")
     page.kernel.run("hero = 5")
     assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` holds something else now")
 
 
-def test_a_cell_goes_on_from_the_picked_one(page):
+def test_a_cell_continues_from_the_picked_variant(page):
     page.kernel.run(THREE)
     page.kernel.run("hero = hero.pick(3)")
     cell = page.kernel.run("%%agent after --from hero -m demo: --pace 0\nMake it green")
@@ -177,7 +177,7 @@ def test_a_cassette_of_variants_plays_without_a_key(tmp_path):
         assert kernel.value("[v.html for v in hero.variants]") == pages
 
 
-def test_a_dry_run_names_all_that_would_be_asked(page):
+def test_a_dry_run_names_all_models(page):
     cell = page.kernel.run(f"%%agent x -m demo: -m {MODEL} -n 2 --dry-run\nA form")
     assert f"Dry run, nothing sent. Models: demo (2), {MODEL} (2)" in cell.stdout
     assert "for the first turn of all 4." in cell.stdout

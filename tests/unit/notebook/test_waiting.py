@@ -1,4 +1,4 @@
-"""How a cell waits: attended or not, awake for interrupts."""
+"""Whether a person is watching, the ticking loop, and Ctrl-C in a terminal."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
 from tests.support.shells import in_kernel
 
 
-def test_a_terminal_is_watched_and_nbclient_is_not(shell):
+def test_a_terminal_is_attended_and_nbclient_is_not(shell):
     assert is_attended(shell.ipython)
     assert is_attended(in_kernel(allow_stdin=True))
     assert not is_attended(in_kernel(allow_stdin=False))
@@ -23,7 +23,7 @@ async def test_the_tick_ends_with_the_wait():
     assert asyncio.all_tasks() == before
 
 
-def test_an_interrupt_calls_stop_and_no_more():
+def test_an_interrupt_only_calls_stop():
     stopped = []
     before = signal.getsignal(signal.SIGINT)
     with on_interrupt(lambda: stopped.append(True)):
@@ -32,7 +32,7 @@ def test_an_interrupt_calls_stop_and_no_more():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_another_thread_leaves_the_signal_alone():
+def test_other_threads_leave_the_signal_alone():
     before, seen = signal.getsignal(signal.SIGINT), []
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""One `%%agent` cell in a plain shell: what it leaves, however it ends."""
+"""One `%%agent` cell in a plain shell: what it binds, saves and raises."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def server(monkeypatch):
 
 
 def one_line(cell) -> str:
-    """What a failed cell says; a traceback would be more than a line."""
+    """The last line of a failed cell, which has no traceback."""
     assert not cell.ok
     (line,) = (cell.stdout + cell.stderr).strip().splitlines()[-1:]
     assert "Traceback" not in cell.stdout
@@ -43,21 +43,21 @@ def test_the_name_is_run_unless_given(shell):
     assert shell.names["run"].name == "run"
 
 
-def test_files_of_a_run_that_the_person_named_are_ours(shell):
+def test_files_that_the_user_took_from_a_run_are_replaced(shell):
     shell.run(f"%%agent hero {DEMO} -n 2\nA form")
     shell.run("hero = hero.pick(2); files = hero.files")
     shell.run(f"%%agent other {DEMO}\nA form")
     assert shell.names["files"] is shell.names["other"].files
 
 
-def test_a_tool_without_annotations_is_one_line(shell):
+def test_a_tool_without_annotations_is_an_error_of_one_line(shell):
     shell.run("def roll(sides):\n    return 4")
     cell = shell.run(f"%%agent hero {DEMO} -t roll\nA form")
     assert one_line(cell).startswith("UsageError: The parameter 'sides' of 'roll' has no annotation")
     assert cell.stderr.count("\n") == 1
 
 
-def test_a_failed_run_is_one_line_and_a_value(shell, server):
+def test_a_failed_run_is_bound_and_ends_the_cell_in_one_line(shell, server):
     server.plan(problem(404, "model: claude-nope"))
     line = one_line(shell.run("%%agent hero -m anthropic:claude-nope\nA page"))
     assert line.startswith("AgentFailed: ")
@@ -66,7 +66,7 @@ def test_a_failed_run_is_one_line_and_a_value(shell, server):
     assert shell.names["hero"].reason == "failed"
 
 
-def test_no_raise_lets_the_cell_end_well(shell, server):
+def test_no_raise_ends_the_cell_without_an_error(shell, server):
     server.plan(problem(404, "model: claude-nope"))
     assert shell.run("%%agent hero -m anthropic:claude-nope --no-raise\nA page").ok
     assert shell.names["hero"].reason == "failed"
@@ -79,13 +79,13 @@ def test_a_refused_cell_leaves_the_name_alone(shell, server):
     assert not server.requests
 
 
-def test_an_answer_in_words_is_a_run_too(shell, server):
+def test_an_answer_without_files_is_a_run(shell, server):
     server.plan(reply(Say("Just words.")))
     assert shell.run(f"%%agent hero {MODEL}\nA page").ok
     assert (shell.names["hero"].text, dict(shell.names["hero"].files)) == ("Just words.", {})
 
 
-def test_the_person_is_told_what_was_masked(shell):
+def test_masked_names_are_shown(shell):
     shell.names.update(config={"password": "hush-hush"}, api_key="hush-hush", sort_key="price")
     cell = shell.run(f"%%agent hero {DEMO} -w config -w api_key\nBy {{{{sort_key}}}}, as {{{{config}}}} says")
     sentence = "Masked as secrets, so the model does not see them: `password` in `config`, `api_key`."
@@ -101,7 +101,7 @@ def test_the_files_are_saved_where_asked(shell, tmp_path):
     assert (tmp_path / "site" / "index.html").read_text() == shell.names["hero"].html
 
 
-def test_saving_follows_the_home_sign(shell, tmp_path, monkeypatch):
+def test_saving_expands_the_home_folder(shell, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     shell.run(f"%%agent hero {DEMO} --save ~/site\nA form")
     assert (tmp_path / "me" / "site" / "index.html").exists()
@@ -134,7 +134,7 @@ def saved_runs(tmp_path) -> list[Run]:
     return [load(path) for path in sorted((tmp_path / ".agent_nb" / "runs").glob("*.json"))]
 
 
-def test_a_run_is_kept_unless_told_not_to(shell, tmp_path):
+def test_a_run_is_saved_by_default(shell, tmp_path):
     shell.run(f"%%agent hero {DEMO}\nA form")
     assert saved_runs(tmp_path) == [shell.names["hero"]]
     shell.run(f"%%agent hero {DEMO} --no-save\nA form")
@@ -143,7 +143,7 @@ def test_a_run_is_kept_unless_told_not_to(shell, tmp_path):
     assert len(saved_runs(tmp_path)) == 1
 
 
-def test_a_run_that_cannot_be_kept_is_told(shell, tmp_path):
+def test_a_run_that_cannot_be_saved_is_reported(shell, tmp_path):
     (tmp_path / ".agent_nb").write_text("in the way")
     cell = shell.run(f"%%agent hero {DEMO}\nA form")
     assert cell.ok
@@ -162,7 +162,7 @@ def test_a_run_that_cannot_be_kept_is_told(shell, tmp_path):
         "len(text) < limit",
     ],
 )
-def test_a_check_that_holds_says_nothing(expression):
+def test_a_true_check_passes(expression):
     check(quick_run("A form"), expression, {"limit": 10_000})
 
 
@@ -175,7 +175,7 @@ def test_a_check_that_holds_says_nothing(expression):
         ("files['none.css']", "files['none.css']: "),
     ],
 )
-def test_a_check_that_fails_says_what(expression, says):
+def test_a_failed_check_is_explained(expression, says):
     with pytest.raises(CellError) as caught:
         check(quick_run("A form"), expression, {})
     assert says in str(caught.value)
@@ -209,14 +209,14 @@ async def test_a_background_run_is_bound_at_its_end(shell, tmp_path):
     assert not shell.session.background
 
 
-async def test_a_name_taken_meanwhile_stays(shell):
+async def test_a_name_rebound_during_a_background_run_is_kept(shell):
     handle = await in_background(shell, "")
     shell.names["hero"] = "mine"
     await handle.follower
     assert (shell.names["hero"], "files" in shell.names) == ("mine", False)
 
 
-async def test_a_background_run_tells_what_it_could_not_save(shell, tmp_path, capsys):
+async def test_a_background_run_reports_a_failed_save(shell, tmp_path, capsys):
     (tmp_path / "site").write_text("in the way")
     handle = await in_background(shell, "--save site")
     await handle.follower
@@ -225,7 +225,7 @@ async def test_a_background_run_tells_what_it_could_not_save(shell, tmp_path, ca
 
 
 async def race_of(shell):
-    """Three variants, ended and bound."""
+    """Three finished variants, bound to `hero`."""
     race = Agent(model("demo:", pace=0)).race("A form", variants=3)
     race.label("hero", "hero")
     await race
@@ -250,7 +250,7 @@ async def test_one_run_has_nothing_to_pick(shell):
     await handle
 
 
-async def test_picking_takes_nothing_from_the_person(shell):
+async def test_picking_never_replaces_the_users_own_value(shell):
     race = await race_of(shell)
     shell.names["hero"] = edited = race.result.with_files({"index.html": "mine"})
     with pytest.raises(ConfigError, match="has edits of yours"):

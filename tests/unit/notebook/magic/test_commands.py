@@ -1,4 +1,4 @@
-"""`%agent models | tools | runs | ...`: what each table says."""
+"""The tables and messages of `%agent models | tools | runs | ...`."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ def row(table: str, name: str) -> str:
     return next(line for line in table.splitlines() if line.split()[0] == name)
 
 
-def test_models_say_which_key_they_want(shell, monkeypatch):
+def test_models_are_listed_with_their_key_variables(shell, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     table = table_of(shell, "models")
     openai, anthropic = (
@@ -40,7 +40,7 @@ def test_models_say_which_key_they_want(shell, monkeypatch):
     assert "sk-test" not in table
 
 
-def test_tools_are_listed_with_those_of_the_person(shell):
+def test_the_users_tools_are_listed(shell):
     @tool(approval="ask")
     def launch(where: str) -> str:
         """Launches a rocket.
@@ -58,7 +58,7 @@ def test_tools_are_listed_with_those_of_the_person(shell):
     assert {line.split()[0] for line in table.splitlines()[1:]} >= {each.name for each in Toolbox.default()}
 
 
-def test_a_listed_run_comes_back_as_listed(shell, tmp_path, monkeypatch):
+def test_a_listed_run_can_be_loaded(shell, tmp_path, monkeypatch):
     assert table_of(shell, "runs").startswith("No saved runs in ")
     for prompt in ("A form", "A game"):
         shell.run(f"%%agent hero -m demo: --pace 0 --plain\n{prompt}")
@@ -79,7 +79,7 @@ def test_only_the_last_twenty_runs_are_listed(shell, tmp_path):
     assert names == [f"run{number}" for number in range(2, 22)]
 
 
-async def test_a_background_run_is_listed_while_it_goes_on(shell):
+async def test_a_background_run_is_listed(shell):
     handle = Agent(ScriptedProvider([[stall()]])).start("go")
     handle.label("slow", "slow")
     shell.session.background[handle.id] = handle
@@ -112,7 +112,7 @@ def test_variants_are_counted_by_their_models(shell, fresh_session_costs):
     assert table.endswith("Total in this session: $0.0000.")
 
 
-def test_what_was_loaded_or_replayed_is_free(shell, fresh_session_costs, tmp_path):
+def test_loaded_and_replayed_runs_cost_nothing(shell, fresh_session_costs, tmp_path):
     paid = ScriptedProvider([[text("done"), usage(input=1_000_000)]] * 2, name="anthropic:claude-opus-5-5")
     run = Agent(paid).recording(tmp_path / "a.jsonl").run_sync("go")
     before = table_of(shell, "cost")
@@ -126,7 +126,7 @@ def test_what_was_loaded_or_replayed_is_free(shell, fresh_session_costs, tmp_pat
     assert after.endswith(f"Total in this session: ${run.cost:.4f}.")
 
 
-def test_a_price_not_known_is_said(shell, fresh_session_costs):
+def test_an_unknown_price_is_reported(shell, fresh_session_costs):
     SESSION.add(replace(quick_run(), model="ollama:qwen3", cost=None))
     table = table_of(shell, "cost")
     assert row(table, "ollama:qwen3").endswith("not known")
@@ -143,7 +143,7 @@ def test_config_lists_every_default(shell):
 @pytest.mark.parametrize(
     ("word", "level"), [("on", logging.INFO), ("debug", logging.DEBUG), ("off", logging.WARNING), ("", 20)]
 )
-def test_the_log_can_be_turned_up_and_down(shell, word, level):
+def test_the_log_level_can_be_set(shell, word, level):
     log = logging.getLogger("agent_nb")
     handlers, before = list(log.handlers), log.level
     try:
@@ -171,7 +171,7 @@ def test_the_log_can_be_turned_up_and_down(shell, word, level):
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],
 )
-def test_a_wrong_command_is_one_line(shell, command, says):
+def test_a_wrong_command_is_an_error_of_one_line(shell, command, says):
     cell = shell.run(f"%agent {command}")
     assert not cell.ok
     assert says in cell.stderr

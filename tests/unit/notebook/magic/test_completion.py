@@ -1,4 +1,4 @@
-"""Tab on `%%agent` and `%agent` lines: options, and the values they take."""
+"""Tab completion on `%%agent` and `%agent` lines."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def shell(tmp_path_factory):
         ("%agent log ", ["debug", "off", "on"]),
     ],
 )
-def test_tab_offers_what_fits(shell, line, offered):
+def test_tab_offers_matching_values(shell, line, offered):
     assert [match.partition("deepseek:")[1] or match for match in sorted(shell.complete(line))] == offered
 
 
@@ -61,7 +61,7 @@ def test_every_option_is_offered(shell):
     }
 
 
-def test_a_renamed_magic_completes_and_the_old_name_not(shell):
+def test_completion_follows_the_configured_name(shell):
     shell.run("%config AgentMagics.magic_name = 'robot'")
     try:
         assert shell.complete("%%robot hero --bud") == ["--budget"]
@@ -71,6 +71,6 @@ def test_a_renamed_magic_completes_and_the_old_name_not(shell):
         shell.run("%config AgentMagics.magic_name = 'agent'")
 
 
-def test_other_magics_complete_as_before(shell):
+def test_other_magics_are_left_alone(shell):
     assert "%%timeit" in shell.complete("%%timei")
     assert shell.complete("%%timeit --bud") == []

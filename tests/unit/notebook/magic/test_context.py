@@ -1,4 +1,4 @@
-"""Variables in: what `{{name}}`, `-w` and `--cells` put in front of the model, and what they keep back."""
+"""How `{{name}}`, `-w` and `--cells` describe variables and cells to the model."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from tests.support.shells import start_shell
 
 @pytest.fixture
 def own_describers(monkeypatch):
-    """Those that a test registers are gone after it."""
+    """Removes what a test registers."""
     monkeypatch.setattr(context, "_describers", list(context._describers))
 
 
@@ -34,11 +34,11 @@ def test_references_become_their_values():
 @pytest.mark.parametrize(
     "prompt", ["a {css: {b}}", "{{1 + 1}}", "{{}}", "{ {n} }", "{{n }", "${{{}}}", "{{n()}}"]
 )
-def test_other_braces_stay_as_they_are(prompt):
+def test_other_braces_are_left_alone(prompt):
     assert expand(prompt, {"n": 2}).text == prompt
 
 
-def test_an_escaped_reference_stays_written():
+def test_an_escaped_reference_is_left_alone():
     assert expand(r"\{{n}} is {{n}}", {"n": 2}).text == "{{n}} is 2"
 
 
@@ -61,13 +61,13 @@ def test_a_value_is_not_expanded_again():
         ("", "'' is not a variable"),
     ],
 )
-def test_what_cannot_be_read_is_said(path, says):
+def test_an_unreadable_reference_is_explained(path, says):
     with pytest.raises(UsageError) as caught:
         lookup(path, {"town": {"name": "Lyon"}, "other": "name"})
     assert says in str(caught.value)
 
 
-def test_only_a_prompt_is_told_of_braces():
+def test_only_a_prompt_explains_how_to_escape():
     with pytest.raises(UsageError) as caught:
         expand("Use {{ x.y }}", {})
     assert str(caught.value).endswith(r"Define it first. For the braces themselves, write \{{ x.y }}.")
@@ -99,21 +99,21 @@ def test_secrets_are_masked_by_their_name(name, value):
 
 
 @pytest.mark.parametrize("name", ["keyboard", "monkey", "tokens", "key_figures", "config.user"])
-def test_ordinary_names_are_told(name):
+def test_ordinary_names_are_not_masked(name):
     assert describe(name, "in the open").text == "in the open"
 
 
-def test_a_number_called_token_is_told():
+def test_a_number_called_token_is_not_masked():
     assert describe("config", {"max_token": 5, "name": "x"}).text == "{'max_token': 5, 'name': 'x'}"
 
 
-def test_a_dict_that_holds_itself_ends():
+def test_a_recursive_dict_is_described():
     loop = {"name": "x"}
     loop["self"] = loop
     assert describe("loop", loop).text == "{'name': 'x', 'self': {...}}"
 
 
-def test_a_frame_is_summed_up():
+def test_a_frame_is_summarised():
     frame = pd.DataFrame({"sales": range(2_000), "town": ["Lyon"] * 2_000})
     described = describe("frame", frame).text
     assert described.startswith("DataFrame with 2,000 rows and 2 columns\n- sales: int64\n- town: ")
@@ -125,7 +125,7 @@ def test_a_frame_with_an_index_shows_it():
     assert "month,sales\nMay,1" in describe("frame", frame).text
 
 
-def test_series_and_arrays_tell_their_facts():
+def test_series_and_arrays_are_summarised():
     described = describe("series", pd.Series([1.5, 2.5], name="sales")).text
     assert described.startswith("Series 'sales' of 2 float64 values")
     described = describe("grid", np.arange(6).reshape(2, 3)).text
@@ -133,7 +133,7 @@ def test_series_and_arrays_tell_their_facts():
     assert describe("empty", np.array([])).text.startswith("ndarray of shape (0,), float64\n")
 
 
-def test_figures_and_pictures_are_sent_as_images():
+def test_figures_and_pil_images_are_sent_as_images():
     figure = Figure()
     described = expand(
         "Like {{chart}}, not {{photo}}", {"chart": figure, "photo": Picture.new("RGB", (4, 4))}
@@ -153,7 +153,7 @@ def test_a_value_that_raises_is_named():
         describe("mood", Sulking())
 
 
-def test_the_last_describer_is_asked_first(own_describers):
+def test_the_last_describer_is_tried_first(own_describers):
     describer(Sulking)(lambda value: "in a mood")
     assert describe("mood", Sulking()).text == "in a mood"
     describer(lambda value: isinstance(value, Sulking))(lambda value: "better")
@@ -173,7 +173,7 @@ def test_the_last_cells_are_sent_with_output(tmp_path):
     assert "hushhush" not in prompt
 
 
-def test_a_cell_may_ask_for_more_than_there_are(tmp_path):
+def test_more_cells_than_there_are_can_be_asked_for(tmp_path):
     with start_shell(tmp_path) as shell:
         assert shell.run("%%agent described --cells 9 --pace 0 -m demo:\nA page").ok
         assert shell.names["described"].prompt == "A page"

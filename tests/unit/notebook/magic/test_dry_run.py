@@ -1,4 +1,4 @@
-"""`--dry-run`: everything that would be sent, in words, and nothing sent."""
+"""`--dry-run` shows what would be sent and sends nothing."""
 
 from PIL import Image as Picture
 
@@ -26,7 +26,7 @@ def test_a_dry_run_leaves_nothing_behind(shell, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name != ".ipython"] == []
 
 
-def test_the_cost_is_told_where_it_is_known(shell, monkeypatch):
+def test_a_known_price_is_shown(shell, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
     assert ", $0." in dry(shell, "-m anthropic:claude-opus-5-5").splitlines()[1]
     assert "$" not in dry(shell, "-m ollama:qwen3").splitlines()[1]
@@ -38,12 +38,12 @@ def test_the_tools_are_those_of_the_run(shell):
     assert f"Tools: {', '.join(shell.names['real'].settings['tools'])}\n" in shown
 
 
-def test_pictures_are_named_not_printed(shell):
+def test_images_are_named_not_printed(shell):
     shell.names["photo"] = Picture.new("RGB", (4, 4))
     assert "(image photo, " in dry(shell, "-m demo: -i photo")
 
 
-def test_the_conversation_before_is_shown(shell):
+def test_the_earlier_conversation_is_shown(shell):
     shell.names["hero"] = quick_run("A landing page")
     shown = dry(shell, "-m demo: --from hero", "Make it blue")
     assert "user:\n    A landing page" in shown

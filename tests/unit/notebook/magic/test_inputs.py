@@ -1,4 +1,4 @@
-"""What `-i` and `--system` name: variables first, then files beside the notebook, then the text itself."""
+"""`-i` and `--system` look for a variable, then for a file; `--system` also takes the text itself."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def test_a_variable_comes_before_a_file(home: Path):
         ("long", "--system takes up to"),
     ],
 )
-def test_a_wrong_name_says_so(home: Path, source: str, says: str):
+def test_a_wrong_source_is_explained(home: Path, source: str, says: str):
     (home / "binary.md").write_bytes(b"\xff\xfe\0")
     (home / "long.md").write_text("x" * (SYSTEM_LIMIT + 1))
     with pytest.raises(UsageError, match=says):
@@ -69,27 +69,27 @@ def test_design_systems_are_listed(home: Path):
     assert system_names(home) == ["brand", "rules"]
 
 
-def playing(home: Path, *, offline: bool = False) -> CassettePlan:
+def cassette_plan(home: Path, *, offline: bool = False) -> CassettePlan:
     return CassettePlan(
         mode="auto", path="a.jsonl", folder=home, named_models=(), all_variants=False, offline=offline
     )
 
 
-async def test_pictures_come_from_anywhere(home: Path):
+async def test_images_come_from_variables_lists_and_files(home: Path):
     RED.save(home / "red.png")
     namespace = {"one": RED, "shots": [RED, home / "red.png"], "table": {"a": RED}}
     names = ["one", "shots", "shots[1]", 'table["a"]', str(home / "red.png")]
-    images = await load_images(names, namespace, playing(home))
+    images = await load_images(names, namespace, cassette_plan(home))
     assert [image.name for image in images] == [
         *("one", "shots[0]", "shots[1]", "shots[1]", 'table["a"]', "red.png")
     ]
 
 
-async def test_an_empty_list_says_so(home: Path):
+async def test_an_empty_list_is_refused(home: Path):
     with pytest.raises(UsageError, match="`none` is empty"):
-        await load_images(["none"], {"none": []}, playing(home))
+        await load_images(["none"], {"none": []}, cassette_plan(home))
 
 
 async def test_nothing_is_fetched_when_offline(home: Path):
     with pytest.raises(UsageError, match="not fetched"):
-        await load_images(["https://example.org/a.png"], {}, playing(home, offline=True))
+        await load_images(["https://example.org/a.png"], {}, cassette_plan(home, offline=True))

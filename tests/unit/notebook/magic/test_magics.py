@@ -28,7 +28,7 @@ def test_loading_again_leaves_one_magic(shell):
     ]
 
 
-def test_unloading_takes_everything_away(shell):
+def test_unloading_removes_everything(shell):
     shell.ipython.run_line_magic("unload_ext", "agent_nb")
     try:
         assert not rewriters(shell)
@@ -56,8 +56,8 @@ def test_a_magic_name_that_is_no_identifier_is_refused(shell, name, caplog):
 
 
 @pytest.mark.parametrize("autoawait", [True, False], ids=["awaited", "plain"])
-def test_what_dollars_and_braces_hold_is_left_alone(shell, autoawait):
-    """IPython would put variables into the line of a magic."""
+def test_dollars_and_braces_are_left_alone(shell, autoawait):
+    """IPython would otherwise expand variables on the line of a magic."""
     shell.names["price"] = 3
     shell.ipython.autoawait = autoawait
     line = "hero -m demo: --pace 0 --system 'Pay $price {price}'"
@@ -66,7 +66,7 @@ def test_what_dollars_and_braces_hold_is_left_alone(shell, autoawait):
     assert shell.names["hero"].system.endswith("Pay $price {price}")
 
 
-def test_help_begins_as_a_cell_does(shell):
+def test_help_begins_with_the_usage(shell):
     assert shell.magics.agent.__doc__.startswith("::\n\n  %%agent [NAME] [OPTION]...\n")
     assert f"%agent {' | '.join(COMMANDS)}`" in shell.magics.agent.__doc__
 

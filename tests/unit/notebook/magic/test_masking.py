@@ -1,4 +1,4 @@
-"""What is called like a secret is masked before a model is described of it, wherever it stands."""
+"""Values that are called like secrets are masked, at any depth."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Model(BaseModel):
         ({"API key": "hush-hush"}, f"{{'API key': '{MASK}'}}"),
     ],
 )
-def test_secrets_are_masked_wherever_they_stand(value, expected):
+def test_secrets_are_masked_at_any_depth(value, expected):
     before = repr(value)
     text = describe("value", value).text
     assert "hush" not in text
@@ -66,19 +66,19 @@ def test_secrets_are_masked_wherever_they_stand(value, expected):
     "name",
     ["api_key", "OPENAI_API_KEY", "secret_key", "private_key", "aws.accessKey", "clientSecret", "openai_key"],
 )
-def test_keys_of_something_are_secrets(name):
+def test_names_of_keys_are_secret(name):
     assert is_secret(name, "x")
 
 
 @pytest.mark.parametrize(
     "name", ["key", "sort_key", "primary_key", "public_key", "cache_key", "row['key']", "keyboard", "tokens"]
 )
-def test_other_keys_are_told(name):
+def test_other_names_with_key_are_not(name):
     assert describe(name, "by price").text == "by price"
     assert describe("value", {name: "by price"}).masked == ()
 
 
-def test_columns_are_masked_and_the_frame_stays():
+def test_columns_are_masked_in_a_copy():
     frame = pd.DataFrame({"user": ["ann", "bob"], "password": ["hush-1", "hush-2"], "token": [1, 2]})
     before = frame.copy()
     described = describe("frame", frame)
@@ -87,7 +87,7 @@ def test_columns_are_masked_and_the_frame_stays():
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_twin_columns_and_indexes_are_masked():
+def test_duplicate_columns_and_indexes_are_masked():
     twins = pd.DataFrame([["hush-1", "hush-2"]], columns=["token", "token"])
     assert "hush" not in describe("twins", twins).text
     indexed = pd.DataFrame({"n": [1]}, index=pd.Index(["hush"], name="password"))
@@ -98,7 +98,7 @@ def test_twin_columns_and_indexes_are_masked():
     assert "hush" not in describe("inside", {"frame": twins}).text
 
 
-def test_the_names_are_told_once_each():
+def test_masked_names_are_listed_once():
     described = describe("config", [{"password": "a", "user": "ann"}, {"password": "b", "api_key": "c"}])
     assert described.masked == ("`password` in `config`", "`api_key` in `config`")
     assert describe("api_key", "hush").masked == ("`api_key`",)
@@ -106,14 +106,14 @@ def test_the_names_are_told_once_each():
     assert describe("notes", "none at all").masked == ()
 
 
-def test_what_holds_no_secret_speaks_for_itself():
+def test_values_without_secrets_are_not_copied():
     value = OrderedDict(a=1)
     assert describe("value", value).text == repr(value)
     plain = SimpleNamespace(user="ann", more=Wordy)
     assert Masks().over(plain) is plain
 
 
-def test_what_holds_itself_ends():
+def test_recursive_values_are_described():
     loop: dict[str, Any] = {"password": "hush-hush"}
     loop["self"] = loop
     assert "hush" not in describe("loop", loop).text

@@ -1,4 +1,4 @@
-"""Whether a cell asks the model, records it, or plays a cassette: options, environment, what is on disk."""
+"""How options, the environment and the cassette on disk decide whether a cell asks, records or replays."""
 
 import shutil
 
@@ -23,7 +23,7 @@ def tape(tmp_path_factory):
 
 @pytest.fixture
 def recorded(shell, tmp_path, tape):
-    """The cassette of a cell called `hero` is there."""
+    """Puts the cassette where a cell called `hero` looks for it."""
     (tmp_path / "cassettes").mkdir()
     shutil.copy(tape, tmp_path / "cassettes" / "hero.jsonl")
 
@@ -51,8 +51,8 @@ def choose(shell, line: str, base=None):
 )
 def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wanted):
     monkeypatch.setenv(MODE_VARIABLE, variable)
-    playing = choose(shell, line)
-    assert (playing.mode, playing.offline) == wanted
+    plan = choose(shell, line)
+    assert (plan.mode, plan.offline) == wanted
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
     assert says in str(caught.value)
 
 
-def test_the_cassette_is_called_like_the_run(shell):
+def test_the_cassette_is_named_after_the_run(shell):
     assert choose(shell, "hero").path == "cassettes/hero.jsonl"
     assert choose(shell, "hero --cassette tapes/x.jsonl").path == "tapes/x.jsonl"
     assert choose(shell, "-m replay:tapes/x.jsonl").path == "tapes/x.jsonl"
 
 
-def test_a_cell_that_goes_on_has_its_own(shell):
+def test_a_cell_that_continues_has_its_own_cassette(shell):
     first = quick_run()
     assert first.name == "run"
     assert choose(shell, "run -c", first).path == "cassettes/run-2.jsonl"
@@ -92,7 +92,7 @@ def test_a_cell_that_goes_on_has_its_own(shell):
     assert choose(shell, "run -c", third).path == "cassettes/run-3.jsonl"
 
 
-def test_the_model_named_is_found_in_turn(shell, monkeypatch):
+def test_the_model_is_read_from_option_config_and_environment(shell, monkeypatch):
     assert choose(shell, "hero").named_models == ()
     monkeypatch.setenv("AGENT_NB_MODEL", "openai:a")
     assert choose(shell, "hero").named_models == ("openai:a",)
@@ -105,11 +105,11 @@ def test_the_model_named_is_found_in_turn(shell, monkeypatch):
     ("line", "plays"),
     [("hero", True), ("hero --replay", True), ("hero --live", False), ("hero --record", False), ("x", False)],
 )
-def test_a_cassette_that_is_there_plays(shell, recorded, line, plays):
+def test_an_existing_cassette_plays(shell, recorded, line, plays):
     assert (choose(shell, line).provider(0) is not None) is plays
 
 
-def test_a_replay_without_a_cassette_says_so(shell):
+def test_a_replay_without_a_cassette_is_refused(shell):
     with pytest.raises(UsageError) as caught:
         choose(shell, "hero --replay").provider(0)
     assert "cassettes/hero.jsonl" in str(caught.value)
@@ -124,8 +124,8 @@ def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
 
 
 def matches(shell, line: str, prompt: str) -> bool:
-    playing = choose(shell, line)
-    return playing.matches([Agent(playing.provider(0)).prepare(prompt)], variants=1)
+    plan = choose(shell, line)
+    return plan.matches([Agent(plan.provider(0)).prepare(prompt)], variants=1)
 
 
 def test_a_mismatch_says_what_differs(shell, recorded):
@@ -139,7 +139,7 @@ def test_a_mismatch_says_what_differs(shell, recorded):
     assert not matches(shell, "hero -m demo:", "A game")
 
 
-def test_offline_keeps_off_the_network(shell, monkeypatch):
+def test_offline_allows_no_network_access(shell, monkeypatch):
     free = choose(shell, "hero")
     free.check_network("openai:gpt-6-sol")
     free.check_image("https://example.org/a.png")

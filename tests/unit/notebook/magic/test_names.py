@@ -1,4 +1,4 @@
-"""What NAME and `files` hold, and how an earlier or a saved run is had again."""
+"""The variables NAME and `files`, `%agent undo` and `%agent load`."""
 
 from dataclasses import replace
 
@@ -12,13 +12,13 @@ CELL = "%%agent hero -m demo: --pace 0 --plain"
 
 
 @pytest.mark.parametrize("name", ["1x", "class", "a-b", "_hidden", "a.b", ""])
-def test_a_name_must_be_a_variable(name):
+def test_a_name_must_be_an_identifier(name):
     with pytest.raises(UsageError, match="is not a valid name"):
         check_name(name, {})
 
 
 @pytest.mark.parametrize("name", ["print", "list", "Out", "get_ipython", "display"])
-def test_a_name_hides_nothing_of_pythons(name):
+def test_a_name_must_not_hide_a_builtin(name):
     with pytest.raises(UsageError, match="would hide"):
         check_name(name, {})
 
@@ -29,7 +29,7 @@ def test_a_module_is_not_overwritten():
     assert check_name("json", {"json": 3}) == "json"
 
 
-def test_files_are_bound_again_only_if_ours(shell):
+def test_files_of_the_user_are_not_replaced(shell):
     first, second = replace(quick_run(), name="one"), replace(quick_run("A game"), name="two")
     assert bind(shell.session, first) == "files"
     assert bind(shell.session, second) == "files"
@@ -65,7 +65,7 @@ def test_undo_goes_back_run_by_run(shell):
     assert shell.names["hero"] == newest
 
 
-def test_undo_puts_back_what_the_person_edited(shell):
+def test_undo_restores_an_edited_run(shell):
     shell.run(f"{CELL}\nA form")
     shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")
     shell.run(f"{CELL} --no-save\nA game")
@@ -73,7 +73,7 @@ def test_undo_puts_back_what_the_person_edited(shell):
     assert shell.names["hero"] is shell.names["edited"]
 
 
-def test_undo_takes_a_pick_back(shell):
+def test_undo_reverts_a_pick(shell):
     shell.run(f"{CELL} -n 2\nA form")
     both = shell.names["hero"]
     bind(shell.session, both.pick(2))
@@ -81,7 +81,7 @@ def test_undo_takes_a_pick_back(shell):
     assert shell.names["hero"] is both
 
 
-def test_undo_reaches_behind_a_background_run(shell):
+def test_undo_works_after_a_background_run(shell):
     shell.run(f"{CELL}\nA form")
     shell.run(f"{CELL} --background\nA game")
     shell.run("await hero")
@@ -89,7 +89,7 @@ def test_undo_reaches_behind_a_background_run(shell):
     assert shell.names["hero"].prompt == "A form"
 
 
-def test_only_the_last_ten_are_kept(shell):
+def test_only_ten_runs_are_kept_for_undo(shell):
     run = quick_run()
     for number in range(30):
         bind(shell.session, replace(run, name=f"run{number % 3}"))
@@ -122,20 +122,20 @@ def test_what_a_load_replaced_can_be_undone(shell):
     assert shell.names["hero"] is shell.names["edited"]
 
 
-def test_a_loaded_name_hides_nothing_of_python(shell, tmp_path):
+def test_a_loaded_run_must_not_hide_a_builtin(shell, tmp_path):
     replace(quick_run(), name="print").save(tmp_path / "a.json")
     cell = shell.run("%agent load a.json")
     assert "would hide Python's own" in cell.stderr
     assert "print" not in shell.names
 
 
-def test_a_damaged_run_is_one_line(shell, tmp_path):
+def test_a_damaged_run_is_an_error_of_one_line(shell, tmp_path):
     (tmp_path / "a.json").write_text("{}")
     cell = shell.run("%agent load a.json")
     assert "is not a saved run" in cell.stderr
     assert cell.stderr.count("\n") == 1
 
 
-def test_a_name_nearly_right_is_told(shell):
+def test_a_mistyped_name_is_corrected(shell):
     shell.run(f"{CELL}\nA form")
     assert "Did you mean `hero`?" in shell.run("%agent load her").stderr

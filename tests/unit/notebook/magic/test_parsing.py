@@ -1,4 +1,4 @@
-"""The `%%agent` line: how its options are read, and what is said where they cannot be."""
+"""How a `%%agent` line is read, and the errors for one that cannot be."""
 
 import pytest
 from IPython.core.error import UsageError
@@ -11,14 +11,14 @@ def test_options_have_their_defaults(shell):
     assert (shell.options("run").name, shell.options("run").named) == ("run", True)
 
 
-def test_repeated_options_are_gathered(shell):
+def test_repeated_options_are_collected(shell):
     options = shell.options("hero -m demo: -m openai:gpt-6-sol -w df -w town -t roll -i a.png")
     assert (options.models, options.variables) == (("demo:", "openai:gpt-6-sol"), ("df", "town"))
     assert (options.tools, options.images) == (("roll",), ("a.png",))
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
-def test_quotes_are_taken_off(shell, quote):
+def test_quotes_are_removed(shell, quote):
     options = shell.options(f"hero --system {quote}Speak French{quote} -i {quote}my photo.png{quote}")
     assert (options.system, options.images) == ("Speak French", ("my photo.png",))
 
@@ -84,7 +84,7 @@ def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
         ("A " + "very " * 20 + "long one", "'very very very very very very very very …'"),
     ],
 )
-def test_a_prompt_on_the_line_belongs_below(shell, line, quoted):
+def test_a_prompt_on_the_line_is_refused(shell, line, quoted):
     for cell in ("", "\nmore"):
         shown = shell.run(f"%%agent {line}{cell}").stderr
         assert shown == (
@@ -93,10 +93,10 @@ def test_a_prompt_on_the_line_belongs_below(shell, line, quoted):
         )
 
 
-def test_quoted_words_are_no_options(shell):
+def test_quoted_text_is_not_an_option(shell):
     assert shell.options("hero --system 'Never write --important'").system == "Never write --important"
     assert shell.options("hero --system it's").system == "it's"
 
 
-def test_options_may_be_written_with_equals(shell):
+def test_options_can_be_written_with_equals(shell):
     assert shell.options("hero --budget=0.5 --model=demo:").budget == 0.5

@@ -1,4 +1,4 @@
-"""From the options of a cell to a run: which model, which name, what goes in, what is refused first."""
+"""From a cell and its options to a run: the model, the prompt, and what is refused before anything is sent."""
 
 import pytest
 from IPython.core.error import UsageError
@@ -46,7 +46,7 @@ async def test_an_empty_cell_is_refused(shell, cell):
         ("x -t nothing", "`nothing` is not defined"),
     ],
 )
-async def test_what_is_missing_is_named(shell, line, says):
+async def test_missing_and_wrong_variables_are_named(shell, line, says):
     shell.names.update(number=3, hero=quick_run())
     with pytest.raises(UsageError) as caught:
         await plan(shell, DEMO + line)
@@ -67,13 +67,13 @@ async def test_what_is_missing_is_named(shell, line, says):
         ("x -m openai:gpt-6-sol", "OPENAI_API_KEY"),
     ],
 )
-async def test_what_the_engine_refuses_is_refused_first(shell, line, says):
+async def test_impossible_requests_are_refused_before_sending(shell, line, says):
     with pytest.raises((ConfigError, UsageError)) as caught:
         (await plan(shell, line)).start()
     assert says in str(caught.value)
 
 
-async def test_a_saved_run_is_offered_never_loaded(shell):
+async def test_a_saved_run_is_offered_but_not_loaded(shell):
     shell.run(f"%%agent hero {DEMO} --pace 0\nA form")
     del shell.names["hero"]
     with pytest.raises(UsageError) as caught:
@@ -85,14 +85,14 @@ async def test_a_saved_run_is_offered_never_loaded(shell):
     assert (await plan(shell, DEMO + "x --from hero")).base is shell.names["hero"]
 
 
-async def test_going_on_takes_the_value_of_the_name(shell):
+async def test_continuing_takes_the_current_value(shell):
     shell.names.update(hero=quick_run(), other=quick_run("A game"))
     assert (await plan(shell, DEMO + "hero -c")).base is shell.names["hero"]
     assert (await plan(shell, DEMO + "hero --from other")).base is shell.names["other"]
     assert (await plan(shell, DEMO + "hero")).base is None
 
 
-async def test_everything_asked_for_is_in_the_prompt(shell):
+async def test_described_variables_are_part_of_the_prompt(shell):
     shell.names.update(town="Lyon", menu=["bread", "cake"])
     made = await plan(shell, DEMO + "-w menu -w town", "A page for {{town}}")
     assert made.prompt == "A page for Lyon\n\nVariable `menu`:\n['bread', 'cake']\n\nVariable `town`:\nLyon"
@@ -114,7 +114,7 @@ async def test_the_system_text_may_be_a_variable(shell):
     assert (await plan(shell, DEMO + "--system style")).agent.instructions == "Speak French."
 
 
-async def test_own_tools_join_the_file_tools(shell):
+async def test_the_users_tools_are_added_to_the_file_tools(shell):
     @tool
     def roll(sides: int) -> str:
         """Rolls."""
@@ -126,7 +126,7 @@ async def test_own_tools_join_the_file_tools(shell):
     assert "roll" not in {each.name for each in (await plan(shell)).agent.toolbox}
 
 
-async def test_the_key_is_the_request(shell):
+async def test_the_key_identifies_the_request(shell):
     first, again = await plan(shell, DEMO + "hero"), await plan(shell, DEMO + "hero")
     assert first.key == again.key
     assert first.key.startswith("hero-")

@@ -1,4 +1,4 @@
-"""The cell that becomes an `await`: what is rewritten, what is left alone."""
+"""Which cells are rewritten to an `await`, and which are left alone."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_under_another_magic_nothing_is_rewritten(shell):
     assert rewriter(["%%agent hero\n", "A page"])[0].startswith("await ")
 
 
-def test_the_loading_cell_ends_without_beginning(shell):
+def test_the_cell_with_load_ext_is_not_counted(shell):
     rewriter = CellRewriter(shell.ipython, "agent")
     rewriter._end()
     rewriter._begin()
@@ -78,7 +78,7 @@ def test_without_autoawait_the_plain_magic_runs(shell):
     assert shell.names["hero"].reason == "end_turn"
 
 
-def test_an_outer_magic_may_hold_the_cell(shell):
+def test_a_cell_below_an_outer_magic_runs(shell):
     shell.names.pop("hero", None)
     assert shell.run("%%time\n%%agent hero -m demo: --pace 0\nA form").ok
     assert shell.names["hero"].reason == "end_turn"

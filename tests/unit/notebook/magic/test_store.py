@@ -1,4 +1,4 @@
-"""Saved runs on disk: what is kept, what goes, what a damaged or shared folder does to them."""
+"""Saved runs on disk: the index, pruning, damaged files and several kernels."""
 
 import json
 import subprocess
@@ -49,7 +49,7 @@ def names(store: RunStore) -> list[str]:
 
 
 def another_kernel(store: RunStore, run, name: str, count: int) -> subprocess.Popen[str]:
-    """A process that saves so many runs under that name, and says when it begins."""
+    """A process that saves several runs under one name, and prints a line before it begins."""
     source = run.save(store.root.parent / "source.run.json")
     command = [sys.executable, "-c", SAVE, str(source), str(store.root.parent), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -59,7 +59,7 @@ async def test_a_saved_run_loads_as_it_was(store, run):
     assert load(store.save(run)) == run
 
 
-async def test_the_index_tells_what_a_list_shows(store, run):
+async def test_the_index_has_what_a_list_shows(store, run):
     path = store.save(replace(run, prompt="A page\n  for " + "bread " * 40))
     (row,) = store.rows()
     assert (row["file"], row["name"], row["model"]) == (path.name, "run", "scripted:test")
@@ -68,7 +68,7 @@ async def test_the_index_tells_what_a_list_shows(store, run):
     assert len(row["prompt"]) == 80
 
 
-async def test_the_folder_keeps_itself_out_of_git(store, run):
+async def test_the_folder_is_ignored_by_git(store, run):
     store.save(run)
     assert (store.root / ".gitignore").read_text() == "*\n"
     (store.root / ".gitignore").write_text("mine\n")
@@ -76,7 +76,7 @@ async def test_the_folder_keeps_itself_out_of_git(store, run):
     assert (store.root / ".gitignore").read_text() == "mine\n"
 
 
-async def test_the_newest_of_a_name_is_found(store, run):
+async def test_the_newest_run_with_a_name_is_found(store, run):
     save_all(store, run, "hero", "other", "hero")
     newest = store.newest("hero")
     assert newest is not None
@@ -84,14 +84,14 @@ async def test_the_newest_of_a_name_is_found(store, run):
     assert store.newest("nobody") is None
 
 
-async def test_the_oldest_go_when_there_are_too_many(store, run, monkeypatch):
+async def test_the_oldest_are_deleted_if_there_are_too_many(store, run, monkeypatch):
     monkeypatch.setattr(store_module, "MAX_RUNS", 3)
     save_all(store, run, "a", "b", "c", "d", "e")
     assert names(store) == ["c", "d", "e"]
     assert len(list(store.folder.glob("*.json"))) == 3
 
 
-async def test_the_oldest_go_when_they_weigh_too_much(store, run, monkeypatch):
+async def test_the_oldest_are_deleted_if_they_are_too_large(store, run, monkeypatch):
     size = store.save(run).stat().st_size
     monkeypatch.setattr(store_module, "MAX_BYTES", int(2.5 * size))
     save_all(store, run, "a", "b", "c")
@@ -99,7 +99,7 @@ async def test_the_oldest_go_when_they_weigh_too_much(store, run, monkeypatch):
     assert len(list(store.folder.glob("*.json"))) == 2
 
 
-async def test_the_last_run_stays_however_heavy(store, run, monkeypatch):
+async def test_the_last_run_is_never_deleted(store, run, monkeypatch):
     monkeypatch.setattr(store_module, "MAX_BYTES", 1)
     save_all(store, run, "a", "b")
     assert names(store) == ["b"]
@@ -115,7 +115,7 @@ async def test_the_same_run_saved_twice_is_one_row(store, run, monkeypatch):
     assert load(path) == run
 
 
-async def test_a_deleted_file_leaves_the_list(store, run):
+async def test_a_deleted_file_is_not_listed(store, run):
     save_all(store, run, "a", "b")
     store.newest("a").unlink()
     assert names(store) == ["b"]
@@ -135,7 +135,7 @@ async def test_a_deleted_file_leaves_the_list(store, run):
     ],
     ids=["cut", "empty", "list", "no-file", "number", "nul", "odd-size", "not-utf-8"],
 )
-async def test_a_damaged_line_costs_only_itself(store, run, line):
+async def test_a_damaged_line_is_skipped(store, run, line):
     save_all(store, run, "before")
     index = store.folder / "index.jsonl"
     index.write_bytes(index.read_bytes() + line + b"\n")
@@ -178,7 +178,7 @@ async def test_saving_waits_for_the_other_kernel(store, run):
     assert names(store) == ["renamed", "theirs"]
 
 
-async def test_several_kernels_lose_no_run(store, run):
+async def test_several_kernels_can_save_at_once(store, run):
     kernels = [another_kernel(store, run, name, 6) for name in ("one", "two", "three")]
     for kernel in kernels:
         kernel.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""How a run is shown: which view a front end gets, and what each leaves in the output."""
+"""Which view each front end gets, and what each view displays."""
 
 import pytest
 from IPython.utils.capture import capture_output
@@ -42,7 +42,7 @@ async def test_each_front_end_gets_its_view(handle, front_end, plain, attended, 
     assert type(view_for(front_end, handle, plain=plain, attended=attended)) is view
 
 
-async def test_the_plain_view_is_text_alone(shell, run):
+async def test_the_plain_view_prints_only_text(shell, run):
     with capture_output() as seen:
         view = PlainView()
         view.start(NOTE)
@@ -51,7 +51,7 @@ async def test_the_plain_view_is_text_alone(shell, run):
     assert not seen.outputs
 
 
-async def test_the_frozen_view_shows_once(shell, run):
+async def test_the_frozen_view_displays_once(shell, run):
     with capture_output() as seen:
         view = FrozenView()
         view.start("")
@@ -61,13 +61,13 @@ async def test_the_frozen_view_shows_once(shell, run):
     assert seen.stdout == ""
 
 
-async def test_a_displayed_run_is_its_bundle(shell, run):
+async def test_a_displayed_run_shows_its_bundle(shell, run):
     shell.names["hero"] = run
     (shown,) = shell.run("display(hero)").displays
     assert shown == show_run(run) == bundle(run)
 
 
-async def test_a_run_nobody_shows_has_its_repr(shell, handle):
+async def test_a_running_run_without_a_page_shows_its_repr(shell, handle):
     shell.names["slow"] = handle
     (shown,) = shell.run("display(slow)").displays
     assert set(shown) == {"text/plain"}
