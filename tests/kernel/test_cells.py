@@ -178,7 +178,7 @@ def test_tools_are_listed_with_who_serves_them(kernel):
         lines = str(kernel.run("%agent tools").displays).split("\\n")
         return " ".join(next(line for line in lines if line.startswith(name)).split())
 
-    assert row("generate_images").startswith("generate_images always placeholder never Make pictures")
+    assert row("generate_images").startswith("generate_images always placeholder never Make images")
     assert row("edit_image").startswith("edit_image with a key for OpenAI or Gemini never")
     kernel.run("import os; os.environ['OPENAI_API_KEY'] = 'sk-test-0123456789abcdef0123'")
     try:

@@ -7,7 +7,7 @@ import pytest
 
 import agent_nb.prompts
 from agent_nb.errors import ConfigError
-from agent_nb.prompts import STACKS, image_text, is_about_images, prompt_text, stack_text
+from agent_nb.prompts import STACKS, image_numbers, image_text, is_about_images, prompt_text, stack_text
 
 FOLDER = Path(agent_nb.prompts.__file__).parent
 TEXTS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
@@ -45,3 +45,17 @@ def test_a_page_decides_the_text_about_images():
     assert is_about_images(f"\n\n{build}")
     assert is_about_images(change)
     assert not is_about_images(prompt_text("system"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "About the pictures of this request:\n\n- If they show a page, build that page.",
+        "About the pictures of this request: there is a page already, and they say what is to change in it.",
+        "To the tools, the pictures of this request are input:2; those before came earlier.",
+        image_numbers(1, 2),
+    ],
+)
+def test_texts_of_earlier_releases_in_saved_runs_are_known(text: str):
+    assert is_about_images(f"\n\n{text}")
+    assert not is_about_images(f"Look: {text}")
