@@ -13,12 +13,13 @@ from agent_nb._base.wire import to_wire
 from agent_nb.demo import DemoProvider
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.events import Event
-from agent_nb.notebook.live.feed import Feed
+from agent_nb.notebook.live.encoder import Encoder
 from agent_nb.notebook.live.protocol import Meta
 from tests.support.demo_kit import BAKERY
 from tests.support.widget_stage import RUNS
 
 MODELS = ("anthropic:claude-opus-5-5", "openai:gpt-5.2", "gemini:gemini-3-pro")
+BUDGET = 0.5
 SLICE = 0.1
 """Seconds of pieces that become one, as in the messages to the page."""
 SLOWER = 0.12
@@ -27,16 +28,17 @@ SLOWER = 0.12
 
 def wire(events: list[Event], variant: int, model: str) -> list[dict[str, Any]]:
     """One variant's events as the page gets them, at a pace and a price of its own."""
-    feed, made = Feed(), []
+    encoder, made = Encoder(), []
     slices: dict[int, list[Event]] = {}
     for event in events:
         slices.setdefault(int(event.at / SLICE), []).append(event)
     for group in slices.values():
-        made += feed.project(group)
+        made += encoder.encode(group)
     for item in made:
         item |= {"variant": variant, "at": round(item["at"] * (1 + SLOWER * variant), 3)}
-        if item["type"] == "run_started":
-            item["model"] = model or item["model"]
+        if item["type"] == "run_started" and model:
+            item["model"] = model
+            item["settings"]["usd"] = BUDGET
         if item["type"] == "run_finished":
             item["seconds"] = item["at"]
         if model and "cost" in item:
@@ -52,17 +54,7 @@ async def record(count: int, models: tuple[str, ...] = ()) -> dict[str, Any]:
     names = models or ("",) * count
     events = [item for number, lane in enumerate(lanes) for item in wire(lane, number, names[number])]
     events.sort(key=lambda item: item["at"])
-    meta = Meta(
-        name="hero",
-        model=models[0] if models else "demo:",
-        files_name="files",
-        finished=True,
-        demo=not models,
-        budget=0.5 if models else None,
-        steps=20,
-        stop_hint="The kernel did not answer. Press its interrupt button to stop.",
-        outcome=None,
-    )
+    meta = Meta(key="hero-dev", name="hero", model=models[0] if models else "demo:", demo=not models)
     ready = {"line": f"`hero` is option 1 of {count}, `files` are its files", "variant": 0, "picked": False}
     return {"meta": to_wire(meta), "ready": ready, "events": events}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb import errors, events, messages
-from agent_nb.notebook.live.protocol import Meta
+from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.phase import ENDINGS
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
@@ -96,6 +96,7 @@ def typescript() -> str:
         union("Event", [kind.__name__ for kind in kinds]),
         union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
         interface(Meta),
+        interface(Ready),
         _endings(),
     ]
     return "\n\n".join(blocks) + "\n"

@@ -9,8 +9,8 @@ const runs = ["hero", "approval", "retry", "failed", "site", "three", "eight"];
 class Kernel {
 	constructor(record) {
 		this.record = record;
-		this.session = Math.random().toString(36).slice(2);
-		this.key = `${record.meta.name}-dev`;
+		this.id = Math.random().toString(36).slice(2);
+		this.key = record.meta.key;
 		this.sent = 0;
 		this.commands = [];
 		this.silent = query.has("silent");
@@ -36,7 +36,7 @@ class Kernel {
 		const reply = (fields) => this.receive({ kind: "answer", id, ok: true, ...fields });
 		if (command === "hello") {
 			reply({
-				session: this.session,
+				run_id: this.id,
 				meta: this.record.meta,
 				owner: !query.has("read-only"),
 				last: this.sent,
@@ -64,8 +64,7 @@ class Kernel {
 		const events = this.record.events.slice(first - 1, last);
 		this.receive({
 			kind: "batch",
-			run: this.key,
-			session: this.session,
+			run_id: this.id,
 			first,
 			last,
 			events,
@@ -112,8 +111,7 @@ class Kernel {
 	}
 
 	ready() {
-		if (this.record.ready)
-			this.receive({ kind: "ready", run: this.key, session: this.session, ...this.record.ready });
+		if (this.record.ready) this.receive({ kind: "ready", run_id: this.id, ...this.record.ready });
 	}
 
 	/** Sends events in batches, at the pace of their times. */

@@ -7,16 +7,13 @@ import { BAKERY, BAKERY_EDITS, LOAF, SITE } from "./pages.mjs";
 const HERE = join(dirname(fileURLToPath(import.meta.url)), "runs");
 
 class Recorder {
-	constructor(meta) {
+	constructor(meta = {}) {
 		this.meta = {
+			key: "hero-dev",
 			name: "hero",
 			model: "anthropic:claude-opus-5-5",
-			files_name: "files",
-			finished: true,
 			demo: false,
-			budget: 0.5,
-			steps: 20,
-			stop_hint: "The kernel did not answer. Press its interrupt button to stop.",
+			digest: null,
 			...meta,
 		};
 		this.at = 0;
@@ -58,7 +55,7 @@ class Recorder {
 			prompt: "A landing page for a bakery.",
 			model: this.meta.model,
 			base: null,
-			settings: { steps: 20 },
+			settings: { steps: 20, usd: this.meta.demo ? null : 0.5 },
 		});
 	}
 
@@ -215,7 +212,7 @@ function bakery(meta = {}) {
 		.save("hero");
 }
 {
-	const run = bakery({ demo: true, model: "demo:", budget: null })
+	const run = bakery({ demo: true, model: "demo:" })
 		.turn()
 		.say("The page holds at 390 px. I would like to write it to `site/`.");
 	const call_id = run.call("run_python", "run python");
@@ -265,7 +262,7 @@ function bakery(meta = {}) {
 	run.say("Now the opening hours are checked.").endTurn("end_turn").finish().save("retry");
 }
 {
-	const run = new Recorder({ finished: true }).start();
+	const run = new Recorder().start();
 	run
 		.finish(
 			"failed",

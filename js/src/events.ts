@@ -211,16 +211,21 @@ export type Event =
 export type Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta;
 
 export interface Meta {
+	key: string;
 	name: string;
 	model: string;
 	demo: boolean;
-	finished: boolean;
-	steps: number | null;
-	budget: number | null;
-	stop_hint: string;
-	files_name: string | null;
-	outcome: string | null;
 	network: boolean;
+	digest: string | null;
+}
+
+export interface Ready {
+	line: string;
+	files_name: string | null;
+	variant: number;
+	picked: boolean;
+	paths: string[];
+	digest: string;
 }
 
 export const ENDINGS: Record<Reason, string> = {

@@ -6,7 +6,7 @@
 // place, with all that was scrolled to and typed.
 
 import { claim, release } from "./claims.ts";
-import type { RunEntry, Store } from "./store.ts";
+import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices } from "./ui.ts";
 import { createApp } from "./view/app.ts";
@@ -32,7 +32,7 @@ interface Mount {
 }
 
 export class Host {
-	readonly #store: Store;
+	readonly #runs: Runs;
 	readonly #mounts = new Map<Element, Mount>();
 	/** Outputs whose run has not been heard of. */
 	readonly #waiting = new Set<Element>();
@@ -47,9 +47,9 @@ export class Host {
 	/** True once the kernel is gone: outputs that come now are another's. */
 	gone = false;
 
-	constructor(store: Store) {
-		this.#store = store;
-		store.onRun = (run) => this.#onRun(run);
+	constructor(runs: Runs) {
+		this.#runs = runs;
+		runs.onRun = (run) => this.#onRun(run);
 	}
 
 	/** Mounts over every output that is there or comes, until `signal` is aborted. */
@@ -65,7 +65,7 @@ export class Host {
 
 	/** Shows the newest run in a view, as soon as there is one. The view goes by `unmount` alone. */
 	show(view: Element): void {
-		const { latest } = this.#store;
+		const { latest } = this.#runs;
 		if (latest) this.mount(view, latest);
 		else this.#views.add(view);
 	}
@@ -83,7 +83,7 @@ export class Host {
 		const choices = this.#choicesOf(run.key);
 		const app = this.#build(run, choices, abort);
 		if (!app) return;
-		const session = run.state?.session ?? "";
+		const session = run.state?.id ?? "";
 		this.#mounts.set(element, { run, session, surface, choices, abort, thaw: takeFrames(element) });
 		run.hello();
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
@@ -158,10 +158,9 @@ export class Host {
 
 	#found(element: Element): void {
 		if (!element.isConnected || this.#mounts.has(element)) return;
-		const run = this.#store.run(element.getAttribute(MARK) ?? "");
+		const run = this.#runs.get(element.getAttribute(MARK) ?? "");
 		run.hello();
-		if (!run.state || !this.#offer(element, run, !this.#placed.has(run.state.session)))
-			this.#waiting.add(element);
+		if (!run.state || !this.#offer(element, run, !this.#placed.has(run.state.id))) this.#waiting.add(element);
 	}
 
 	#onRun(run: RunEntry): void {
@@ -176,7 +175,7 @@ export class Host {
 
 	/** The same cell was run again, maybe a copy of it: an output of the run before is not the new one's. */
 	#leave(run: RunEntry): void {
-		const session = run.state?.session ?? "";
+		const session = run.state?.id ?? "";
 		for (const [element, mount] of [...this.#mounts]) {
 			if (mount.run !== run || mount.session === session) continue;
 			mount.session = session;
@@ -194,7 +193,7 @@ export class Host {
 	#follows(element: Element, run: RunEntry): boolean {
 		const [before, mount] = this.#on(surfaceOf(element)) ?? [];
 		const session = before?.getAttribute(SESSION);
-		return run.outcome === null && mount?.run === run && session === run.state?.session;
+		return run.digest === null && mount?.run === run && session === run.state?.id;
 	}
 
 	/**
@@ -203,7 +202,7 @@ export class Host {
 	 */
 	#precedes(element: Element, run: RunEntry): boolean {
 		const session = element.getAttribute(SESSION);
-		if (session || this.#past.has(element) || this.#placed.has(run.state?.session ?? "")) return false;
+		if (session || this.#past.has(element) || this.#placed.has(run.state?.id ?? "")) return false;
 		const alike = [...document.querySelectorAll(`[${MARK}]`)].filter(
 			(one) => one.getAttribute(MARK) === run.key,
 		);
@@ -214,7 +213,7 @@ export class Host {
 		const session = element.getAttribute(SESSION);
 		if (!shows(element, run) && !this.#follows(element, run) && !this.#precedes(element, run)) return false;
 		if (this.gone || !claim(element, this, run.since, takeOver || Boolean(session))) return false;
-		this.#placed.add(run.state?.session ?? "");
+		this.#placed.add(run.state?.id ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);
 		return true;
@@ -235,7 +234,7 @@ function hasLeft(element: Element): boolean {
 /** Whether an output is of that very run, as far as it says. */
 function shows(element: Element, run: RunEntry): boolean {
 	const [session, outcome] = [element.getAttribute(SESSION), element.getAttribute(OUTCOME)];
-	return (!session || session === run.state?.session) && (!outcome || outcome === run.outcome);
+	return (!session || session === run.state?.id) && (!outcome || outcome === run.digest);
 }
 
 /**

@@ -2,16 +2,16 @@
 // (VS Code, Colab), the view shows the newest run.
 
 import { Host } from "./host.ts";
-import type { Message } from "./protocol.ts";
-import { Store } from "./store.ts";
+import type { FromKernel } from "./protocol.ts";
+import { Runs } from "./runs.ts";
 
 type Status = (sender: unknown, status: string) => void;
 
 /** What we use of anywidget's model. Each hook gets a proxy of its own, so the hub is found by its kernel. */
 interface Model {
 	get(name: "kernel"): string;
-	on(name: "msg:custom", callback: (content: Message) => void): void;
-	off(name: "msg:custom", callback: (content: Message) => void): void;
+	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
+	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	send(content: Record<string, unknown>): void;
 	/** JupyterLab's manager knows its kernel; others may not. */
 	widget_manager?: {
@@ -20,7 +20,7 @@ interface Model {
 }
 
 interface Hub {
-	store: Store;
+	runs: Runs;
 	host: Host;
 }
 
@@ -30,11 +30,11 @@ const hubs = new Map<string, Hub>();
 function initialize({ model }: { model: Model }): () => void {
 	const kernel = model.get("kernel");
 	// The comm of a kernel that is gone throws.
-	const store = new Store((message) => host.gone || model.send(message));
-	const host = new Host(store);
-	const hub = { store, host };
+	const runs = new Runs((message) => host.gone || model.send(message));
+	const host = new Host(runs);
+	const hub = { runs, host };
 	const abort = new AbortController();
-	const receive = (content: Message): void => store.receive(content);
+	const receive = (content: FromKernel): void => runs.receive(content);
 	const status: Status = (_sender, name) => {
 		if (GONE.includes(name)) host.suspend();
 	};

@@ -1,9 +1,10 @@
 // What the page shows when the kernel answers late, or asks.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { STOP_HINT } from "../src/view/context.ts";
 import widget from "../src/widget.ts";
 import { done, finished, script, started, tool, turn } from "./events.ts";
-import { Kernel, META, shadow, soon } from "./kernel.ts";
+import { Kernel, shadow, soon } from "./kernel.ts";
 
 let kernel: Kernel;
 let stop: () => void;
@@ -29,7 +30,7 @@ test("a late answer removes the hint at Stop", async () => {
 	await soon();
 	find(".anb-stop button").click();
 	await late();
-	expect(foot()).toBe(META.stop_hint);
+	expect(foot()).toBe(STOP_HINT);
 	expect(find(".anb-stop button").textContent).toBe("Stop");
 	kernel.answer(kernel.commands("stop")[0], { ok: true });
 	await soon();
@@ -61,7 +62,7 @@ test("a late refusal replaces the hint", async () => {
 	await soon();
 	find(".anb-acts .primary").click();
 	await late();
-	expect(find(".anb-acts .warn").textContent).toBe(META.stop_hint);
+	expect(find(".anb-acts .warn").textContent).toBe(STOP_HINT);
 	kernel.answer(kernel.commands("approve")[0], { ok: false, error: "That question is no longer open." });
 	await soon();
 	expect(find(".anb-acts .warn").textContent).toBe("That question is no longer open.");
@@ -87,7 +88,7 @@ test("the buttons disappear when another page owns the run", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();
 	expect(find(".anb-acts").hidden).toBe(false);
-	kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: false });
+	kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1", owner: false });
 	await soon();
 	expect(find(".anb-acts").hidden).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { STOP_HINT } from "../src/view/context.ts";
 import { done, finished, script, started, tool, turn } from "./events.ts";
 import { META, output, shadow, soon } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
@@ -22,7 +23,7 @@ describe("buttons", () => {
 		stopButton().click();
 		await vi.advanceTimersByTimeAsync(1100);
 		vi.useRealTimers();
-		expect(shadow().querySelector(".anb-foot")?.textContent).toBe("press stop");
+		expect(shadow().querySelector(".anb-foot")?.textContent).toBe(STOP_HINT);
 		expect(stopButton().textContent).toBe("Stop");
 	});
 
@@ -96,7 +97,7 @@ test("a run that asked no model cannot be replayed", async () => {
 	await show();
 	kernel.batch(1, script(started, finished("failed", "No key.")));
 	expect(replay().hidden).toBe(true);
-	kernel.batch(1, script(started, turn, finished("failed", "No key.")), { session: "s2" });
+	kernel.batch(1, script(started, turn, finished("failed", "No key.")), { run_id: "r2" });
 	await soon();
 	expect(replay().hidden).toBe(false);
 });
@@ -113,7 +114,7 @@ test("a re-run cell starts fresh", async () => {
 	await show();
 	tell(kernel, 1, 9);
 	await soon();
-	tell(kernel, 1, 3, "s2");
+	tell(kernel, 1, 3, "r2");
 	await soon();
 	expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
 	expect(shadow().textContent).not.toContain("Hello.");

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { RunEntry } from "../src/store.ts";
+import type { RunEntry } from "../src/runs.ts";
 import { newChoices } from "../src/ui.ts";
 import { createConsole } from "../src/view/console.ts";
 import type { Context } from "../src/view/context.ts";

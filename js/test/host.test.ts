@@ -6,21 +6,21 @@ import { EVENTS, kernel, show, stop, tell } from "./stage.ts";
 describe("mounting", () => {
 	test("an output says hello and waits frozen", async () => {
 		await show();
-		expect(kernel.sent[0]).toMatchObject({ kind: "command", command: "hello", run: "k" });
+		expect(kernel.sent[0]).toMatchObject({ kind: "command", command: "hello", key: "k" });
 		expect(output().shadowRoot).toBeNull();
 	});
 
 	test("a cell that is run again says hello again", async () => {
 		await show();
-		kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: true });
+		kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1", owner: true });
 		tell(kernel, 1, 9);
 		await soon();
-		tell(kernel, 1, 2, "s2");
-		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-session="s2"></div></div>';
+		tell(kernel, 1, 2, "r2");
+		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-session="r2"></div></div>';
 		await soon();
 		expect(kernel.commands("hello")).toHaveLength(2);
-		kernel.answer(kernel.commands("hello")[1], { ok: true, session: "s2", owner: true });
-		tell(kernel, 3, 9, "s2");
+		kernel.answer(kernel.commands("hello")[1], { ok: true, run_id: "r2", owner: true });
+		tell(kernel, 3, 9, "r2");
 		await soon();
 		expect(kernel.commands("hello")).toHaveLength(2);
 	});
@@ -28,11 +28,11 @@ describe("mounting", () => {
 	test("a page that shows no output of a run leaves it to others", async () => {
 		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-outcome="one"></div></div>';
 		await soon();
-		kernel.answer(kernel.commands("hello")[0], { ok: true, session: "s1", owner: true });
+		kernel.answer(kernel.commands("hello")[0], { ok: true, run_id: "r1", owner: true });
 		tell(kernel, 1, 9);
-		kernel.say({ kind: "ready", line: "ready", outcome: "one" });
+		kernel.say({ kind: "ready", line: "ready", digest: "one" });
 		await soon();
-		tell(kernel, 1, 2, "s2");
+		tell(kernel, 1, 2, "r2");
 		await soon();
 		expect(kernel.commands("hello")).toHaveLength(1);
 	});
@@ -84,7 +84,7 @@ describe("mounting", () => {
 
 	test("the interface stays when the result replaces the first frame", async () => {
 		document.body.innerHTML =
-			'<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-session="s1"></p></div>';
+			'<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-session="r1"></p></div>';
 		await soon();
 		tell(kernel, 1, 9);
 		const node = document.querySelector(".jp-RenderedHTML")!;
@@ -94,7 +94,7 @@ describe("mounting", () => {
 		await soon();
 		expect(node.shadowRoot!.querySelector(".anb")).toBe(interior);
 		expect(node.querySelector("iframe")).toBeNull();
-		kernel.say({ kind: "ready", line: "ready", outcome: "one" });
+		kernel.say({ kind: "ready", line: "ready", digest: "one" });
 		await soon();
 		expect(node.shadowRoot!.querySelector(".anb")).toBe(interior);
 		node.innerHTML = "<p>something else</p>";
@@ -203,7 +203,7 @@ describe("several kernels", () => {
 		const second = new Kernel("2");
 		const stopSecond = widget.initialize({ model: second as never });
 		await soon();
-		tell(second, 1, 3, "s2");
+		tell(second, 1, 3, "r2");
 		document.querySelector(".cell")!.innerHTML = '<div data-anb-run="k"></div>';
 		await soon();
 		expect(phase()).toBe("thinking");
@@ -241,10 +241,10 @@ describe("several kernels", () => {
 			[...document.querySelectorAll("[data-anb-run]")].map(
 				(element) => element.shadowRoot?.querySelector(".name")?.textContent ?? "frozen",
 			);
-		second.batch(1, EVENTS, { session: "s2", meta: { ...META, name: "second", outcome: "two" } });
+		second.batch(1, EVENTS, { run_id: "r2", meta: { ...META, name: "second", digest: "two" } });
 		await soon();
 		expect(shown()).toEqual(["frozen", "second"]);
-		kernel.batch(1, EVENTS, { meta: { ...META, name: "first", outcome: "one" } });
+		kernel.batch(1, EVENTS, { meta: { ...META, name: "first", digest: "one" } });
 		await soon();
 		expect(shown()).toEqual(["first", "second"]);
 		stopSecond();
@@ -261,12 +261,12 @@ describe("several kernels", () => {
 	test("a copy that is run leaves the other its result", async () => {
 		document.body.innerHTML =
 			'<div class="jp-Cell"><p data-anb-run="k" data-anb-outcome="one"></p></div><div class="jp-Cell" id="b"></div>';
-		kernel.batch(1, EVENTS, { meta: { ...META, outcome: "one" } });
+		kernel.batch(1, EVENTS, { meta: { ...META, digest: "one" } });
 		await soon();
 		expect(phase()).toBe("done");
-		tell(kernel, 1, 3, "s2");
+		tell(kernel, 1, 3, "r2");
 		expect(shadow().querySelector("slot")).not.toBeNull();
-		document.querySelector("#b")!.innerHTML = '<p data-anb-run="k" data-anb-session="s2"></p>';
+		document.querySelector("#b")!.innerHTML = '<p data-anb-run="k" data-anb-session="r2"></p>';
 		await soon();
 		expect(shadow().querySelector("slot")).not.toBeNull();
 		expect(document.querySelector("#b p")?.shadowRoot?.querySelector(".phase")?.textContent).toBe("thinking");
@@ -286,7 +286,7 @@ describe("several kernels", () => {
 		tell(kernel, 1, 9);
 		await draw("a");
 		await soon();
-		tell(second, 1, 3, "s2");
+		tell(second, 1, 3, "r2");
 		expect(words(await draw("b"))).toBe("thinking");
 		expect(words(await draw("a"))).toBe("done");
 		expect(words(await draw("b"))).toBe("thinking");
@@ -315,7 +315,7 @@ describe("several kernels", () => {
 		await soon();
 		expect(output().shadowRoot).toBeNull();
 		expect(third.sent.length).toBe(sent);
-		tell(kernel, 1, 3, "s2");
+		tell(kernel, 1, 3, "r2");
 		expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
 		stopThird();
 	});

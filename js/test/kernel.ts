@@ -3,16 +3,12 @@
 import type { Event, Meta } from "../src/events.ts";
 
 export const META: Meta = {
+	key: "k",
 	name: "hero",
 	model: "demo:",
-	files_name: "files",
-	finished: false,
-	stop_hint: "press stop",
 	demo: true,
-	budget: null,
-	steps: 5,
-	outcome: null,
 	network: false,
+	digest: null,
 };
 
 type Fields = Record<string, unknown>;
@@ -39,9 +35,9 @@ export class Kernel {
 		this.sent.push(message);
 	}
 
-	/** Sends a message about the run `k`, session `s1`, unless it says otherwise. */
+	/** Sends a message about the run `r1`, unless it says otherwise. */
 	say(message: Fields): void {
-		this.receive({ run: "k", session: "s1", ...message } as never);
+		this.receive({ run_id: "r1", ...message } as never);
 	}
 
 	/** Sends events, numbered from `first`. */

@@ -18,8 +18,8 @@ export const EVENTS = script(
 );
 
 /** Sends the events of a run from `first` to `last`. */
-export function tell(kernel: Kernel, first: number, last: number, session = "s1"): void {
-	kernel.batch(first, EVENTS.slice(first - 1, last), { session });
+export function tell(kernel: Kernel, first: number, last: number, run_id = "r1"): void {
+	kernel.batch(first, EVENTS.slice(first - 1, last), { run_id });
 }
 
 export let kernel: Kernel;

@@ -180,11 +180,11 @@ describe("several variants on the page", () => {
 	test("the footer announces only what is to come", async () => {
 		const footer = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot")!;
 		expect(footer().textContent).toBe("hero is set when all variants have ended");
-		const meta = { ...META, finished: true };
+		const meta = { ...META, digest: "d" };
 		const events = [0, 1].flatMap((variant) =>
 			script(on("demo:"), turn, finished()).map((event) => ({ ...event, variant })),
 		);
-		model.batch(1, events, { session: "shown again", meta });
+		model.batch(1, events, { run_id: "shown again", meta });
 		await soon();
 		expect(footer().hidden).toBe(true);
 		expect(visible(".anb-variant .model")).toEqual([]);
@@ -229,11 +229,11 @@ describe("several variants on the page", () => {
 	test("the arrangement is remembered, opening a variant is not", async () => {
 		const chosen = (): string | null | undefined =>
 			shadow().querySelector("[role=radio][aria-checked=true]")?.getAttribute("aria-label");
-		const again = async (session: string): Promise<void> => {
+		const again = async (run_id: string): Promise<void> => {
 			for (const [index, variant] of [0, 1].entries()) {
 				const events = script(started).map((event) => ({ ...event, variant }));
 				const range = { first: index + 1, last: index + 1 };
-				model.say({ kind: "batch", session, ...range, events });
+				model.say({ kind: "batch", run_id, ...range, events, meta: META });
 			}
 			await soon();
 		};
@@ -242,7 +242,7 @@ describe("several variants on the page", () => {
 		all("[role=tab]")[1]!.click();
 		await soon();
 		expect(chosen()).toBe("One at a time");
-		await again("s2");
+		await again("r2");
 		expect(chosen()).toBe("Side by side");
 		localStorage.setItem("agent_nb.layout", '{"arrangement": "pile"}');
 		await again("s3");
@@ -271,7 +271,7 @@ describe("several variants on the page", () => {
 		expect(named("Pick Variant 2 · opus").disabled).toBe(true);
 		expect(named("Pick Variant 2 · opus").title).toBe("Still running: wait for it, or stop it");
 		const pick = named("Pick Variant 1 · gpt");
-		expect(pick.title).toBe("Pick: stops the others and binds `hero` and `files`");
+		expect(pick.title).toBe("Pick: stops the others and binds `hero`");
 		pick.click();
 		expect(model.commands("pick")).toMatchObject([{ variant: 0 }]);
 		model.answer(model.commands("pick")[0]!, { ok: true });
@@ -370,7 +370,7 @@ describe("several variants on the page", () => {
 	});
 
 	test("a second page has no buttons", async () => {
-		model.answer(model.commands("hello")[0]!, { ok: true, session: "s1", owner: false, last: 6 });
+		model.answer(model.commands("hello")[0]!, { ok: true, run_id: "r1", owner: false, last: 6 });
 		await soon();
 		expect(visible(".anb-pick")).toHaveLength(0);
 		expect(visible(".anb-stop-one")).toHaveLength(0);

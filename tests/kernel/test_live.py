@@ -6,7 +6,6 @@ import time
 import pytest
 
 from tests.support.kernels import PATIENCE, Kernel, start_kernel
-from tests.support.unpacking import Unpacker
 from tests.support.wire import Call, Hold, Say, WireServer, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
@@ -24,7 +23,6 @@ class Page:
         self.idle: set[str] = set()
         self.subshell: str | None = None
         self._ids = itertools.count(1)
-        self._unpacker = Unpacker()
 
     def pump(self, until) -> None:
         """Reads messages until `until()` holds."""
@@ -39,7 +37,7 @@ class Page:
                 case "comm_msg" if (
                     content["comm_id"] == self.comm and content["data"].get("method") == "custom"
                 ):
-                    self.messages.append(self._unpacker.read(content["data"]["content"]))
+                    self.messages.append(content["data"]["content"])
                 case "display_data":
                     self.displays.append(content["data"])
                 case "update_display_data":
@@ -47,10 +45,11 @@ class Page:
                 case "status" if content["execution_state"] == "idle":
                     self.idle.add(message["parent_header"].get("msg_id", ""))
 
-    def command(self, command: str, run: str, client: str = "page-1", **more) -> dict:
-        """Sends a command and waits for its answer."""
+    def command(self, command: str, client: str = "page-1", **fields) -> dict:
+        """Sends a command, about the newest run unless it has a key, and waits for its answer."""
         number = f"{client}-{next(self._ids)}"
-        content = {"kind": "command", "id": number, "client": client, "command": command, "run": run, **more}
+        address = {} if "key" in fields else {"run_id": self.batches[-1]["run_id"]}
+        content = {"kind": "command", "id": number, "client": client, "command": command, **address, **fields}
         session = self.kernel.client.session
         data = {"method": "custom", "content": content}
         message = session.msg("comm_msg", {"comm_id": self.comm, "data": data})
@@ -71,11 +70,6 @@ class Page:
     @property
     def batches(self) -> list[dict]:
         return [message for message in self.messages if message["kind"] == "batch"]
-
-    @property
-    def key(self) -> str:
-        """The run heard last: a batch of the one before may still come in first."""
-        return str(self.batches[-1]["run"])
 
     def events(self) -> list[dict]:
         return [event for batch in self.batches for event in batch["events"]]
@@ -116,15 +110,15 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert path.startswith(".agent_nb/runs/")
 
 
-def test_the_frozen_result_is_known_by_its_outcome(page):
+def test_the_frozen_result_is_known_by_its_digest(page):
     ready = [message for message in page.messages if message["kind"] == "ready"][-1]
-    assert f'data-anb-outcome="{ready["outcome"]}"' in page.updates[0]["text/html"]
-    assert page.command("hello", ready["run"])["meta"]["outcome"] == ready["outcome"]
+    assert f'data-anb-outcome="{ready["digest"]}"' in page.updates[0]["text/html"]
+    assert page.command("hello", key=page.batches[0]["meta"]["key"])["meta"]["digest"] == ready["digest"]
 
 
 def test_a_late_page_gets_everything_again(page):
     before = len(page.batches)
-    answer = page.command("hello", page.key)
+    answer = page.command("hello")
     assert answer["ok"]
     assert answer["owner"]
     page.pump(lambda: len(page.batches) > before)
@@ -135,32 +129,32 @@ def test_a_late_page_gets_everything_again(page):
 
 
 def test_a_second_window_is_read_only(page):
-    assert page.command("hello", page.key, client="page-2")["owner"] is False
+    assert page.command("hello", client="page-2")["owner"] is False
 
 
 def test_a_gap_is_answered_with_everything(page):
     before = len(page.batches)
-    assert page.command("resync", page.key, session=page.batches[0]["session"])["ok"]
+    assert page.command("resync")["ok"]
     page.pump(lambda: len(page.batches) > before)
     assert page.batches[-1]["first"] == 1
 
 
 @pytest.mark.parametrize("command", ["hello", "stop", "approve", "nonsense"])
 def test_every_command_is_answered(page, command):
-    answer = page.command(command, "unknown-run")
+    answer = page.command(command, key="unknown-run")
     assert answer["ok"] is False
     assert "does not know" in answer["error"]
 
 
 def test_an_unknown_command_says_so(page):
-    assert "no command" in page.command("dance", page.key)["error"]
+    assert "no command" in page.command("dance")["error"]
 
 
 def test_stop_is_handled_while_the_cell_runs(page, server):
     server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
     cell = page.start(f"%%agent stopped {MODEL}\nA page")
     page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
-    assert page.command("stop", page.key)["ok"]
+    assert page.command("stop")["ok"]
     page.finish(cell)
     assert page.events()[-1]["reason"] == "stopped"
     assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
@@ -181,19 +175,19 @@ def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
     server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = page.start(f"%%agent asked {MODEL} -t run_shell\nList")
     page.pump(lambda: page.batches)
-    page.command("hello", page.key)
+    page.command("hello")
     page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
     request = next(event for event in page.events() if event["type"] == "approval_requested")
     assert request["args"] == {"command": "ls"}
-    assert page.command(answer, page.key, call_id=request["call_id"], note="Use Python.")["ok"]
+    assert page.command(answer, call_id=request["call_id"], note="Use Python.")["ok"]
     page.finish(cell)
     assert page.kernel.value("asked.tool_uses[0].result.code") == repr(code)
     assert text in page.kernel.value("asked.tool_uses[0].result.text")
-    assert "no longer open" in page.command(answer, page.key, call_id=request["call_id"])["error"]
+    assert "no longer open" in page.command(answer, call_id=request["call_id"])["error"]
 
 
 def test_a_question_that_no_page_sees_is_denied(page, server):
-    page.kernel.run("import agent_nb.notebook.live.hub as w; w.PATIENCE = 0.1")
+    page.kernel.run("import agent_nb.notebook.live.run as live; live.PATIENCE = 0.1")
     server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     page.finish(page.start(f"%%agent unseen {MODEL} -t run_shell\nList"))
     (end,) = [event for event in page.events() if event["type"] == "tool_finished"]
@@ -216,22 +210,22 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     )
     server.plan(reply(Call("draw", {})), reply(Say("Done.")))
     page.finish(page.start(f"%%agent drawn {MODEL} -t draw\nDraw"))
-    assert page.command("file", page.key, path="a.png")["base64"] == "iVBORw=="
-    assert "no file" in page.command("file", page.key, path="b.png")["error"]
+    assert page.command("file", path="a.png")["base64"] == "iVBORw=="
+    assert "no file" in page.command("file", path="b.png")["error"]
 
 
 def test_the_page_can_read_the_request_of_a_turn(page):
-    request = page.command("request", page.key, step=2)
+    request = page.command("request", step=2)
     assert [message["role"] for message in request["messages"]] == ["user", "assistant", "tool"]
     assert "draw" in [tool["name"] for tool in request["tools"]]
     assert request["model"] == "anthropic:claude-opus-5-5"
-    assert "no turn 3" in page.command("request", page.key, step=3)["error"]
-    assert "no variant 4" in page.command("request", page.key, step=1, variant=4)["error"]
+    assert "no turn 3" in page.command("request", step=3)["error"]
+    assert "no variant 4" in page.command("request", step=1, variant=4)["error"]
 
 
 def test_what_the_page_reports_can_be_read(page):
     entries = [{"level": "error", "text": "boom is not defined", "line": 12}, "nonsense"]
-    assert page.command("preview_report", page.key, entries=entries)["ok"]
+    assert page.command("preview_report", entries=entries)["ok"]
     printed = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
     assert "boom is not defined" in printed
     assert "12" in printed
@@ -251,8 +245,8 @@ def test_an_older_run_of_the_same_request_shows_itself(page):
     assert page.kernel.value("older.key")[1:-1] == key
     assert f'data-anb-run="{key}"' in page.kernel.run("twin").result["text/html"]
     assert f'data-anb-run="{key}.2"' in page.kernel.run("older").result["text/html"]
-    sessions = [page.command("hello", mark)["session"] for mark in (key, f"{key}.2")]
-    assert sessions == [page.kernel.value(f"{name}.id")[1:-1] for name in ("twin", "older")]
+    ids = [page.command("hello", key=one)["run_id"] for one in (key, f"{key}.2")]
+    assert ids == [page.kernel.value(f"{name}.id")[1:-1] for name in ("twin", "older")]
 
 
 def test_a_run_changed_by_hand_is_shown_frozen(page):

@@ -23,6 +23,6 @@ def test_stop_works_from_a_subshell(tmp_path):
             server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
             cell = page.start("%%agent stopped -m anthropic:claude-opus-5-5\nA page")
             page.pump(lambda: any(event["type"] == "file_delta" for event in page.events()))
-            assert page.command("stop", page.key)["ok"]
+            assert page.command("stop")["ok"]
             page.finish(cell)
             assert kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"

@@ -80,9 +80,9 @@ def test_several_models_answer_one_prompt(page, server):
 def test_picking_binds_the_names(page):
     page.finish(page.start(THREE))
     assert (ready(page)["variant"], ready(page)["picked"]) == (0, False)
-    page.command("hello", page.key)
+    page.command("hello")
     updates = len(page.updates)
-    assert page.command("pick", page.key, variant=1)["ok"]
+    assert page.command("pick", variant=1)["ok"]
     page.pump(lambda: len(page.updates) > updates)
     assert (ready(page)["variant"], ready(page)["picked"]) == (1, True)
     assert "Variant 2 of 3, as picked" in ready(page)["line"]
@@ -90,15 +90,15 @@ def test_picking_binds_the_names(page):
         page.kernel.value("hero.variant, files is hero.files, files is hero.variants[1].files")
         == "(1, True, True)"
     )
-    answer = page.command("pick", page.key, variant=8)
+    answer = page.command("pick", variant=8)
     assert answer["error"] == "There is no variant 9; this run has 1 to 3."
 
 
 def test_picking_never_loses_the_users_edits(page):
     page.kernel.run("hero = hero.with_files({'index.html': 'mine'})")
-    assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` has edits of yours")
+    assert page.command("pick", variant=0)["error"].startswith("`hero` has edits of yours")
     page.kernel.run("hero = 5")
-    assert page.command("pick", page.key, variant=0)["error"].startswith("`hero` holds something else now")
+    assert page.command("pick", variant=0)["error"].startswith("`hero` holds something else now")
 
 
 def test_a_cell_continues_from_the_picked_variant(page):
@@ -116,13 +116,13 @@ def test_stop_ends_one_variant_or_all(page, server):
     server.plan(*[reply(Say("I begin."), Hold())] * 3)
     cell = page.start(f"%%agent held -m {MODEL} -n 3\nA form")
     page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
-    page.command("hello", page.key)
-    assert page.command("pick", page.key, variant=0)["error"].startswith("Variant 1 is still running.")
-    assert page.command("stop", page.key, variant=1)["ok"]
+    page.command("hello")
+    assert page.command("pick", variant=0)["error"].startswith("Variant 1 is still running.")
+    assert page.command("stop", variant=1)["ok"]
     page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
     ended = [event for event in page.events() if event["type"] == "run_finished"]
     assert [(event["variant"], event["reason"]) for event in ended] == [(1, "stopped")]
-    assert page.command("stop", page.key)["ok"]
+    assert page.command("stop")["ok"]
     page.finish(cell)
     assert page.kernel.value("[v.reason for v in held.variants]") == "['stopped', 'stopped', 'stopped']"
     server.forget()
@@ -133,9 +133,9 @@ def test_picking_the_first_to_end_stops_the_rest(page, server):
     cell = page.start(f"%%agent early -m {MODEL} -n 3\nA form")
     page.pump(lambda: any(event["type"] == "run_finished" for event in page.events()))
     page.pump(lambda: sum(event["type"] == "text_delta" for event in page.events()) >= 3)
-    page.command("hello", page.key)
+    page.command("hello")
     done = next(event["variant"] for event in page.events() if event["type"] == "run_finished")
-    assert page.command("pick", page.key, variant=done)["ok"]
+    assert page.command("pick", variant=done)["ok"]
     page.finish(cell)
     assert page.kernel.value("early.reason, early.text, early.variant") == f"('end_turn', 'Done.', {done})"
     assert (
@@ -143,7 +143,7 @@ def test_picking_the_first_to_end_stops_the_rest(page, server):
     )
     assert (ready(page)["variant"], ready(page)["picked"]) == (done, True)
     other = (done + 1) % 3
-    assert page.command("pick", page.key, variant=other)["ok"]
+    assert page.command("pick", variant=other)["ok"]
     assert page.kernel.value("early.variant") == str(other)
     page.kernel.run("del early")
     server.forget()
@@ -151,7 +151,7 @@ def test_picking_the_first_to_end_stops_the_rest(page, server):
 
 def test_the_page_gets_the_files_of_each_variant(page):
     page.finish(page.start(THREE))
-    pages = [page.command("file", page.key, path="index.html", variant=number)["text"] for number in range(3)]
+    pages = [page.command("file", path="index.html", variant=number)["text"] for number in range(3)]
     assert repr(pages) == page.kernel.value("[v.html for v in hero.variants]")
 
 

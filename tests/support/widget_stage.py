@@ -20,17 +20,7 @@ AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SECONDS = 1000
-META = Meta(
-    name="hero",
-    model="demo:",
-    demo=True,
-    finished=False,
-    steps=9,
-    budget=None,
-    stop_hint="press it",
-    files_name=None,
-    outcome=None,
-)
+META = Meta(key="hero-dev", name="hero", model="demo:", demo=True)
 
 needs_browser = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),

@@ -1,23 +1,40 @@
-"""What the page is told of a run besides its events. `make events` writes the TypeScript types of these classes."""
+"""What the page is told of a run besides its events. `make events` writes the TypeScript types of these classes.
+
+`docs/widget-protocol.md` describes the messages that carry them.
+"""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """What the header and the footer show of a run."""
+    """What the page needs to know of a run from the start; it comes with every batch that begins at event 1."""
 
+    key: str
+    """What its output carries as `data-anb-run`; runs of the same request share it."""
     name: str
     model: str
+    """Several models of a run with variants are separated by commas."""
     demo: bool
-    finished: bool
-    steps: int | None
-    budget: float | None
-    stop_hint: str
-    """A sentence: what to press when the kernel does not answer."""
-    files_name: str | None
-    """The variable that holds the files."""
-    outcome: str | None
-    """Digest that identifies the run's saved output; None until the run has ended."""
+    """True when the offline demo model made all of it."""
     network: bool = False
     """Whether the live preview may load from any https address."""
+    digest: str | None = None
+    """Identifies the run's saved output; None until the run has ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """The variables are set."""
+
+    line: str
+    """The sentence that says so; names stand in backticks."""
+    files_name: str | None
+    """The variable that holds the files."""
+    variant: int
+    """The variant that the variables hold."""
+    picked: bool
+    """True if a person picked that variant."""
+    paths: tuple[str, ...]
+    """Where the run was saved."""
+    digest: str

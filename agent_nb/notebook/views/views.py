@@ -79,8 +79,7 @@ class LiveView(_KernelView):
 
         super().start(note)
         handle = self._handle
-        self._channel = hub().follow(handle)
-        self._channel.network = self._network
+        self._live = hub().follow(handle, network=self._network)
         frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
         if needs_view():
@@ -91,14 +90,14 @@ class LiveView(_KernelView):
             if bound := pick(number):
                 self._show(*bound, picked=True)
 
-        self._channel.on_pick = picked
+        self._live.on_pick = picked
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         self._saved = saved
         self._show(run, files_name, picked=self._handle.chosen is not None)
 
     def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
-        self._channel.announce_ready(run, files_name, picked=picked, paths=self._saved)
+        self._live.announce_ready(run, files_name, picked=picked, paths=self._saved)
         self._display.update(bundle(run), raw=True)
 
 

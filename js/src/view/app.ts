@@ -1,7 +1,7 @@
 // One run on screen: builds the views once per session, then draws the newest state at most once per frame.
 
 import { h, oncePerFrame } from "../dom.ts";
-import type { RunEntry } from "../store.ts";
+import type { RunEntry } from "../runs.ts";
 import { type Choices, resetSession } from "../ui.ts";
 import { createAnnouncer, createToast } from "./announce.ts";
 import type { BodyView, Context } from "./context.ts";
@@ -31,7 +31,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 
 	function update(): void {
 		if (!run.state) return;
-		frame = frameOf(run.state.session);
+		frame = frameOf(run.state.id);
 		const snapshot = takeSnapshot();
 		if (snapshot) frame.update(snapshot);
 	}

@@ -2,7 +2,7 @@
 
 import { h, hasFocus, listen, moveFocus, setText, withCode } from "../dom.ts";
 import type { ToolRow } from "../state.ts";
-import { type Context, follow } from "./context.ts";
+import { type Context, follow, STOP_HINT } from "./context.ts";
 
 export function createApproval(context: Context, callId: string) {
 	const heading = h("h4");
@@ -76,7 +76,7 @@ function createAnswer(context: Context, callId: string) {
 		const text = note.value.trim();
 		const fields = command === "deny" || text ? { note: text } : {};
 		const reply = run.command(command, { variant, call_id: callId, ...fields, ...extra });
-		follow(context, reply, run.state?.meta.stop_hint ?? "", (result) => {
+		follow(context, reply, STOP_HINT, (result) => {
 			setSent(result.done);
 			hint.hidden = result.done;
 			if (!result.done) setText(hint, result.why);

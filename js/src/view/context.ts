@@ -1,7 +1,7 @@
 // What every view may use: the run, the person's choices, and ways to act.
 
+import type { RunEntry, RunState } from "../runs.ts";
 import type { VariantState } from "../state.ts";
-import type { RunEntry, RunState } from "../store.ts";
 import type { Choices } from "../ui.ts";
 import type { Variant } from "../variants.ts";
 
@@ -40,6 +40,9 @@ export interface BodyView {
 export type Ticking = Set<(snapshot: Snapshot) => void>;
 
 export const ANSWER_WITHIN = 1000;
+
+/** Shown when the kernel does not answer in time. */
+export const STOP_HINT = "The kernel is busy and did not answer. Press its interrupt button (■) to stop.";
 
 type Reply = { ok: boolean; error?: unknown };
 

@@ -19,7 +19,7 @@ export function createFooter(context: Context) {
 		element,
 		update(snapshot: Snapshot) {
 			const { ready } = snapshot.run;
-			const warning = warningOf(context, snapshot);
+			const warning = context.choices.note;
 			const text = warning || (ready?.line ?? waitingLine(context, snapshot));
 			if (shown === text) return;
 			shown = text;
@@ -36,13 +36,8 @@ export function createFooter(context: Context) {
 	};
 }
 
-/** What went wrong with a command, or with binding the names. */
-function warningOf({ choices, run }: Context, snapshot: Snapshot): string {
-	return choices.note || (run.busy ? "" : (snapshot.run.ready?.error ?? ""));
-}
-
 /** Keeps room for the final line, so that no preview changes its size at the end. */
 function waitingLine(context: Context, { run, variants }: Snapshot): string {
-	const pending = variants.length > 1 && (context.run.busy || !run.meta.finished);
+	const pending = variants.length > 1 && (context.run.busy || context.run.digest === null);
 	return pending ? `\`${run.meta.name}\` is set when all variants have ended` : "";
 }

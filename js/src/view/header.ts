@@ -3,7 +3,7 @@
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../dom.ts";
 import type { VariantState } from "../state.ts";
 import { phaseOfAll, spokenOfAll } from "../variants.ts";
-import { type Context, followInFooter, type Snapshot } from "./context.ts";
+import { type Context, followInFooter, type Snapshot, STOP_HINT } from "./context.ts";
 import { createMenu } from "./menu.ts";
 import { createMeta } from "./meta.ts";
 import { createReplayButton } from "./replay.ts";
@@ -88,10 +88,9 @@ function createStop(context: Context) {
 	let asked = false;
 
 	function press(): void {
-		const state = context.run.state;
-		if (!state || asked) return;
+		if (asked) return;
 		mark(true);
-		followInFooter(context, context.run.command("stop"), state.meta.stop_hint, ({ done }) => mark(done));
+		followInFooter(context, context.run.command("stop"), STOP_HINT, ({ done }) => mark(done));
 	}
 	function mark(on: boolean): void {
 		asked = on;

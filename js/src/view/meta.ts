@@ -2,7 +2,7 @@
 
 import { h, icon, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
-import { type Facts, factsOfAll, shortModel } from "../variants.ts";
+import { type Facts, factsOfAll, shortModel, type Variant } from "../variants.ts";
 import type { Context, Snapshot } from "./context.ts";
 
 export function createMeta(context: Context) {
@@ -30,7 +30,7 @@ export function createMeta(context: Context) {
 			setText(elapsed, seconds(facts.now));
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
-			cost.update(facts, snapshot.run.meta.budget);
+			cost.update(facts, budgetOf(variants));
 			turn.hidden = state.turn === 0 || variants.length > 1;
 			setText(turn, turnText(snapshot));
 		},
@@ -43,10 +43,14 @@ function factsNow({ run, state, now, variants }: Snapshot): Facts {
 	return { model, demo: run.meta.demo, usage, cost, estimated, now };
 }
 
-function turnText({ run, state }: Snapshot): string {
+function budgetOf([variant]: readonly Variant[]): number | null {
+	const usd = variant?.state.settings.usd;
+	return typeof usd === "number" ? usd : null;
+}
+
+function turnText({ state }: Snapshot): string {
 	const { steps } = state.settings;
-	const most = typeof steps === "number" ? steps : run.meta.steps;
-	return most ? `turn ${state.turn}/${most}` : `turn ${state.turn}`;
+	return steps ? `turn ${state.turn}/${steps}` : `turn ${state.turn}`;
 }
 
 function createModel() {

@@ -3,7 +3,7 @@
 import { copyText } from "../actions.ts";
 import { h, listen, setText } from "../dom.ts";
 import type { Json } from "../events.ts";
-import type { RunEntry } from "../store.ts";
+import type { RunEntry } from "../runs.ts";
 import { iconButton } from "./buttons.ts";
 import { type Context, outcome, type Snapshot } from "./context.ts";
 import { type ModelRequest, sectionsOf } from "./requestparts.ts";
@@ -40,7 +40,7 @@ export function createRequest(context: Context) {
 		element,
 		update({ run }: Snapshot) {
 			const { request: turn, variant } = choices;
-			const key = turn === null ? "" : `${run.session} ${variant} ${turn}`;
+			const key = turn === null ? "" : `${run.id} ${variant} ${turn}`;
 			if (key === shown) return;
 			const opened = shown === "";
 			if (opened) opener = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null;

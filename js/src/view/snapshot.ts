@@ -1,8 +1,8 @@
 // What there is to draw right now: the state of every variant, live or as its replay shows it, and its clock.
 
 import { choicesFor, currentState } from "../actions.ts";
+import type { RunEntry } from "../runs.ts";
 import type { VariantState } from "../state.ts";
-import type { RunEntry } from "../store.ts";
 import type { Choices } from "../ui.ts";
 import { toVariants, type Variant } from "../variants.ts";
 import type { Snapshot } from "./context.ts";

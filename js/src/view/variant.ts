@@ -3,10 +3,10 @@
 import { openInTab } from "../actions.ts";
 import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText, withCode } from "../dom.ts";
 import { dollars, seconds } from "../format.ts";
+import type { RunState } from "../runs.ts";
 import { canShow, presentFiles } from "../shown.ts";
-import type { RunState } from "../store.ts";
 import type { Variant } from "../variants.ts";
-import { type Context, followInFooter, type Snapshot } from "./context.ts";
+import { type Context, followInFooter, type Snapshot, STOP_HINT } from "./context.ts";
 import { phaseNow, statusOf } from "./status.ts";
 
 export interface VariantPart {
@@ -119,7 +119,7 @@ export function createPick(context: Context): VariantPart {
 
 function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolean): string {
 	if (state.busy) return "Still running: wait for it, or stop it";
-	const files = ready?.files_name ?? meta.files_name;
+	const files = ready?.files_name;
 	const names = files ? `\`${meta.name}\` and \`${files}\`` : `\`${meta.name}\``;
 	return `Pick: ${others ? "stops the others and " : ""}binds ${names}`;
 }
@@ -138,7 +138,7 @@ export function createStopOrOpen(context: Context, own: Context): VariantPart {
 		asked = number;
 		context.redraw();
 		const reply = context.run.command("stop", { variant: number });
-		followInFooter(context, reply, context.run.state?.meta.stop_hint ?? "", ({ done }) => {
+		followInFooter(context, reply, STOP_HINT, ({ done }) => {
 			asked = done ? number : null;
 		});
 	}

@@ -33,9 +33,9 @@ class Desk:
 
     def show(self, handle, key):
         handle.label("hero", key)
-        channel = self.hub.follow(handle)
-        channel.seen.set()
-        return channel
+        run = self.hub.follow(handle)
+        run.stream.watched.set()
+        return run
 
     def command(self, name, **fields):
         message = {"kind": "command", "id": len(self.sent), "client": "page", "command": name, **fields}
@@ -48,10 +48,10 @@ async def desk():
     return Desk()
 
 
-async def questions(channel, count):
+async def questions(run, count):
     """Waits until so many questions are open."""
     for _ in range(1000):
-        if len(channel._questions) == count:
+        if len(run._questions) == count:
             return
         await asyncio.sleep(0.01)
     pytest.fail("nothing was asked")
@@ -64,12 +64,12 @@ async def test_always_is_for_the_tool_that_was_asked_about(desk):
         name="scripted:second",
     )
     race = Agent(first, tools=[harmless, dangerous]).race("Do it.", models=[first, second])
-    channel = desk.show(race, "hero-1")
-    await questions(channel, 2)
-    assert desk.command("approve", run="hero-1", variant=0, call_id="call_0", always=True)["ok"]
-    assert desk.command("deny", run="hero-1", variant=1, call_id="call_0")["ok"]
-    await questions(channel, 1)
-    assert desk.command("deny", run="hero-1", variant=1, call_id="call_1")["ok"]
+    shown = desk.show(race, "hero-1")
+    await questions(shown, 2)
+    assert desk.command("approve", key="hero-1", variant=0, call_id="call_0", always=True)["ok"]
+    assert desk.command("deny", key="hero-1", variant=1, call_id="call_0")["ok"]
+    await questions(shown, 1)
+    assert desk.command("deny", key="hero-1", variant=1, call_id="call_1")["ok"]
     run = await race
     assert [use.result.code for use in run.variants[1].tool_uses] == ["DENIED", "DENIED"]
 
@@ -77,10 +77,10 @@ async def test_always_is_for_the_tool_that_was_asked_about(desk):
 async def test_always_asks_no_second_time(desk):
     provider = ScriptedProvider([[call("harmless")], [call("harmless")], [text("Done.")]])
     handle = Agent(provider, tools=[harmless]).start("Do it.")
-    channel = desk.show(handle, "hero-1")
-    await questions(channel, 1)
+    shown = desk.show(handle, "hero-1")
+    await questions(shown, 1)
     (asked,) = [event for event in handle.events if isinstance(event, ApprovalRequested)]
-    assert desk.command("approve", run="hero-1", call_id=asked.call_id, always=True)["ok"]
+    assert desk.command("approve", key="hero-1", call_id=asked.call_id, always=True)["ok"]
     run = await handle
     assert [use.result.text for use in run.tool_uses] == ["nothing", "nothing"]
 
@@ -90,8 +90,8 @@ async def test_a_run_that_has_not_begun_answers_hello(desk):
     handle = Agent(ScriptedProvider([[text("Done.")]])).start("Look.", images=[picture])
     desk.show(handle, "hero-1")
     assert not handle.events
-    answer = desk.command("hello", run="hero-1")
+    answer = desk.command("hello", key="hero-1")
     assert answer["ok"]
-    assert answer["session"] == handle.id
+    assert answer["run_id"] == handle.id
     assert not [message for message in desk.sent if message is not answer], "there is nothing to tell yet"
     await handle

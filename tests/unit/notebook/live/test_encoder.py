@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 
 import pytest
 from hypothesis import given
@@ -12,9 +11,10 @@ from agent_nb import Agent
 from agent_nb._base.secrets import MASK
 from agent_nb.demo import DemoProvider
 from agent_nb.files.diffs import apply_patch
-from agent_nb.notebook.live.feed import JOINED_WITHIN, SHORT, Feed
+from agent_nb.notebook.live.encoder import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 
+SPAN = 0.1
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
 
 
@@ -55,16 +55,16 @@ def rebuild(wire: list[dict]) -> dict[str, str]:
 @pytest.mark.parametrize("fragment", [1, 20, 5000])
 async def test_the_page_is_sent_about_once(fragment):
     run = await make_run(fragment)
-    feed, sent = Feed(), 0
+    encoder, sent = Encoder(), 0
     for start in range(0, len(run.events), 150):
-        sent += len(json.dumps(feed.project(run.events[start : start + 150]), ensure_ascii=False).encode())
+        sent += len(json.dumps(encoder.encode(run.events[start : start + 150]), ensure_ascii=False).encode())
     content = len(json.dumps(PAGE + run.text + run.thinking, ensure_ascii=False).encode())
     fixed = 6_000 + 500 * (len(run.events) // 150)
     assert sent < 1.05 * content + fixed
 
 
 async def test_the_files_arrive_whole(run):
-    assert rebuild(Feed().project(run.events)) == dict(run.files)
+    assert rebuild(Encoder().encode(run.events)) == dict(run.files)
 
 
 @given(st.lists(st.integers(1, 400), max_size=12))
@@ -72,13 +72,13 @@ def test_batches_join_to_the_same_anywhere(cuts):
     import asyncio
 
     run = asyncio.run(make_run(37))
-    feed, wire, start = Feed(), [], 0
+    encoder, wire, start = Encoder(), [], 0
     for cut in [*cuts, len(run.events)]:
-        wire += feed.project(run.events[start : start + cut])
+        wire += encoder.encode(run.events[start : start + cut])
         start += cut
         if start >= len(run.events):
             break
-    wire += feed.project(run.events[start:])
+    wire += encoder.encode(run.events[start:])
     assert rebuild(wire) == dict(run.files)
     assert "".join(event["text"] for event in wire if event["type"] == "text_delta") == run.text
     assert "".join(event["text"] for event in wire if event["type"] == "thinking_delta") == run.thinking
@@ -86,7 +86,7 @@ def test_batches_join_to_the_same_anywhere(cuts):
 
 
 async def test_messages_and_long_arguments_stay_in_the_kernel(run):
-    wire = Feed().project(run.events)
+    wire = Encoder().encode(run.events)
     assert not [event for event in wire if event["type"] == "message_added"]
     ready = next(event for event in wire if event["type"] == "tool_ready")
     assert len(ready["args"]["content"]) < 1000
@@ -97,13 +97,13 @@ async def test_half_characters_do_not_break_the_wire():
         [[call("create_file", '{"path": "a.txt", "content": "\\ud83d"}')], [text("\ud83d ok")]]
     ) as provider:
         run = await Agent(provider).run("go")
-    json.dumps(Feed().project(run.events), ensure_ascii=False).encode()
+    json.dumps(Encoder().encode(run.events), ensure_ascii=False).encode()
 
 
 async def test_secrets_do_not_reach_the_page():
     with ScriptedProvider([[text("The key is sk-ant-api03-abcdefghijklmnopqrstuvwx.")]]) as provider:
         run = await Agent(provider).run("go")
-    assert "abcdefghijkl" not in json.dumps(Feed().project(run.events))
+    assert "abcdefghijkl" not in json.dumps(Encoder().encode(run.events))
 
 
 KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwx"
@@ -126,49 +126,49 @@ async def make_leaky_run():
 
 def streams(wire: list[dict]) -> dict[str, str]:
     """The text of each stream, with nothing but the mask left of a key."""
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for event in wire:
         if event["type"].endswith("_delta"):
-            told[event["type"]] = told.get(event["type"], "")[: event.get("offset")] + event["text"]
-    return {kind: said.replace(f"sk{MASK}", MASK).replace(f"s{MASK}", MASK) for kind, said in told.items()}
+            texts[event["type"]] = texts.get(event["type"], "")[: event.get("offset")] + event["text"]
+    return {kind: text.replace(f"sk{MASK}", MASK).replace(f"s{MASK}", MASK) for kind, text in texts.items()}
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 1000])
 async def test_secrets_are_masked_across_batches(batch):
     run = await make_leaky_run()
-    feed, wire = Feed(), []
+    encoder, wire = Encoder(), []
     for start in range(0, len(run.events), batch):
-        wire += feed.project(run.events[start : start + batch])
+        wire += encoder.encode(run.events[start : start + batch])
     assert "abcdefghijkl" not in json.dumps(wire)
-    told = streams(wire)
-    assert told["thinking_delta"] == f"Hm, {MASK}"
-    assert told["text_delta"] == f"It is {MASK}, is it? {MASK}"
-    assert told["file_delta"] == f"<p>\n{MASK}</p>\n<p>tasks</p>"
-    assert f'["{MASK}.txt"]' in told["tool_args_delta"]
+    texts = streams(wire)
+    assert texts["thinking_delta"] == f"Hm, {MASK}"
+    assert texts["text_delta"] == f"It is {MASK}, is it? {MASK}"
+    assert texts["file_delta"] == f"<p>\n{MASK}</p>\n<p>tasks</p>"
+    assert f'["{MASK}.txt"]' in texts["tool_args_delta"]
     assert [event["type"] for event in wire][-1] == "run_finished"
 
 
 async def test_a_late_page_loses_no_letter():
     run = await make_leaky_run()
-    whole = streams(Feed().project(run.events))
+    whole = streams(Encoder().encode(run.events))
     for place in range(0, len(run.events), 5):
-        live = Feed(within=math.inf)
-        live.project(run.events[: place // 2])
-        live.project(run.events[place // 2 : place])
-        late = Feed().project(run.events[:place])
-        assert streams(late + live.project(run.events[place:])) == whole
+        live, late = Encoder(), Encoder()
+        early_page = live.encode(run.events[: place // 2]) + live.encode(run.events[place // 2 : place])
+        late_page = late.encode(run.events[:place])
+        rest = late.encode(run.events[place:])
+        assert streams(early_page + rest) == streams(late_page + rest) == whole
 
 
 @pytest.mark.parametrize("batch", [1, 3, 1000])
-async def test_what_waited_is_told_in_its_place(batch):
+async def test_held_text_is_sent_in_its_place(batch):
     page = "A sk-short word, sk-other words, at the end sk-"
     with ScriptedProvider(
         [[call("create_file", {"path": "a.txt", "content": page}, fragment=2)], [text("Done.")]]
     ) as provider:
         run = await Agent(provider).run("go")
-    feed, wire = Feed(), []
+    encoder, wire = Encoder(), []
     for start in range(0, len(run.events), batch):
-        wire += feed.project(run.events[start : start + batch])
+        wire += encoder.encode(run.events[start : start + batch])
     pieces = [event for event in wire if event["type"] == "file_delta"]
     assert "".join(piece["text"] for piece in pieces) == page
     ends = [0, *itertools.accumulate(len(piece["text"]) for piece in pieces)]
@@ -176,10 +176,10 @@ async def test_what_waited_is_told_in_its_place(batch):
 
 
 async def test_an_argument_is_masked_before_it_is_cut():
-    page = {"path": "a.txt", "content": "x " * (SHORT // 2 - 6) + KEY}
+    page = {"path": "a.txt", "content": "x " * (LONGEST_ARGUMENT // 2 - 6) + KEY}
     with ScriptedProvider([[call("create_file", page)], [text("Done.")]]) as provider:
         run = await Agent(provider).run("go")
-    ready = next(event for event in Feed().project(run.events) if event["type"] == "tool_ready")
+    ready = next(event for event in Encoder().encode(run.events) if event["type"] == "tool_ready")
     assert "sk-" not in json.dumps(ready)
 
 
@@ -191,24 +191,24 @@ async def test_what_a_stopped_run_kept_is_sent_once():
         if event.type == "file_delta" and event.offset > 1000:
             handle.stop()
     run = await handle
-    wire = Feed().project(run.events)
+    wire = Encoder().encode(run.events)
     assert len(run.html) > 1000
     assert rebuild(wire) == dict(run.files)
     assert len(json.dumps(wire)) < 1.5 * len(json.dumps(run.html))
 
 
-async def test_a_late_page_gets_the_pace():
+async def test_joined_deltas_keep_the_pace():
     run = await Agent(DemoProvider(pace=0)).run("A landing page for a bakery")
-    wire = [event for event in Feed().project(run.events) if event["type"] == "file_delta"]
+    wire = [event for event in Encoder().encode(run.events, SPAN) if event["type"] == "file_delta"]
     pieces = [event for event in run.events if event.type == "file_delta"]
     span = pieces[-1].at - pieces[0].at
-    assert 0.4 * span / JOINED_WITHIN < len(wire) <= 1 + span / JOINED_WITHIN < len(pieces)
+    assert 0.4 * span / SPAN < len(wire) <= 1 + span / SPAN < len(pieces)
     assert {event["at"] for event in wire} <= {event.at for event in pieces}
 
 
-async def test_a_guess_at_the_usage_comes_seldom(run):
-    feed, wire = Feed(), []
+async def test_estimates_of_the_usage_are_rare(run):
+    encoder, wire = Encoder(), []
     for event in run.events:
-        wire += feed.project([event])
-    guesses = [event["at"] for event in wire if event["type"] == "usage_updated" and event["estimated"]]
-    assert len(guesses) <= 1 + run.seconds / 0.5
+        wire += encoder.encode([event])
+    estimates = [event["at"] for event in wire if event["type"] == "usage_updated" and event["estimated"]]
+    assert len(estimates) <= 1 + run.seconds / ESTIMATE_INTERVAL

@@ -1,0 +1,179 @@
+"""A run's events as the page gets them: in their wire form, without what the page already has.
+
+Consecutive deltas are joined, and a file that was streamed is not sent again with the call, the message and the
+change that carry it. So the page receives the content about once, whatever the size of the fragments.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent_nb._base.secrets import mask, safe_text
+from agent_nb._base.stream_masker import StreamMasker
+from agent_nb._base.text import change_texts
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.events import (
+    Delta,
+    Event,
+    FileChanged,
+    FileDelta,
+    MessageAdded,
+    RunFinished,
+    ToolArgsDelta,
+    ToolReady,
+    TurnRetrying,
+    UsageUpdated,
+)
+
+LONGEST_ARGUMENT = 500
+"""Characters of a string argument that a card may show; the whole was streamed, or stays in the kernel."""
+
+ESTIMATE_INTERVAL = 1.0
+"""Seconds of the run between two estimates of its usage."""
+ESTIMATE_TOKENS = 500
+"""Tokens by which an estimate must have grown, unless the last one is old."""
+ESTIMATE_AGE = 5.0
+"""Seconds of the run after which an estimate is old."""
+
+
+class Encoder:
+    """Encodes the events of one run, given in order. Its output depends on all events before."""
+
+    def __init__(self) -> None:
+        self._streamed: dict[tuple[int, str], dict[str, int]] = {}
+        """Bytes streamed of each unfinished file, by variant and call, then by path."""
+        self._estimates: dict[int, UsageUpdated] = {}
+        """The last estimate that was sent, by variant."""
+        self._open: dict[int, tuple[Delta, StreamMasker]] = {}
+        """What each variant is writing: where it has got to, and the end that may yet turn out to be a secret."""
+
+    def encode(self, events: Sequence[Event], span: float = math.inf) -> list[Json]:
+        """The wire events for these events. Their order holds within each variant.
+
+        A joined delta spans at most `span` seconds of the run.
+        """
+        wire: list[Json] = []
+        joined: dict[int, tuple[Delta, list[str]]] = {}
+        estimates: dict[int, UsageUpdated] = {}
+        for event in events:
+            if isinstance(event, Delta):
+                # Nearly every event continues the delta before it.
+                before = joined.get(event.variant)
+                if before is not None and _continues(before[0], event, span):
+                    before[1].append(event.text)
+                elif self._is_new(event):
+                    if before is not None:
+                        wire += self._delta(*before)
+                    joined[event.variant] = event, [event.text]
+            elif isinstance(event, UsageUpdated) and event.estimated:
+                estimates[event.variant] = event
+            else:
+                if event.variant in joined:
+                    wire += self._delta(*joined.pop(event.variant))
+                wire += self._held_text(event.variant)
+                if isinstance(event, UsageUpdated | RunFinished):
+                    estimates.pop(event.variant, None)
+                if not isinstance(event, MessageAdded):
+                    wire.append(self._whole(event))
+        for delta, texts in joined.values():
+            wire += self._delta(delta, texts)
+        return wire + [_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
+
+    def _is_new(self, delta: Delta) -> bool:
+        """False for the arguments of a call whose file is being streamed: the page gets the file alone."""
+        if isinstance(delta, FileDelta):
+            self._streamed.setdefault((delta.variant, delta.call_id), {})
+        return not isinstance(delta, ToolArgsDelta) or (delta.variant, delta.call_id) not in self._streamed
+
+    def _is_due(self, estimate: UsageUpdated) -> bool:
+        last = self._estimates.get(estimate.variant)
+        if last is not None:
+            usage, before = estimate.usage, last.usage
+            grown = usage.input != before.input or usage.output >= before.output + ESTIMATE_TOKENS
+            if estimate.at - last.at < (ESTIMATE_INTERVAL if grown else ESTIMATE_AGE):
+                return False
+        self._estimates[estimate.variant] = estimate
+        return True
+
+    def _delta(self, delta: Delta, texts: list[str]) -> list[Json]:
+        """Joined deltas as one, without an end that may be the beginning of a secret."""
+        text = "".join(texts)
+        if isinstance(delta, FileDelta):
+            paths = self._streamed[delta.variant, delta.call_id]
+            before = paths.get(delta.path, 0) if delta.offset else 0
+            paths[delta.path] = before + len(text.encode("utf-8", "surrogatepass"))
+        wire: list[Json] = []
+        latest, masker = self._open.get(delta.variant, (None, StreamMasker()))
+        if latest is not None and not _continues(latest, delta):
+            wire += self._held_text(delta.variant)
+            masker = StreamMasker()
+        start = _moved(delta, -len(masker.held))
+        safe = masker.more(text)
+        self._open[delta.variant] = _moved(delta, len(text)), masker
+        if safe or not text:
+            wire.append({**_wire(start), "text": safe})
+        return wire
+
+    def _held_text(self, variant: int) -> list[Json]:
+        """Ends what the variant was writing: the delta that was held back, if any."""
+        delta, masker = self._open.pop(variant, (None, None))
+        if delta is None or masker is None or not masker.held:
+            return []
+        start = _moved(delta, -len(masker.held))
+        return [{**_wire(start), "text": masker.rest()}]
+
+    def _whole(self, event: Event) -> Json:
+        """An event that is no delta, without secrets and without what was streamed."""
+        match event:
+            case ToolReady(args=args):
+                event = replace(event, args={name: _shortened(value) for name, value in args.items()})
+            case TurnRetrying(variant=variant):
+                self._streamed = {
+                    place: paths for place, paths in self._streamed.items() if place[0] != variant
+                }
+            case FileChanged():
+                event = self._without_streamed_text(event)
+            case _:
+                pass
+        wire: Json = change_texts(_wire(event), safe_text)
+        return wire
+
+    def _without_streamed_text(self, event: FileChanged) -> FileChanged:
+        # A stopped run keeps what was being written: that change belongs to no call.
+        sizes = [
+            paths.pop(event.path, None)
+            for (variant, call_id), paths in self._streamed.items()
+            if variant == event.variant and event.call_id in (None, call_id)
+        ]
+        return replace(event, patch=None) if event.size in sizes else event
+
+
+def _continues(first: Delta, second: Delta, span: float = math.inf) -> bool:
+    """Whether the text of `second` belongs after that of `first`, and begins within `span` seconds of it."""
+    if type(first) is not type(second) or second.at - first.at > span:
+        return False
+    if isinstance(first, FileDelta) and isinstance(second, FileDelta):
+        return first.call_id == second.call_id and first.path == second.path and second.offset > 0
+    if isinstance(first, ToolArgsDelta) and isinstance(second, ToolArgsDelta):
+        return first.call_id == second.call_id
+    return True
+
+
+def _wire(event: Event) -> Json:
+    """The event without its number and its run's id: the batch has both."""
+    wire: Json = to_wire(event)
+    del wire["run_id"], wire["seq"]
+    if event.variant == 0:
+        del wire["variant"]
+    return wire
+
+
+def _moved(delta: Delta, characters: int) -> Delta:
+    return replace(delta, offset=delta.offset + characters) if isinstance(delta, FileDelta) else delta
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:
+        return mask(value)[:LONGEST_ARGUMENT] + "…"
+    return value

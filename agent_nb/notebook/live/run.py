@@ -1,0 +1,143 @@
+"""One run as the hub knows it: its stream to the page, and what the page's commands act on."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from agent_nb._base.model_name import is_demo
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.wire import Json
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.tool_runner import Answer, nobody_to_ask
+from agent_nb.errors import ConfigError
+from agent_nb.events import ApprovalRequested
+from agent_nb.notebook.live.protocol import Meta, Ready
+from agent_nb.notebook.live.stream import RunStream
+from agent_nb.render import ready_line, run_digest
+from agent_nb.run.run import Run, all_events
+
+PATIENCE = 5.0
+"""Seconds to wait for a page before an approval is denied because nobody is there to ask."""
+MOST_ENTRIES = 200
+"""Console lines to keep of the previewed page."""
+
+Send = Callable[[Json], None]
+
+
+class LiveRun:
+    """A run that the page can show: one that is under way, or one that has ended."""
+
+    def __init__(self, stream: RunStream, handle: Handle | None = None, result: Run | None = None) -> None:
+        self.stream, self.handle, self.result = stream, handle, result
+        self.owner: str | None = None
+        """The browser window that may stop the run and answer its questions: the first that asked for it."""
+        self.console: list[Json] = []
+        """What the previewed page has logged."""
+        self.on_pick: Callable[[int], None] | None = None
+        self._questions: dict[tuple[int, str], tuple[str, asyncio.Future[Answer]]] = {}
+        """The open approvals by variant and call, each with the name of its tool."""
+        self._always: set[str] = set()
+        """Tools that the person has approved for the rest of the run."""
+
+    @classmethod
+    def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
+        """A run that is under way; with `network` its live preview may load from any https address."""
+        meta = replace(_meta(handle.key, handle.name, handle.model), network=network)
+        stream = RunStream(handle.id, handle.events, meta, send)
+        run = cls(stream, handle=handle)
+        handle.approve_with(run.ask)
+        handle.subscribe(stream.on_event)
+        return run
+
+    @classmethod
+    def finished(cls, run: Run, key: str, send: Send) -> "LiveRun":
+        """A run that has ended, under a key of its own if the newest run of the same request holds `run.key`."""
+        model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
+        meta = replace(_meta(key, run.name, model), digest=run_digest(run))
+        return cls(RunStream(run.id, all_events(run), meta, send), result=run)
+
+    @property
+    def id(self) -> str:
+        return self.stream.run_id
+
+    @property
+    def key(self) -> str:
+        return self.stream.meta.key
+
+    @property
+    def name(self) -> str:
+        return self.stream.meta.name
+
+    @property
+    def done(self) -> bool:
+        return self.handle is None or self.handle.done
+
+    def announce_ready(
+        self, run: Run, files_name: str | None, *, picked: bool = False, paths: Sequence[str] = ()
+    ) -> None:
+        """Tells the page that the variables are set, and where the run was saved."""
+        self.result = run
+        ready = Ready(
+            line=ready_line(run, files_name, picked=picked),
+            files_name=files_name,
+            variant=run.variant,
+            picked=picked,
+            paths=tuple(paths),
+            digest=run_digest(run),
+        )
+        self.stream.finish(ready)
+
+    async def ask(self, request: ApprovalRequested) -> Answer:
+        """Asks the person through the page; if no page shows up, the answer is no."""
+        if request.name in self._always:
+            return Answer(True)
+        self.stream.flush()
+        try:
+            await asyncio.wait_for(self.stream.watched.wait(), PATIENCE)
+        except TimeoutError:
+            raise nobody_to_ask() from None
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        place = request.variant, request.call_id
+        self._questions[place] = request.name, answer
+        try:
+            return await answer
+        finally:
+            del self._questions[place]
+
+    def answer(self, variant: int, call_id: str, answer: Answer, *, always: bool = False) -> None:
+        """Passes on what the person answered; `always` approves that tool for the rest of the run."""
+        name, question = self._questions.get((variant, call_id), ("", None))
+        if question is None or question.done():
+            raise ConfigError("That question is no longer open.")
+        if always:
+            self._always.add(name)
+        question.set_result(answer)
+
+    def report(self, entries: object) -> None:
+        """Keeps what the previewed page has logged."""
+        if isinstance(entries, list):
+            valid = [entry for entry in entries if isinstance(entry, dict)]
+            self.console = [*self.console, *valid][-MOST_ENTRIES:]
+
+    def file(self, variant: int, path: str) -> Json:
+        """A file's content for the page: text without secrets, or bytes in base64."""
+        files = self._files(variant)
+        if path not in files:
+            raise ConfigError(f"There is no file {path!r}.")
+        content = files[path]
+        if isinstance(content, bytes):
+            return {"base64": base64.b64encode(content).decode()}
+        return {"text": safe_text(content)}
+
+    def _files(self, variant: int) -> Mapping[str, str | bytes]:
+        if self.result is None:
+            return self.handle.files_of(variant) if self.handle else {}
+        if self.result.variant == variant:
+            return self.result.files
+        return self.result.variants[variant].files if variant < len(self.result.variants) else {}
+
+
+def _meta(key: str, name: str, model: str) -> Meta:
+    demo = all(is_demo(one) for one in model.split(", "))
+    return Meta(key=key, name=name, model=model, demo=demo)

@@ -1,0 +1,93 @@
+"""A run's events on their way to the page: when they are sent, what was sent, and what is sent again."""
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.events import Event, MessageAdded, UsageUpdated
+from agent_nb.notebook.live.encoder import Encoder
+from agent_nb.notebook.live.protocol import Meta, Ready
+
+INTERVAL = 0.04
+"""Seconds between two batches: text that arrives 25 times a second looks continuous."""
+BUSY_INTERVAL = 0.092
+"""The same for a fast stream: with fewer batches, what surrounds the text stays small beside it."""
+BUSY = 10
+"""A batch of more events than this makes the stream a fast one."""
+JOINED_SECONDS = 0.1
+"""Seconds of the run that a joined delta spans at most in a batch that begins with the first event."""
+FIRST_CHECKPOINT = 256
+"""Events after which everything is sent again to a page that has not been heard from."""
+
+
+class RunStream:
+    """Sends one run to the page, and holds all there is to know about what was sent.
+
+    Every event is sent within `BUSY_INTERVAL` of its arrival. Batches cover the run's events without a gap, so a page
+    that missed one notices and asks for everything again.
+    """
+
+    def __init__(self, run_id: str, events: list[Event], meta: Meta, send: Callable[[Json], None]) -> None:
+        self.run_id, self.events, self.meta = run_id, events, meta
+        self.watched = asyncio.Event()
+        """Set once a page has asked for this run."""
+        self._send = send
+        self._encoder = Encoder()
+        self._sent = 0
+        """How many of the events have been sent."""
+        self._ready: Ready | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._next_batch = -math.inf
+        """The earliest time of the next batch, on the loop's clock."""
+        self._next_checkpoint = FIRST_CHECKPOINT
+
+    def on_event(self, event: Event) -> None:
+        """Schedules the batch that will carry this event."""
+        # These two change nothing that must be seen at once: they travel with the next event.
+        if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(loop.time(), self._next_batch), self.flush)
+
+    def flush(self) -> None:
+        """Sends the events that have not been sent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        first, count = self._sent + 1, len(self.events) - self._sent
+        if count == 0:
+            return
+        self._next_batch = asyncio.get_running_loop().time() + (BUSY_INTERVAL if count > BUSY else INTERVAL)
+        # A run that is sent late keeps its pace for a replay on the page.
+        span = JOINED_SECONDS if first == 1 else math.inf
+        events = self._encoder.encode(self.events[self._sent :], span)
+        self._sent += count
+        self._send_batch(first, events)
+        if self._sent >= self._next_checkpoint and not self.watched.is_set():
+            # On older kernels a page cannot ask while the cell runs: it catches up from these.
+            self._next_checkpoint = self._sent * 2
+            self.send_all()
+
+    def send_all(self) -> None:
+        """Sends the run from its first event, for a page that has missed some of it."""
+        if self._sent:
+            self.flush()  # other pages have the rest and need no more than this
+        self._encoder, self._sent = Encoder(), 0
+        self.flush()
+        if self._ready is not None:
+            self._send_ready(self._ready)
+
+    def finish(self, ready: Ready) -> None:
+        """The run has ended and its variables are set."""
+        self.meta = replace(self.meta, digest=ready.digest)
+        self.flush()
+        self._ready = ready
+        self._send_ready(ready)
+
+    def _send_batch(self, first: int, events: list[Json]) -> None:
+        batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
+        self._send({**batch, "meta": to_wire(self.meta)} if first == 1 else batch)
+
+    def _send_ready(self, ready: Ready) -> None:
+        self._send({"kind": "ready", "run_id": self.run_id, **to_wire(ready)})

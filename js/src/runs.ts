@@ -1,0 +1,237 @@
+// Every run this page knows of, independent of what is on screen: batches in, states out.
+
+import type { Meta, Ready } from "./events.ts";
+import { type Batch, type FromKernel, Link, type ReadyMessage, type Send } from "./protocol.ts";
+import { EMPTY, type VariantState } from "./state.ts";
+import { Tape } from "./tape.ts";
+
+/** One execution of a cell, as far as it is known here. */
+export interface RunState {
+	readonly id: string;
+	readonly meta: Meta;
+	/** How many of the run's events have arrived. */
+	readonly have: number;
+	readonly variants: ReadonlyMap<number, VariantState>;
+	readonly ready: Ready | null;
+	/** False when the same notebook is open elsewhere and that page has the buttons. */
+	readonly owner: boolean;
+}
+
+/** A file as the kernel sends it: text, or bytes in base64. */
+export type Content = { media_type: string | null } & ({ text: string } | { base64: string });
+
+/** The newest run of a key, and those who listen to its changes. */
+export class RunEntry {
+	readonly key: string;
+	state: RunState | null = null;
+	/** When the first batch of the run arrived here. */
+	since = 0;
+	/** How many files have been loaded: a page that uses them is drawn again. */
+	loads = 0;
+	/** Where there are several views, the one that reports what the previewed page logs. */
+	reporter: object | null = null;
+	readonly #link: Link;
+	readonly #listeners = new Set<() => void>();
+	readonly #contents = new Map<string, Content | null>();
+	/** Every variant's events, to replay them. */
+	readonly #tapes = new Map<number, Tape>();
+	/** Runs of this key that a newer one has replaced: one may still be running in the background. */
+	readonly #past = new Set<string>();
+	/** The run that the kernel's last answer to `hello` named. */
+	#greeted: string | null = null;
+	/** Whether that answer made this page the owner. */
+	#owner = true;
+	#asking = false;
+	#resyncing = false;
+
+	constructor(key: string, link: Link) {
+		this.key = key;
+		this.#link = link;
+	}
+
+	get busy(): boolean {
+		return [...(this.state?.variants.values() ?? [])].some((variant) => variant.busy);
+	}
+
+	/** The digest that its saved output carries; null until the run has ended. */
+	get digest(): string | null {
+		return this.state?.ready?.digest ?? this.state?.meta.digest ?? null;
+	}
+
+	subscribe(listener: () => void, signal: AbortSignal): void {
+		this.#listeners.add(listener);
+		signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
+	}
+
+	tape(variant: number): Tape | undefined {
+		return this.#tapes.get(variant);
+	}
+
+	/**
+	 * Asks the kernel for this run, once per run: that is how the kernel knows that somebody is there to answer its
+	 * questions. Batches follow the answer.
+	 */
+	hello(): void {
+		const id = this.state?.id ?? this.#greeted;
+		if (this.#asking || (id !== null && id === this.#greeted)) return;
+		this.#asking = true;
+		void this.#link.command("hello", { key: this.key }).then((answer) => {
+			this.#asking = false;
+			if (answer.ok)
+				this.#greet(String(answer.run_id), answer.owner !== false, answer.meta as Meta | undefined);
+		});
+	}
+
+	/** The kernel names the newest run of this key: if the page shows another, that one is older and still running. */
+	#greet(id: string, owner: boolean, meta: Meta | undefined): void {
+		this.#greeted = id;
+		this.#owner = owner;
+		this.#past.delete(id);
+		if (this.state && this.state.id !== id) this.#past.add(this.state.id);
+		else this.#change({ owner, ...(meta && { meta }) });
+	}
+
+	command(
+		name: "stop" | "approve" | "deny" | "pick" | "request" | "preview_report" | "file",
+		fields: Record<string, unknown> = {},
+	) {
+		return this.#link.command(name, { run_id: this.state?.id ?? "", ...fields });
+	}
+
+	/** Loads a file from the kernel. */
+	async file(variant: number, path: string, version: number): Promise<Content | null> {
+		const answer = await this.command("file", { variant, path, version });
+		if (!answer.ok) return null;
+		const media_type = typeof answer.media_type === "string" ? answer.media_type : null;
+		if (typeof answer.text === "string") return { media_type, text: answer.text };
+		return { media_type, base64: String(answer.base64 ?? "") };
+	}
+
+	/** A file's content, or null until it has been loaded: each version is loaded once, and listeners are notified. */
+	content(variant: number, path: string, version: number): Content | null {
+		const key = `${this.state?.id} ${variant} ${version} ${path}`;
+		const known = this.#contents.get(key);
+		if (known !== undefined) return known;
+		this.#contents.set(key, null);
+		void this.file(variant, path, version).then((content) => {
+			this.#contents.set(key, content);
+			this.loads++;
+			this.#notify();
+		});
+		return null;
+	}
+
+	/** Applies a batch. One that begins with the first event replaces what is here; after a gap everything is asked for. */
+	receive(batch: Batch): void {
+		if (this.#past.has(batch.run_id)) return;
+		const same = this.state?.id === batch.run_id ? this.state : null;
+		if (same && batch.last <= same.have) {
+			if (batch.meta) this.#change({ meta: batch.meta });
+			return;
+		}
+		const meta = batch.meta ?? same?.meta;
+		// A joined delta may begin before what is missing, so a batch is never applied from its middle.
+		if (!meta || (batch.first !== 1 && batch.first !== (same?.have ?? 0) + 1)) {
+			this.#resync(batch.run_id);
+			return;
+		}
+		this.#resyncing = false;
+		if (!same) this.#replaceRun();
+		if (batch.first === 1) this.#tapes.clear();
+		this.state = {
+			id: batch.run_id,
+			meta,
+			have: batch.last,
+			variants: this.#apply(batch),
+			ready: same?.ready ?? null,
+			owner: this.#greeted !== batch.run_id || this.#owner,
+		};
+		this.#notify();
+	}
+
+	#replaceRun(): void {
+		if (this.state) this.#past.add(this.state.id);
+		this.#contents.clear();
+		this.since = performance.timeOrigin + performance.now();
+	}
+
+	#apply(batch: Batch): Map<number, VariantState> {
+		const next = new Map(batch.first === 1 ? [] : this.state?.variants);
+		for (const event of batch.events) {
+			const variant = event.variant ?? 0;
+			const tape = this.#tapes.get(variant) ?? new Tape();
+			this.#tapes.set(variant, tape);
+			next.set(variant, tape.push(event));
+		}
+		if (next.size === 0) next.set(0, EMPTY);
+		return next;
+	}
+
+	setReady(ready: ReadyMessage): void {
+		if (this.state?.id === ready.run_id) this.#change({ ready });
+	}
+
+	#change(part: Partial<RunState>): void {
+		if (this.state) this.state = { ...this.state, ...part };
+		this.#notify();
+	}
+
+	#notify(): void {
+		for (const listener of this.#listeners) listener();
+	}
+
+	#resync(run_id: string): void {
+		if (this.#resyncing) return;
+		this.#resyncing = true;
+		void this.#link.command("resync", { run_id }).then(() => {
+			this.#resyncing = false;
+		});
+	}
+}
+
+/** The runs of one kernel. */
+export class Runs {
+	readonly #link: Link;
+	readonly #byKey = new Map<string, RunEntry>();
+	readonly #byId = new Map<string, RunEntry>();
+	/** Runs that began before this page was loaded, and that the kernel was asked to send. */
+	readonly #asked = new Set<string>();
+	/** The run of the newest batch: a widget view shows it. */
+	latest: RunEntry | null = null;
+	/** Called with every run that has something new to show. */
+	onRun: (run: RunEntry) => void = () => {};
+
+	constructor(send: Send) {
+		this.#link = new Link(send);
+	}
+
+	get(key: string): RunEntry {
+		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link);
+		this.#byKey.set(key, known);
+		return known;
+	}
+
+	receive(message: FromKernel): void {
+		if (message.kind === "answer") {
+			this.#link.receive(message);
+			return;
+		}
+		if (message.kind === "batch" && message.meta) this.#byId.set(message.run_id, this.get(message.meta.key));
+		const run = this.#byId.get(message.run_id);
+		if (!run) {
+			this.#ask(message.run_id);
+			return;
+		}
+		if (message.kind === "batch") {
+			run.receive(message);
+			this.latest = run;
+		} else run.setReady(message);
+		this.onRun(run);
+	}
+
+	#ask(run_id: string): void {
+		if (this.#asked.has(run_id)) return;
+		this.#asked.add(run_id);
+		void this.#link.command("resync", { run_id });
+	}
+}

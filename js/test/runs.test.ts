@@ -1,0 +1,223 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { Event } from "../src/events.ts";
+import type { Batch } from "../src/protocol.ts";
+import { Runs } from "../src/runs.ts";
+import { outcome } from "../src/view/context.ts";
+import { finished, script, started, text, turn } from "./events.ts";
+import { META } from "./kernel.ts";
+
+const EVENTS = script(started, turn, text("one "), text("two "), text("three"), finished());
+
+const READY = {
+	kind: "ready" as const,
+	line: "ready",
+	files_name: null,
+	variant: 0,
+	picked: false,
+	paths: [],
+	digest: "d",
+};
+
+let sent: Record<string, unknown>[];
+let runs: Runs;
+
+beforeEach(() => {
+	sent = [];
+	runs = new Runs((message) => sent.push(message));
+});
+
+function batch(first: number, last: number, more: Partial<Batch> = {}): Batch {
+	return {
+		kind: "batch",
+		run_id: "r1",
+		first,
+		last,
+		events: EVENTS.slice(first - 1, last),
+		...(first === 1 && { meta: META }),
+		...more,
+	};
+}
+
+function shownText(): string {
+	const rows = runs.get("k").state?.variants.get(0)?.rows ?? [];
+	return rows.map((row) => (row.kind === "text" ? row.text : "")).join("|");
+}
+
+describe("batches", () => {
+	test("in order they add up", () => {
+		runs.receive(batch(1, 3));
+		runs.receive(batch(4, 6));
+		expect(shownText()).toBe("one two three");
+		expect(runs.get("k").state).toMatchObject({ have: 6, meta: META });
+	});
+
+	test("a run that was replaced stays away", () => {
+		runs.receive(batch(1, 3, { run_id: "r0" }));
+		runs.receive(batch(1, 4));
+		runs.receive(batch(4, 5, { run_id: "r0" }));
+		runs.receive(batch(1, 6, { run_id: "r0" }));
+		expect(sent).toHaveLength(0);
+		expect(runs.get("k").state).toMatchObject({ id: "r1", have: 4 });
+	});
+
+	test("a gap is asked for once", () => {
+		runs.receive(batch(1, 2));
+		runs.receive(batch(4, 4));
+		runs.receive(batch(5, 5));
+		expect(sent).toHaveLength(1);
+		expect(sent[0]).toMatchObject({ command: "resync", run_id: "r1" });
+		runs.receive(batch(1, 6));
+		expect(shownText()).toBe("one two three");
+	});
+
+	test("a gap after an answered gap asks again", async () => {
+		runs.receive(batch(1, 2));
+		runs.receive(batch(4, 4));
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true });
+		await Promise.resolve();
+		runs.receive(batch(5, 5));
+		expect(sent).toHaveLength(2);
+	});
+
+	test("a late page asks for everything, once", () => {
+		runs.receive(batch(4, 5));
+		runs.receive(batch(6, 6));
+		expect(sent).toHaveLength(1);
+		expect(sent[0]).toMatchObject({ command: "resync", run_id: "r1" });
+		expect(runs.get("k").state).toBeNull();
+		runs.receive(batch(1, 6));
+		expect(shownText()).toBe("one two three");
+	});
+
+	test("a checkpoint with joined deltas doubles nothing", () => {
+		runs.receive(batch(1, 3));
+		const joined = script(started, turn, text("one two three")).map((event, index) => ({
+			...event,
+			seq: [1, 2, 5][index]!,
+		}));
+		runs.receive(batch(1, 5, { events: joined as Event[] }));
+		expect(shownText()).toBe("one two three");
+		runs.receive(batch(1, 4));
+		expect(shownText()).toBe("one two three");
+		runs.receive(batch(6, 6));
+		expect(runs.get("k").state?.variants.get(0)?.busy).toBe(false);
+	});
+
+	test("another run of the key replaces it", () => {
+		runs.receive(batch(1, 6));
+		runs.receive({ ...READY, run_id: "r1" });
+		runs.receive(batch(1, 3, { run_id: "r2" }));
+		expect(shownText()).toBe("one ");
+		expect(runs.get("k").state).toMatchObject({ id: "r2", have: 3, ready: null });
+		runs.receive({ ...READY, run_id: "r1" });
+		expect(runs.get("k").state?.ready).toBeNull();
+	});
+
+	test("variants are kept apart", () => {
+		const events = EVENTS.slice(0, 3).flatMap((event) => [event, { ...event, variant: 1 }]);
+		runs.receive(batch(1, 6, { events: events as Event[] }));
+		expect([...runs.get("k").state!.variants.keys()]).toEqual([0, 1]);
+	});
+});
+
+describe("commands", () => {
+	test("hello is said once and brings owner and meta", async () => {
+		const run = runs.get("k");
+		run.hello();
+		run.hello();
+		expect(sent).toHaveLength(1);
+		runs.receive({
+			kind: "answer",
+			id: String(sent[0]!.id),
+			ok: true,
+			run_id: "r1",
+			meta: META,
+			owner: false,
+			last: 3,
+		});
+		await Promise.resolve();
+		runs.receive(batch(1, 3));
+		expect(run.state).toMatchObject({ owner: false });
+	});
+
+	test("each run is greeted, and has its own owner", async () => {
+		const run = runs.get("k");
+		run.hello();
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "r1", owner: false });
+		await Promise.resolve();
+		runs.receive(batch(1, 3));
+		expect(run.state?.owner).toBe(false);
+		runs.receive(batch(1, 2, { run_id: "r2" }));
+		expect(run.state?.owner).toBe(true);
+		run.hello();
+		run.hello();
+		expect(sent.map((message) => message.command)).toEqual(["hello", "hello"]);
+	});
+
+	test("the run that the kernel names wins", async () => {
+		const run = runs.get("k");
+		runs.receive(batch(1, 3, { run_id: "new" }));
+		runs.receive(batch(1, 4, { run_id: "old" }));
+		run.hello();
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "new" });
+		await Promise.resolve();
+		runs.receive(batch(1, 3, { run_id: "new" }));
+		runs.receive(batch(1, 5, { run_id: "old" }));
+		expect(run.state).toMatchObject({ id: "new", have: 3 });
+		runs.receive(batch(4, 6, { run_id: "new" }));
+		expect(shownText()).toBe("one two three");
+	});
+
+	test("a refused hello may be said again", async () => {
+		const run = runs.get("k");
+		run.hello();
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: false, error: "unknown" });
+		await Promise.resolve();
+		expect(run.state).toBeNull();
+		run.hello();
+		expect(sent).toHaveLength(2);
+	});
+
+	test("a file is asked for once per version", async () => {
+		runs.receive(batch(1, 1));
+		const run = runs.get("k");
+		const listener = vi.fn();
+		run.subscribe(listener, new AbortController().signal);
+		expect(run.content(0, "a.png", 1)).toBeNull();
+		expect(run.content(0, "a.png", 1)).toBeNull();
+		run.content(0, "a.png", 2);
+		expect(sent.filter((message) => message.command === "file")).toHaveLength(2);
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, base64: "AA==" });
+		await vi.waitFor(() => expect(listener).toHaveBeenCalled());
+		expect(run.content(0, "a.png", 1)).toMatchObject({ base64: "AA==" });
+	});
+
+	test("each variant has files of its own", async () => {
+		runs.receive(batch(1, 1));
+		const run = runs.get("k");
+		run.content(0, "a.png", 1);
+		run.content(1, "a.png", 1);
+		const asked = sent.filter((message) => message.command === "file");
+		expect(asked.map((message) => message.variant)).toEqual([0, 1]);
+		runs.receive({ kind: "answer", id: String(asked[1]!.id), ok: true, base64: "AQ==" });
+		await vi.waitFor(() => expect(run.content(1, "a.png", 1)).toMatchObject({ base64: "AQ==" }));
+		expect(run.content(0, "a.png", 1)).toBeNull();
+	});
+
+	test("an answer in time is the outcome", async () => {
+		const reply = runs.get("k").command("stop");
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: false, error: "It has ended." });
+		expect(await outcome(reply, "hint")).toEqual({ done: false, why: "It has ended." });
+	});
+
+	test("no answer in time names the other way", async () => {
+		vi.useFakeTimers();
+		const result = outcome(runs.get("k").command("stop"), "Press the other button.");
+		vi.advanceTimersByTime(1000);
+		expect(await result).toEqual({
+			done: false,
+			why: "Press the other button.",
+		});
+		vi.useRealTimers();
+	});
+});

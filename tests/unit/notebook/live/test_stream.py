@@ -1,0 +1,234 @@
+"""A run on its way to the page: nothing is lost, whenever a page comes and however the events arrive."""
+
+import asyncio
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_nb.events import (
+    FileDelta,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolStarted,
+    UsageUpdated,
+)
+from agent_nb.messages import Usage
+from agent_nb.notebook.live.protocol import Meta, Ready
+from agent_nb.notebook.live.stream import BUSY, FIRST_CHECKPOINT, JOINED_SECONDS, RunStream
+
+META = Meta(key="hero-1", name="hero", model="demo:", demo=True)
+READY = Ready(line="`hero` is ready", files_name=None, variant=0, picked=False, paths=(), digest="d")
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+KINDS = st.sampled_from(["text", "thinking", "args", "file", "tool", "usage"])
+STORY = st.lists(st.tuples(KINDS, st.integers(0, 2), TEXT, st.integers(0, 900)), min_size=1, max_size=40)
+
+
+def events_of(story):
+    """Events as engines emit them: offsets go on where the file's text ended."""
+    at, ends, made = 0.0, dict.fromkeys(range(3), 0), []
+    for kind, variant, text, later in story:
+        at = round(at + later / 1000, 3)
+        base = {"run_id": "r", "seq": len(made) + 1, "at": at, "variant": variant}
+        match kind:
+            case "text":
+                made.append(TextDelta(text=text, **base))
+            case "thinking":
+                made.append(ThinkingDelta(text=text, **base))
+            case "args":
+                made.append(ToolArgsDelta(call_id="other", text=text, **base))
+            case "file":
+                made.append(FileDelta(call_id="c", path="a", offset=ends[variant], text=text, **base))
+                ends[variant] += len(text)
+            case "tool":
+                made.append(ToolStarted(call_id=text, name="n", title="t", **base))
+            case _:
+                usage = Usage(input=7, output=len(text))
+                made.append(UsageUpdated(usage=usage, cost=0.5, estimated=True, **base))
+    return made
+
+
+class Page:
+    """What a page makes of the batches: it applies those that follow, and starts over with one from event 1."""
+
+    def __init__(self) -> None:
+        self.have, self.gaps, self.variants = 0, 0, {}
+
+    def receive(self, batch: dict) -> None:
+        if batch["last"] <= self.have:
+            return
+        if batch["first"] not in (1, self.have + 1):
+            self.gaps += 1
+            return
+        if batch["first"] == 1:
+            self.variants = {}
+        self.have = batch["last"]
+        for event in batch["events"]:
+            self._apply({key: value for key, value in event.items() if key not in ("at", "variant")}, event)
+
+    def _apply(self, event: dict, source: dict) -> None:
+        """Deltas are joined and estimates left out: how many there are depends on the batches."""
+        if event["type"] == "usage_updated":
+            return
+        rows = self.variants.setdefault(source.get("variant", 0), [])
+        before = rows[-1] if rows else {}
+        if "text" in event and all(before.get(name) == event.get(name) for name in ("type", "call_id")):
+            before["text"] += event["text"]
+        else:
+            rows.append(event)
+
+
+def new_stream(events=()):
+    sent: list[dict] = []
+    return RunStream(
+        "r1", list(events), META, lambda message: sent.append(json.loads(json.dumps(message)))
+    ), sent
+
+
+@given(STORY, st.lists(st.integers(1, 9), max_size=12), st.integers(0, 12))
+def test_every_page_ends_with_the_same(story, cuts, late):
+    async def play():
+        stream, sent = new_stream()
+        start = 0
+        for number, cut in enumerate([*cuts, len(events)]):
+            stream.events.extend(events[start : start + cut])
+            start += cut
+            if number == late % (len(cuts) + 1):
+                opened = len(sent)
+                stream.send_all()
+            stream.flush()
+        whole, once = new_stream(events)
+        whole.send_all()
+        return [page_of(batches) for batches in (sent, sent[opened:], once)]
+
+    def page_of(batches):
+        page = Page()
+        for batch in batches:
+            page.receive(batch)
+        return page
+
+    events = events_of(story)
+    first, second, whole = asyncio.run(play())
+    assert first.gaps == 0
+    assert first.have == second.have == len(events)
+    assert first.variants == second.variants == whole.variants
+
+
+@given(STORY)
+def test_a_run_sent_late_keeps_its_times(story):
+    async def play():
+        stream, sent = new_stream(events)
+        stream.send_all()
+        return sent
+
+    events = [event for event in events_of(story) if not isinstance(event, UsageUpdated)]
+    times = {event["at"] for batch in asyncio.run(play()) for event in batch["events"]}
+    assert times <= {event.at for event in events}
+    assert all(any(abs(event.at - at) <= JOINED_SECONDS for at in times) for event in events)
+
+
+def test_batches_are_contiguous_and_the_first_says_whose_they_are():
+    async def play():
+        stream, sent = new_stream()
+        for event in events_of([("text", 0, "bread ", 10)] * 20):
+            stream.events.append(event)
+            stream.flush()
+        return sent
+
+    sent = asyncio.run(play())
+    assert [(batch["first"], batch["last"]) for batch in sent] == [(n, n) for n in range(1, 21)]
+    assert [batch.get("meta") is None for batch in sent] == [False] + [True] * 19
+    assert sent[0]["meta"]["key"] == "hero-1"
+
+
+async def test_deltas_of_one_batch_are_joined():
+    stream, sent = new_stream(events_of([("tool", 0, "c", 0), *[("file", 0, "ab", 200)] * 50]))
+    stream.events, rest = stream.events[:1], stream.events[1:]
+    stream.flush()
+    stream.events += rest
+    stream.flush()
+    (delta,) = sent[1]["events"]
+    assert (delta["offset"], delta["text"]) == (0, "ab" * 50)
+    assert (sent[1]["first"], sent[1]["last"]) == (2, 51)
+
+
+async def test_a_page_that_cannot_ask_is_sent_everything_now_and_then():
+    events = events_of([("text", 0, "bread ", 10)] * FIRST_CHECKPOINT * 3)
+    for watched, checkpoints in ((False, 2), (True, 0)):
+        stream, sent = new_stream()
+        if watched:
+            stream.watched.set()
+        for event in events:
+            stream.events.append(event)
+            stream.flush()
+        assert len([batch for batch in sent if batch["first"] == 1]) - 1 == checkpoints
+
+
+async def test_the_ready_line_comes_last_and_again_with_everything():
+    stream, sent = new_stream(events_of([("text", 0, "bread ", 10)]))
+    stream.finish(READY)
+    stream.send_all()
+    assert [message["kind"] for message in sent] == ["batch", "ready", "batch", "ready"]
+    assert [message["meta"]["digest"] for message in sent[::2]] == ["d", "d"]
+
+
+class Streams:
+    """Streams that have just sent `counts` events each, and the order in which they send what follows."""
+
+    def __init__(self, **counts: int) -> None:
+        self.order: list[str] = []
+        self._sent = asyncio.Event()
+        self.streams = {}
+        for name, count in counts.items():
+            events = events_of([("text", 0, "bread ", 1)] * count)
+            self.streams[name] = RunStream(name, events, META, self._send)
+            self.streams[name].flush()
+        self.order.clear()
+
+    def _send(self, message: dict) -> None:
+        self.order.append(message["run_id"])
+        self._sent.set()
+
+    def emit(self, name: str, kind: str = "text") -> None:
+        stream = self.streams[name]
+        (event,) = events_of([(kind, 0, "butter", 1)])
+        stream.events.append(event)
+        stream.on_event(event)
+
+    async def until(self, count: int) -> list[str]:
+        async with asyncio.timeout(5):
+            while len(self.order) < count:
+                self._sent.clear()
+                await self._sent.wait()
+        return self.order
+
+
+async def test_the_first_event_goes_at_once():
+    streams = Streams(quiet=0)
+    streams.emit("quiet")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert streams.order == ["quiet"]
+
+
+async def test_a_fast_stream_sends_less_often():
+    streams = Streams(fast=BUSY + 1, slow=BUSY)
+    streams.emit("fast")
+    streams.emit("slow")
+    assert await streams.until(2) == ["slow", "fast"]
+
+
+async def test_events_that_wait_go_together():
+    streams = Streams(one=1, other=1)
+    for _ in range(5):
+        streams.emit("one")
+    streams.emit("other")
+    assert await streams.until(2) == ["one", "other"]
+
+
+async def test_an_estimate_of_the_usage_sends_nothing():
+    streams = Streams(estimate=1, text=1)
+    streams.emit("estimate", "usage")
+    streams.emit("text")
+    assert await streams.until(1) == ["text"]
