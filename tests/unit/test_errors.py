@@ -1,4 +1,4 @@
-"""The tree of errors: drawn as it is, one root, words that come through."""
+"""The exceptions: the tree in the docstring is the real one, with one root, and messages come through."""
 
 import inspect
 import pickle

@@ -1,4 +1,4 @@
-"""Events: tags, layers, wire form, and the words of the systems ours descend from."""
+"""Events: tags, layers, wire form, and the names that other systems have for them."""
 
 import dataclasses
 import typing
@@ -153,5 +153,7 @@ SOURCES: dict[str, dict[str, str]] = {
     ("system", "name"), [(system, name) for system, names in SOURCES.items() for name in names]
 )
 def test_every_source_name_has_its_event(system, name):
-    ours = SOURCES[system][name]
-    assert ours in {kind.type for kind in CLASSES} or (ours.startswith(NONE) and len(ours) > len(NONE) + 20)
+    event_name = SOURCES[system][name]
+    assert event_name in {kind.type for kind in CLASSES} or (
+        event_name.startswith(NONE) and len(event_name) > len(NONE) + 20
+    )

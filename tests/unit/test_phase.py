@@ -1,4 +1,4 @@
-"""The phase of a run, in words."""
+"""The phase of a run."""
 
 from typing import get_args
 
@@ -20,7 +20,7 @@ BASE = {"run_id": "r", "seq": 1, "at": 0.0}
 
 
 @pytest.mark.parametrize(
-    ("event", "words"),
+    ("event", "phase"),
     [
         (ThinkingDelta(**BASE, text="x"), "thinking"),
         (TextDelta(**BASE, text="x"), "writing"),
@@ -33,8 +33,8 @@ BASE = {"run_id": "r", "seq": 1, "at": 0.0}
         ),
     ],
 )
-def test_the_phase_is_told_in_words(event, words):
-    assert phase_after("before", event) == words
+def test_each_event_leaves_its_phase(event, phase):
+    assert phase_after("before", event) == phase
 
 
 def test_every_reason_has_its_words():

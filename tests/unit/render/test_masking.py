@@ -52,7 +52,7 @@ async def test_no_form_holds_a_secret(form):
     assert KEY in run.html
 
 
-async def test_a_picture_is_never_masked():
+async def test_an_image_is_never_masked():
     data = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
     page = "<p>See</p><img src='a.png'>"
     run = (await play([write(content=page)], [text(f"It is {KEY}.")])).with_files({"a.png": data})

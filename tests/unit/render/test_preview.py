@@ -55,7 +55,7 @@ def test_a_drawing_without_quotes_stays_whole():
     assert not re.search(r"[()\s'\"]", inside[1])
 
 
-def test_large_pictures_are_saved_small():
+def test_large_images_are_saved_small():
     noise = encoded(PIL.Image.effect_noise((1536, 1024), 80).convert("RGB"))
     names = [f"{number}.png" for number in range(6)]
     page = "".join(f'<img src="{name}">' for name in names)
@@ -68,11 +68,11 @@ def test_large_pictures_are_saved_small():
     assert len(whole) < 600_000
 
 
-def test_small_pictures_are_saved_as_they_are():
+def test_small_images_are_saved_as_they_are():
     assert DATA in page_of("<img src=a.png>")
 
 
-def test_what_is_no_picture_is_still_too_large():
+def test_what_is_no_image_is_still_too_large():
     with pytest.raises(TooLargeError):
         page_of("<img src=b.png><video src=c.mp4>", **{"b.png": b"x" * 2_000_000, "c.mp4": b"y" * 10})
 

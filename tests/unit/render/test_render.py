@@ -1,4 +1,4 @@
-"""The frozen form of a run: its bytes, its words, its size, and what it keeps out."""
+"""The frozen form of a run: its bytes, its text, its size, and what it keeps out."""
 
 import base64
 import re
@@ -96,9 +96,9 @@ async def test_the_headline_tells_what_is_known():
         [think("Hm."), wait(3.14), write(), usage(input=14_200, output=0)], [usage(output=3_400)]
     )
     run = replace(run, cost=0.164, model="anthropic:claude-opus-5-5")
-    words = Elements(bundle(run)["text/html"]).text
-    assert "hero: done in 3.1 s, claude-opus-5-5, 14.2k tokens in, 3.4k out, $0.16, 2 turns" in words
-    assert "Thought for 3.1 s" in words
+    shown = Elements(bundle(run)["text/html"]).text
+    assert "hero: done in 3.1 s, claude-opus-5-5, 14.2k tokens in, 3.4k out, $0.16, 2 turns" in shown
+    assert "Thought for 3.1 s" in shown
     assert "$" not in Elements(bundle(replace(run, cost=None))["text/html"]).text
 
 
@@ -167,9 +167,9 @@ async def test_sources_are_links_if_safe():
 async def test_a_withdrawn_turn_is_not_shown():
     cut = ProviderError("The line was cut.", retryable=True)
     run = await play([text("Half a sen"), write(content="<p>half"), fail(cut)], [write()], [text("Whole.")])
-    words = Elements(bundle(run)["text/html"]).text
-    assert "Half a sen" not in words
-    assert "↻ Retry: The line was cut." in words
+    shown = Elements(bundle(run)["text/html"]).text
+    assert "Half a sen" not in shown
+    assert "↻ Retry: The line was cut." in shown
     assert to_text(run).count("create index.html") == 1
 
 
@@ -220,10 +220,10 @@ async def test_a_failure_without_files_is_short():
 async def test_the_saved_size_is_bounded(size):
     line = "<p class=\"a\" title='b'>Fresh bread &amp; butter, every morning.</p>\n"
     page = "<!doctype html>\n" + line * (size // len(line))
-    words = "All is well. " * 300
-    run = await play([write(content=page)], [think(words), text(words)])
+    prose = "All is well. " * 300
+    run = await play([write(content=page)], [think(prose), text(prose)])
     code = len(page) * 1.2 if len(page) <= 64_000 else 0
-    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(words) + 9_000
+    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(prose) + 9_000
     assert Elements(bundle(run)["text/html"]).page.endswith(page.removeprefix("<!doctype html>"))
 
 
@@ -331,12 +331,12 @@ async def test_markdown_reads_as_a_document():
         [write()],
         [text("See `<main>` and <main>.\n\n```html\n<b>\n```\n\n|a|\n|-|\n|<i>|"), stop("max_tokens")],
     )
-    told = to_markdown(run)
-    assert told.startswith("**hero**: cut off at the token limit")
-    assert "- ✓ `create index.html`: 29 bytes, 1 line" in told
-    assert "See `<main>` and &lt;main>." in told
-    assert "```html\n<b>\n```" in told
-    assert "|&lt;i>|" in told
+    shown = to_markdown(run)
+    assert shown.startswith("**hero**: cut off at the token limit")
+    assert "- ✓ `create index.html`: 29 bytes, 1 line" in shown
+    assert "See `<main>` and &lt;main>." in shown
+    assert "```html\n<b>\n```" in shown
+    assert "|&lt;i>|" in shown
 
 
 async def test_the_ready_line_names_the_variables():
@@ -369,8 +369,8 @@ async def test_variants_are_options():
     assert "Variant 2 of 3; hero.pick(1) selects another" in seen.text
     assert "Variant 3: done, test, " in seen.text
     assert "This is variant 2 of 3:\n  1: done (test), 15 bytes\n  2: done" in bundle(run)["text/plain"]
-    said = ready_line(replace(await race, name="hero"), "files")
-    assert said.endswith("Variant 1 of 3, the first to succeed; `hero.pick(2)` selects another")
+    line = ready_line(replace(await race, name="hero"), "files")
+    assert line.endswith("Variant 1 of 3, the first to succeed; `hero.pick(2)` selects another")
     assert ready_line(run, "files", picked=True).endswith("Variant 2 of 3, as picked")
 
 

@@ -29,10 +29,10 @@ async def test_edits_of_one_file_fold_into_a_row():
         [edit("c", "z")],
         [text("Done.")],
     )
-    words = Elements(bundle(run)["text/html"]).text
-    assert words.count("2 edits of index.html") == 1
-    assert words.index("2 edits") < words.index("failed") < words.rindex("index.html: ")
-    assert "3 edits" not in words
+    shown = Elements(bundle(run)["text/html"]).text
+    assert shown.count("2 edits of index.html") == 1
+    assert shown.index("2 edits") < shown.index("failed") < shown.rindex("index.html: ")
+    assert "3 edits" not in shown
     assert run.html == "<p>xyz</p>"
 
 
@@ -42,10 +42,10 @@ async def test_a_stopped_call_is_no_failed_call():
         if event.type == "file_delta":
             handle.stop()
     run = await handle
-    for words in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
-        assert "Not run: the run ended first." in words
-        assert "failed" not in words
-        assert "✗" not in words
+    for shown in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
+        assert "Not run: the run ended first." in shown
+        assert "failed" not in shown
+        assert "✗" not in shown
 
 
 NOTE = LineRow(turn=1, title="Note", detail="The cache is `warm`.")
@@ -107,9 +107,9 @@ def shell(command: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("note", "told"), [("", "The person said no."), ("Use Python.", "Told the model: Use Python.")]
+    ("note", "expected"), [("", "The person said no."), ("Use Python.", "Told the model: Use Python.")]
 )
-async def test_a_denied_call_is_no_failed_call(note, told):
+async def test_a_denied_call_is_no_failed_call(note, expected):
     async def no(request: object) -> Answer:
         return Answer(False, note)
 
@@ -118,12 +118,12 @@ async def test_a_denied_call_is_no_failed_call(note, told):
         handle.approve_with(no)
         run = await handle
     html = bundle(run)["text/html"]
-    assert told in Elements(html).text
+    assert expected in Elements(html).text
     assert "Go on without it." not in html
-    for words in (Elements(html).text, to_markdown(run), to_text(run)):
-        assert "denied: The person said no." in words or "denied, The person said no." in words
-        assert "failed" not in words
-        assert "✗" not in words
+    for shown in (Elements(html).text, to_markdown(run), to_text(run)):
+        assert "denied: The person said no." in shown
+        assert "failed" not in shown
+        assert "✗" not in shown
 
 
 async def test_a_switched_off_tool_says_so():
