@@ -1,4 +1,4 @@
-"""Articles: an essay around the subject, or a short manual when documentation is asked for."""
+"""Articles: an essay about the subject, or a short manual if the prompt asks for documentation."""
 
 import re
 

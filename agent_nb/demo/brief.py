@@ -1,4 +1,4 @@
-"""Reads a prompt by its words: what kind of page, about what, where, with which sections."""
+"""Finds in a prompt what kind of page it asks for, about what, where, and with which sections."""
 
 import re
 import zlib
@@ -10,17 +10,17 @@ from agent_nb.demo.texts import Trade, purpose_of, trade_of
 Kind = Literal["landing", "dashboard", "form", "article", "game"]
 
 _READ = 600
-"""Characters of a prompt that are looked at for its subject."""
+"""Characters of a prompt that are searched for its subject."""
 
-_KIND_WORDS: dict[Kind, str] = {
+_KIND_PATTERNS: dict[Kind, str] = {
     "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
     "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
     "dashboard": r"dashboards?|charts?|graphs?|plots?|kpis?|metrics|analytics|reports?",
     "form": r"forms?|sign[- ]?up|survey|questionnaire|registration|rsvp|feedback page|booking page|application",
     "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|recipe|newsletter page",
 }
-_KINDS = [(kind, re.compile(rf"\b(?:{words})\b", re.I)) for kind, words in _KIND_WORDS.items()]
-_NOUN = "|".join([*_KIND_WORDS.values(), r"(?:web ?)?(?:page|site|app)"])
+_KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in _KIND_PATTERNS.items()]
+_NOUN = "|".join([*_KIND_PATTERNS.values(), r"(?:web ?)?(?:page|site|app)"])
 
 _ASKING = re.compile(
     r"^\W*(?:(?:please|can you|could you|now|i want|i need|i'd like|let's|let us)\s+)*"
@@ -52,12 +52,12 @@ _LOOKS = re.compile(
 
 _ANOTHER = re.compile(
     r"\W*(?:(?:now|please|then|next)\s+)*(?:(?:make|build|create|design|write|draw)\s+(?:me\s+)?)?"
-    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{'|'.join(_KIND_WORDS.values())}|(?:page|site|app)\s+(?:for|of|about))\b"
+    rf"(?:an?|another)\s+(?:[\w-]+\s+){{0,3}}?(?:{'|'.join(_KIND_PATTERNS.values())}|(?:page|site|app)\s+(?:for|of|about))\b"
     r"(?!\s+section)",
     re.I,
 )
 
-SECTION_WORDS: dict[str, str] = {
+SECTION_PATTERNS: dict[str, str] = {
     "hours": r"opening (?:hours|times)|\bhours\b|when (?:it|we) open",
     "menu": r"\bmenu\b|price list|what we (?:make|sell|serve)",
     "pricing": r"pricing|\bprices?\b|\bplans?\b",
@@ -77,12 +77,12 @@ class Brief:
     name: str
     """The page's title."""
     subject: str
-    """What it is about, as a noun phrase in lower case."""
+    """What the page is about, as a noun phrase in lower case."""
     phrase: str
-    """The subject with the article that fits in a sentence: "the bakery", "our newsletter", "sourdough"."""
+    """The subject with its article, for use in a sentence: "the bakery", "our newsletter", "sourdough"."""
     place: str
     where: str
-    """`in Lyon` or `near Lyon`; empty when there is no place."""
+    """`in Lyon` or `near Lyon`; empty if there is no place."""
     trade: Trade
     wants: tuple[str, ...]
     """The names of the sections asked for."""
@@ -95,55 +95,55 @@ class Brief:
 
 
 def read_brief(prompt: str, variant: int = 0) -> Brief:
-    words = prompt[:_READ].strip()
-    kind = kind_of(words)
-    place = found[1].strip(" .'’") if (found := _PLACE.search(words)) else ""
-    article, subject = _subject(words, kind)
-    trade = trade_of(subject or words)
-    if not trade.words:
-        trade = trade_of(_head(words))
-    if not subject and trade.words:
+    text = prompt[:_READ].strip()
+    kind = kind_of(text)
+    place = found[1].strip(" .'’") if (found := _PLACE.search(text)) else ""
+    article, subject = _subject(text, kind)
+    trade = trade_of(subject or text)
+    if trade.is_general:
+        trade = trade_of(_head(text))
+    if not subject and not trade.is_general:
         article, subject = "the ", trade.key
     phrase = f"{article}{subject}" if subject else "a small idea"
     return Brief(
         kind=kind,
-        name=name_in(words) or _name(kind, subject, phrase, words, place),
+        name=name_in(text) or _name(kind, subject, phrase, text, place),
         subject=subject or "a small idea",
         phrase=phrase,
         place=place,
         where=f"{'near' if found and found[0].lower().startswith('near') else 'in'} {place}" if place else "",
         trade=trade,
-        wants=sections_in(words),
+        wants=sections_in(text),
         prompt=prompt,
         variant=variant,
     )
 
 
-def kind_of(words: str) -> Kind:
-    """The kind of page named first; what follows "with" is a part of a page, not its kind."""
-    head = _head(words)
+def kind_of(text: str) -> Kind:
+    """The kind of page named first. What follows "with" is a part of the page, not its kind."""
+    head = _head(text)
     if re.search(r"\b(?:landing|home)[ -]?page\b", head, re.I):
         return "landing"
-    for text in (head, "" if re.search(r"\b(?:page|site)\b", head, re.I) else words):
-        found = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(text))]
+    for searched in (head, "" if re.search(r"\b(?:page|site)\b", head, re.I) else text):
+        found = [(match.start(), kind) for kind, pattern in _KINDS if (match := pattern.search(searched))]
         if found:
             return min(found)[1]
     return "landing"
 
 
-def asks_for_a_page(words: str) -> bool:
-    """Whether a later prompt wants another page, not a change to the one there is."""
-    return _ANOTHER.match(words[:_READ]) is not None
+def asks_for_a_page(text: str) -> bool:
+    """Whether a later prompt asks for another page instead of a change to the current one."""
+    return _ANOTHER.match(text[:_READ]) is not None
 
 
-def name_in(words: str) -> str:
-    """A name the person gave: called X, named X, or anything in double quotes."""
-    found = _NAMED.search(words)
+def name_in(text: str) -> str:
+    """A name that the person gave: called X, named X, or anything in double quotes."""
+    found = _NAMED.search(text)
     return shortened((found[1] or found[2] or found[3]).strip(" .,"), 48) if found else ""
 
 
-def sections_in(words: str) -> tuple[str, ...]:
-    return tuple(name for name, pattern in SECTION_WORDS.items() if re.search(pattern, words, re.I))
+def sections_in(text: str) -> tuple[str, ...]:
+    return tuple(name for name, pattern in SECTION_PATTERNS.items() if re.search(pattern, text, re.I))
 
 
 def shortened(text: str, size: int) -> str:
@@ -153,21 +153,21 @@ def shortened(text: str, size: int) -> str:
     return (text[:size].rsplit(" ", 1)[0] if " " in text[:size] else text[: size - 1]).rstrip(" ,.;") + "…"
 
 
-def game_of(words: str) -> str:
+def game_of(text: str) -> str:
     """Which of the games: `snake`, `memory` or `noughts`."""
-    if re.search(r"\bmemory|\bpairs|\bcards?\b|concentration", words, re.I):
+    if re.search(r"\bmemory|\bpairs|\bcards?\b|concentration", text, re.I):
         return "memory"
-    return "noughts" if re.search(r"tic[- ]?tac|noughts", words, re.I) else "snake"
+    return "noughts" if re.search(r"tic[- ]?tac|noughts", text, re.I) else "snake"
 
 
-def _head(words: str) -> str:
-    """The first clause, without the asking in front."""
-    return _CLAUSE.split(_ASKING.sub("", words), maxsplit=1)[0].strip()
+def _head(text: str) -> str:
+    """The first clause, without "please make me" and the like."""
+    return _CLAUSE.split(_ASKING.sub("", text), maxsplit=1)[0].strip()
 
 
-def _subject(words: str, kind: Kind) -> tuple[str, str]:
-    """The article to say the subject with, and the subject."""
-    head = _ARTICLE.sub("", _head(words))
+def _subject(text: str, kind: Kind) -> tuple[str, str]:
+    """The article that fits the subject, and the subject."""
+    head = _ARTICLE.sub("", _head(text))
     if about := _ABOUT.match(head):
         head = (about["after"] or about["before"]).strip()
     found = _ARTICLE.match(head)
@@ -184,14 +184,14 @@ def _subject(words: str, kind: Kind) -> tuple[str, str]:
     return article, shortened(" ".join(kept.split()[:6]), 40)
 
 
-def _name(kind: Kind, subject: str, phrase: str, words: str, place: str) -> str:
+def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
     if kind == "game":
-        game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(words)]
+        game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(text)]
         return f"{game}: {subject}" if subject and subject.lower() not in game.lower() else game
     if not subject:
         return f"Hello, {place}" if place else "A small beginning"
     if kind == "form":
-        return shortened(purpose_of(words[:300]).title.replace("{{phrase}}", phrase), 60)
+        return shortened(purpose_of(text[:300]).title.replace("{{phrase}}", phrase), 60)
     if kind == "landing":
         titled = " ".join(word if word[0].isupper() else word.capitalize() for word in subject.split())
         if place and place.lower() not in subject.lower():

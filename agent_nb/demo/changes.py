@@ -1,4 +1,4 @@
-"""Second prompts: finds the change that is asked for and makes it as exact replacements in the page."""
+"""Finds the change that a second prompt asks for, and makes it with exact replacements in the page."""
 
 import html
 import re
@@ -14,8 +14,8 @@ from agent_nb.demo.texts import template
 class Change:
     old: str
     new: str
-    words: str
-    """What it does, as a list item says it; empty for the further parts of a change."""
+    summary: str
+    """What it does, for a list; empty for the other parts of the same change."""
 
 
 _ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
@@ -38,12 +38,12 @@ _BIGGER = re.compile(r"\b(?:bigger|larger) (?:text|letters|type|font)|\bincrease
 _SMALLER = re.compile(r"\bsmaller (?:text|letters|type|font)", re.I)
 _BODY_SIZE = re.compile(r"font:(\d+)px/1\.6 ")
 _LIGHT, _DARK = ("light", "97.5%", "25%", "48%"), ("dark", "18%", "94%", "80%")
-"""For pages not ours: scheme, and the lightness of paper, ink and accent."""
+"""For pages that the demo model did not write: scheme, and the lightness of paper, ink and accent."""
 _ENDS = ("</main>", "<footer", "</body>", "</html>")
 
 
 def plan_changes(prompt: str, page: str, variant: int = 0) -> list[Change]:
-    """Replacements to be made one after the other; empty when the page offers no hold for any."""
+    """Replacements to make one after the other; empty if the page has no place for any."""
     brief = read_brief(prompt, variant)
     changes: list[Change] = []
     for maker in (_colours, _headline, _title, _removed, _added, _size):
@@ -60,7 +60,7 @@ def apply_changes(page: str, changes: list[Change]) -> str:
 
 
 def _take(changes: list[Change], made: list[Change], page: str) -> str:
-    """Keeps those that hit exactly one place of the page as it then stands."""
+    """Adds the changes that match exactly one place; returns the page after them."""
     for change in made:
         if change.old != change.new and page.count(change.old) == 1:
             changes.append(change)
@@ -70,27 +70,27 @@ def _take(changes: list[Change], made: list[Change], page: str) -> str:
 
 def _colours(brief: Brief, page: str) -> list[Change]:
     wish = read_wish(brief.prompt)
-    if not wish.words:
+    if not wish.terms:
         return []
     root = _ROOT.search(page)
     if root is None:
         return _foreign_colours(page, wish)
     hue = int(root[2]) if wish.hue is None else wish.hue
     if wish.hue == int(root[2]) and not wish.exact:
-        hue = (hue + 345) % 360  # asked for what it is already: a shade further
+        hue = (hue + 345) % 360  # it has this hue already, so the change must show in another way
     new = f":root{{color-scheme:{wish.scheme or root[1]};--h:{hue};--c:{wish.chroma or root[3]};"
     accents = _exact_accents(page, wish.exact) if wish.exact else _usual_accents(page) if wish.hue else []
-    return [Change(root[0], new, f"Colours: {wish.words}."), *accents]
+    return [Change(root[0], new, f"Colours: {wish.terms}."), *accents]
 
 
 def _usual_accents(page: str) -> list[Change]:
-    """Accents that follow the hue again, where an exact colour had been set."""
+    """Makes accents follow the hue again, where an exact colour was set."""
     usual = {line[1]: line[0] for line in _ACCENT.finditer(template("head.html"))}
     return [Change(line[0], usual[line[1]], "") for line in _ACCENT.finditer(page)]
 
 
 def _exact_accents(page: str, colour: str) -> list[Change]:
-    """The exact colour as accent in light and dark, or in the one of them where it can be read."""
+    """Uses the exact colour as accent in light and dark mode, or only in the one where it is readable."""
     fits = [scheme for scheme in ("light", "dark") if readable_in(colour, scheme)] or ["light", "dark"]
     kept = "" if len(fits) == 2 else f" in {fits[0]} mode; the other keeps a shade that can be read"
     return [
@@ -105,7 +105,7 @@ def _exact_accents(page: str, colour: str) -> list[Change]:
 
 
 def _foreign_colours(page: str, wish: Wish) -> list[Change]:
-    """For a page that is not one of ours: a style of its own, last in the head."""
+    """For a page that the demo model did not write: one more style element, at the end of the head."""
     end = next((tag for tag in ("</head>", "</body>", "</html>") if page.count(tag) == 1), None)
     if end is None:
         return []
@@ -116,7 +116,7 @@ def _foreign_colours(page: str, wish: Wish) -> list[Change]:
         f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
         f"a,h1,h2{{color:{wish.exact or f'oklch({accent} .13 {hue})'}}}\n</style>\n{end}"
     )
-    return [Change(end, style, f"Colours: {wish.words}, in a style of their own.")]
+    return [Change(end, style, f"Colours: {wish.terms}, in a style of their own.")]
 
 
 def _headline(brief: Brief, page: str) -> list[Change]:
@@ -137,12 +137,12 @@ def _title(brief: Brief, page: str) -> list[Change]:
     pairs = [(run, run.replace(title[1], html.escape(name))) for run in runs if title]
     if len(pairs) < 2 and h1:
         pairs.append((h1[0], h1[0].replace(f">{h1[1]}<", f">{html.escape(name)}<")))
-    words = f"Name: “{name}”, wherever it stands."
-    return [Change(old, new, "" if i else words) for i, (old, new) in enumerate(pairs)]
+    summary = f"Name: “{name}”, wherever it stands."
+    return [Change(old, new, "" if i else summary) for i, (old, new) in enumerate(pairs)]
 
 
 def _runs(page: str, text: str) -> list[str]:
-    """The stretches of running text, each with the tag before it, that hold `text`."""
+    """The runs of text between tags that contain `text`, each with the tag before it."""
     body = _SCRIPT.sub("", page)
     return [
         found[0] for found in re.finditer(r"<[^<>]+>[^<>]*(?=<)", body) if text in found[0].partition(">")[2]
@@ -174,7 +174,7 @@ def _added(brief: Brief, page: str) -> list[Change]:
 
 
 def _about(brief: Brief, name: str) -> Brief:
-    """The brief of the page itself, for the words of a new section."""
+    """A brief for the page as it is, for the copy of a new section."""
     page = read_brief(name)
     return replace(page, name=name, prompt=brief.prompt, variant=brief.variant)
 
@@ -194,7 +194,7 @@ def _size(brief: Brief, page: str) -> list[Change]:
 
 
 def _other_colour(brief: Brief, page: str) -> list[Change]:
-    """What is done when no change was understood: something that can be seen."""
+    """A visible change for a prompt that was not understood."""
     root = _ROOT.search(page)
     if root is None:
         return _foreign_colours(page, read_wish("blue"))

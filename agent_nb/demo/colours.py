@@ -1,4 +1,4 @@
-"""Reads wishes for colour: names, moods, light or dark, exact hex values."""
+"""Finds in a text which colours it asks for: names, moods, light or dark, exact hex values."""
 
 import math
 import re
@@ -25,7 +25,7 @@ _HEX = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.I)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a text says about colour; None where it says nothing."""
+    """The colours that a text asks for; None where it asks for nothing."""
 
     hue: int | None
     chroma: float | None
@@ -33,8 +33,8 @@ class Wish:
     """The CSS `color-scheme`."""
     exact: str | None
     """An accent as a hex value."""
-    words: str
-    """The words that said it; empty when there is no wish."""
+    terms: str
+    """The words that were found; empty if there are none."""
 
 
 def read_wish(text: str) -> Wish:
@@ -45,24 +45,24 @@ def read_wish(text: str) -> Wish:
         _BRIGHT.search(text),
     )
     light, dark = _LIGHT.search(text), _DARK.search(text)
-    said = [found[0].lower() for found in (exact, hue, quiet, bright, light, dark) if found]
+    terms = [found[0].lower() for found in (exact, hue, quiet, bright, light, dark) if found]
     return Wish(
         hue=hue_of(exact[0]) if exact else HUES[hue[1].lower()] if hue else None,
         chroma=0.02 if quiet else 0.17 if bright else None,
         scheme="light" if light else "dark" if dark else None,
         exact=exact[0].lower() if exact else None,
-        words=", ".join(said),
+        terms=", ".join(terms),
     )
 
 
 def readable_on(colour: str) -> str:
-    """Black or white, whichever is easier to read on the hex colour."""
+    """Black or white, whichever has more contrast to the hex colour."""
     luminance = _luminance(colour)
     return "#fff" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000"
 
 
 def readable_in(colour: str, scheme: str) -> bool:
-    """Whether text of that colour reaches a contrast of 4.5 on our light or dark pages."""
+    """Whether text of that colour has a contrast of 4.5 on the light or dark background."""
     luminance, paper = _luminance(colour), {"light": 0.95, "dark": 0.011}[scheme]
     return (max(luminance, paper) + 0.05) / (min(luminance, paper) + 0.05) >= 4.5
 

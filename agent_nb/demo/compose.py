@@ -1,4 +1,4 @@
-"""Fills the page templates: everything that is not `Html` already is escaped on its way in."""
+"""Fills the page templates. Values that are not `Html` are escaped."""
 
 import html
 import re
@@ -12,13 +12,13 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Html(str):
-    """Text that is HTML (or CSS, or a script) and goes in as it is."""
+    """Text that is HTML, CSS or a script already, and is not escaped."""
 
     __slots__ = ()
 
 
 def fill(text: str, /, **slots: str) -> Html:
-    """The template with its `{{slots}}` filled, in one pass: a value is never looked into."""
+    """Fills the `{{slots}}` of a template. Slots inside values are left alone."""
 
     def value(found: re.Match[str]) -> str:
         slot = slots[found[1]]
@@ -32,19 +32,19 @@ def joined(items: Iterable[str], between: str = "\n") -> Html:
 
 
 def spoken(copy: str, brief: Brief) -> str:
-    """A line of copy with the brief's words in it, not yet escaped."""
-    words = {
+    """A line of copy, filled from the brief, not yet escaped."""
+    values = {
         "name": brief.name,
         "subject": brief.subject,
         "Subject": brief.subject[:1].upper() + brief.subject[1:],
         "phrase": brief.phrase,
         "in_place": f" {brief.where}" if brief.where else "",
     }
-    return _SLOT.sub(lambda found: words[found[1]], copy)
+    return _SLOT.sub(lambda found: values[found[1]], copy)
 
 
 def head(title: str, look: Look) -> Html:
-    """The start of every page, down to the middle of its style element."""
+    """The start of every page, up to the middle of its style element."""
     soft_corners = look.font in ("round", "sans")
     return fill(
         template("head.html").strip(),
@@ -66,5 +66,5 @@ def art(name: str) -> Html:
 
 
 def note(text: str) -> Html:
-    """A line about what a tool found; nothing for nothing."""
+    """A line about what a tool found; empty if it found nothing."""
     return fill('<p class="small">{{text}}</p>\n', text=text) if text else Html("")

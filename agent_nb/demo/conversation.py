@@ -1,4 +1,4 @@
-"""Reads a conversation: what is asked now, what was done about it, and how the page stands."""
+"""Reads a conversation: the current prompt, the calls made for it so far, and the page before it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ENTRY = "index.html"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A call made for the present prompt, with its result if there is one."""
+    """A call made for the current prompt, with its result if there is one."""
 
     call: ToolCall
     result: ToolResult | None
@@ -34,9 +34,9 @@ class Conversation:
     path: str
     """The page's path."""
     page: str | None
-    """The page as it stood when the present prompt came; None if the model has not seen all of it."""
+    """The page before the current prompt; None if the model has not seen all of it."""
     earlier: bool
-    """Whether something was built before the present prompt."""
+    """Whether there was something before the current prompt."""
     own_tools: frozenset[str]
     """The person's tools that may be tried out."""
 
@@ -45,7 +45,7 @@ class Conversation:
 
     @property
     def page_read(self) -> str | None:
-        """The page as `read_file` has given it since the prompt."""
+        """The page as `read_file` returned it since the prompt."""
         return next((use.result.text for use in self.called(READ) if use.ok and use.result), None)
 
 

@@ -1,4 +1,4 @@
-"""Dashboards: key figures, two charts that can be read by pointer and keys, and the numbers themselves."""
+"""Dashboards: key figures, two charts for pointer and keyboard, and a table of the numbers."""
 
 import math
 
@@ -39,7 +39,7 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
 
 
 def insight(brief: Brief) -> str:
-    """The one sentence a reader should take along."""
+    """The one sentence that a reader should remember."""
     data = read_data(brief)
     measure, values = data.columns[0]
     mean, best = sum(values) / len(values), max(range(len(values)), key=values.__getitem__)
@@ -83,7 +83,7 @@ def _chart(data: Data, column: int, *, line: bool) -> Html:
 
 
 def _scale(values: tuple[float, ...]) -> tuple[float, float]:
-    """The ends of the axis: from zero, or below it, to a round number above the highest, in four even steps."""
+    """The ends of the axis: from zero or below to a round number above the highest value, in four even steps."""
     low, high = min(*values, 0.0), max(*values, 0.0)
     rough = (high - low) / 4 or 0.25
     power = 10 ** math.floor(math.log10(rough))
@@ -111,7 +111,7 @@ def _columns(places: list[Point], step: float) -> Html:
 
 
 def _spread(count: int) -> list[int]:
-    """Indices from first to last, evenly."""
+    """Evenly spaced indices from the first to the last."""
     wanted = min(count, TICKS)
     return [round(i * (count - 1) / max(wanted - 1, 1)) for i in range(wanted)]
 
@@ -122,8 +122,8 @@ def _kpis(data: Data) -> Html:
     for name, values in data.columns[:4]:
         change = values[-1] / values[0] - 1 if values[0] else 0
         arrow = "↑" if change > 0 else "↓" if change < 0 else "→"
-        words = f"{arrow} {abs(change):.0%} since {data.labels[0]}"
-        tiles.append(fill(tile, name=f"{name}, {data.labels[-1]}", value=number(values[-1]), change=words))
+        trend = f"{arrow} {abs(change):.0%} since {data.labels[0]}"
+        tiles.append(fill(tile, name=f"{name}, {data.labels[-1]}", value=number(values[-1]), change=trend))
     return joined(tiles)
 
 

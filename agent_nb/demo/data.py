@@ -1,4 +1,4 @@
-"""The numbers of a dashboard: those in the prompt if there are any, else a sample seeded by its words."""
+"""The numbers of a dashboard: from the prompt if it has any, otherwise a sample seeded by the prompt."""
 
 import itertools
 import random
@@ -9,7 +9,7 @@ from agent_nb.demo.brief import Brief
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
 _READ = 20_000
-"""Characters of a prompt that are looked at for numbers."""
+"""Characters of a prompt that are searched for numbers."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NUMBER = re.compile(r"^[^\w\s-]?-?[\d][\d,_ ]*(?:\.\d+)?\s?[%€$£]?$")
 _DTYPE = re.compile(
@@ -58,7 +58,7 @@ def read_data(brief: Brief) -> Data:
 
 
 def _table(prompt: str) -> Data | None:
-    """The first CSV, Markdown or white-space aligned table of the prompt that holds numbers."""
+    """The first table of numbers in the prompt: CSV, Markdown, or aligned with spaces."""
     lines = prompt[:_READ].splitlines()
     for split in (_commas, _pipes, _columns):
         rows = [cells for line in lines if len(cells := split(line)) > 1]
@@ -69,7 +69,7 @@ def _table(prompt: str) -> Data | None:
 
 
 def _numbers(header: list[str], rows: list[list[str]]) -> Data | None:
-    """The table that begins so, if it has two rows or more and numbers beside its labels."""
+    """The table with this header, if it has labels, numbers and at least two rows."""
     if not rows or len(rows[0]) != len(header) or any(_NUMBER.match(cell) for cell in header):
         return None
     numeric = [i for i, cell in enumerate(rows[0]) if _NUMBER.match(cell)]
@@ -100,7 +100,7 @@ def _pipes(line: str) -> list[str]:
 
 
 def _columns(line: str) -> list[str]:
-    """Columns as pandas prints them; the row number in front, which has no heading, is left out."""
+    """Columns as pandas prints them, without the row number, which has no heading."""
     cells = re.split(r"\s{2,}", line.rstrip())
     return cells[1:] if len(cells) > 2 and (not cells[0] or cells[0].isdigit()) else []
 
@@ -111,10 +111,8 @@ def _value(cell: str) -> float:
 
 def _sample(brief: Brief) -> Data:
     chance = random.Random(brief.seed)
-    words = f"{brief.subject} {brief.prompt[:300]}"
-    names, scale = next(
-        (n, s) for pattern, n, s in _MEASURES if re.search(rf"\b(?:{pattern})\b", words, re.I)
-    )
+    text = f"{brief.subject} {brief.prompt[:300]}"
+    names, scale = next((n, s) for pattern, n, s in _MEASURES if re.search(rf"\b(?:{pattern})\b", text, re.I))
     named = [name.strip() for name in _DTYPE.findall(brief.prompt[:_READ])]
     measures = (named or list(names))[:MAX_COLUMNS]
     return Data(
@@ -126,7 +124,7 @@ def _sample(brief: Brief) -> Data:
 
 
 def _season(chance: random.Random, scale: float) -> tuple[float, ...]:
-    """A year that rises a little, with a summer and some noise."""
+    """Twelve months with a slight rise, a peak in summer and some noise."""
     peak = chance.uniform(4, 8)
     year = (
         scale * (0.7 + 0.03 * i + 0.35 * max(0, 1 - abs(i - peak) / 5) + chance.uniform(-0.06, 0.06))

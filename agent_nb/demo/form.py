@@ -1,4 +1,4 @@
-"""Forms: a few fields with plain words, checked in the page, sent nowhere."""
+"""Forms: a few fields, validated in the page and sent nowhere."""
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.compose import Html, art, fill, head, joined, note, spoken

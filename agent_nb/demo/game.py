@@ -1,4 +1,4 @@
-"""Games: snake, memory, noughts and crosses; small, playable, with keys and by touch."""
+"""Games: snake, memory, noughts and crosses, for keyboard and touch."""
 
 import json
 import re
@@ -39,6 +39,6 @@ def game(brief: Brief, look: Look, found: str) -> Html:
 
 def _faces(prompt: str) -> list[str]:
     faces = next(
-        faces for words, faces in _FACES if not words or re.search(rf"\b(?:{words})\b", prompt[:300], re.I)
+        faces for theme, faces in _FACES if not theme or re.search(rf"\b(?:{theme})\b", prompt[:300], re.I)
     )
     return re.findall(r".\ufe0f?", faces)

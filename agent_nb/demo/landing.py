@@ -1,4 +1,4 @@
-"""Landing pages: a promise, a picture, three points, and the sections that were asked for."""
+"""Landing pages: a headline, an image, three points, and the sections that were asked for."""
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.compose import Html, art, fill, head, joined, note, spoken
@@ -19,7 +19,7 @@ _LAYOUTS = (
 
 
 def landing_sections(brief: Brief) -> list[str]:
-    """The sections asked for, or opening hours; contact is always last."""
+    """The sections asked for, or opening hours if none were; contact is always last."""
     return [*([name for name in brief.wants if name != "contact"] or ["hours"]), "contact"]
 
 

@@ -1,7 +1,7 @@
-"""Chooses how a page looks: hue, strength of colour, light or dark, letters, arrangement.
+"""Chooses how a page looks: hue, chroma, light or dark, font, layout.
 
-Every colour of a page is derived from one hue in OKLCH, where lightness is even across hues, so that text
-stays readable whatever the hue; changing a page's colours is changing one number.
+Every colour of a page is derived from one hue in OKLCH. Lightness is even across hues there, so text stays
+readable with any hue, and one number changes all colours of a page.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FONTS = {
 }
 _ORDER = tuple(FONTS)
 _TURNS = (0, 155, 250, 75)
-"""How far each variant's hue is turned, in degrees, when no colour is asked for."""
+"""Degrees by which the hue of each variant is turned if no colour was asked for."""
 _SMALL_TURNS = (0, -22, 14, -12)
 
 
@@ -26,7 +26,7 @@ class Look:
     hue: int
     chroma: float
     scheme: str
-    """The CSS `color-scheme`: `light dark` follows the reader's setting."""
+    """The CSS `color-scheme`; `light dark` follows the reader's setting."""
     font: str
     layout: int
     """0, 1 or 2."""

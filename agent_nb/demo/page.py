@@ -1,4 +1,4 @@
-"""The page for a brief, and the one improvement made to it afterwards."""
+"""The page for a brief, and the one improvement that follows it."""
 
 from collections.abc import Callable
 
@@ -22,24 +22,24 @@ _BUILDERS: dict[Kind, Callable[[Brief, Look, str], Html]] = {
 
 
 def build_page(brief: Brief, look: Look, found: str = "") -> str:
-    """A complete page. `found` is a line that a tool gave for it."""
+    """A complete page. `found` is a line to show from a tool's result."""
     return str(_BUILDERS[brief.kind](brief, look, found))
 
 
 def improvement(brief: Brief) -> tuple[str, str]:
-    """The text to replace and its replacement: a line at the top that catches the eye."""
-    words = {
+    """The text to replace and its replacement, which adds an eye-catching line at the top."""
+    notice = {
         "landing": brief.trade.notice,
         "dashboard": insight(brief) if brief.kind == "dashboard" else "",
         "form": "One minute, no account, nothing to remember.",
         "article": "In a hurry? Read the first line of each part.",
         "game": "Keys or fingers, both work.",
     }[brief.kind]
-    return "<main>", fill('<main>\n<p class="notice">{{words}}</p>', words=words)
+    return "<main>", fill('<main>\n<p class="notice">{{notice}}</p>', notice=notice)
 
 
 def describe(brief: Brief) -> str:
-    """The page in a few words: `a landing page with opening hours and contact`."""
+    """A short description of the page: `a landing page with opening hours and contact`."""
     named = {
         "landing": "a landing page",
         "dashboard": "a dashboard with a chart",

@@ -1,11 +1,11 @@
-"""The provider: plays the steps of one turn, in fragments, at the pace of a fast model."""
+"""The provider of `demo:`: plays the actions of one turn in fragments, at the pace of a fast model."""
 
 import json
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 
 from agent_nb._base.model_name import DEMO
-from agent_nb.demo.script import Call, Say, Step, Think, next_turn
+from agent_nb.demo.script import Action, Call, Say, Think, next_turn
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, VirtualClock
@@ -18,28 +18,28 @@ THINKING, SAYING, WRITING = 0.0045, 0.003, 0.0008
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 800
 
-# Up to 24 characters, ending behind white space where there is some: about how vendors cut.
+# Up to 24 characters, ending after white space if there is any: much like the fragments of vendors.
 _FRAGMENT = re.compile(r".{1,23}(?:\s|$)|.{1,24}", re.DOTALL)
 
 
 class DemoProvider:
-    """The offline scripted model. `pace` scales its speed: 1 like a fast model, 0 without waiting."""
+    """The offline scripted model. With `pace` 1 it is as fast as a fast model, with 0 it does not wait."""
 
     def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
         self.name = f"{DEMO}:{model}"
         self._pace = check_pace(pace)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        steps = next_turn(request)
+        actions = next_turn(request)
         assembler = Assembler()
         turn = sum(message.role == "assistant" for message in request.messages) + 1
         await request.clock.sleep(FIRST_FRAGMENT)
-        for place, step in enumerate(steps, start=1):
-            for piece, seconds in _pieces(step, assembler, f"demo_{turn}_{place}"):
+        for place, action in enumerate(actions, start=1):
+            for piece, seconds in _pieces(action, assembler, f"demo_{turn}_{place}"):
                 yield piece
                 await request.clock.sleep(seconds)
         yield assembler.turn(
-            stop="tool_use" if assembler.has_calls else "end_turn", usage=_usage(request, steps), model=DEMO
+            stop="tool_use" if assembler.has_calls else "end_turn", usage=_usage(request, actions), model=DEMO
         )
 
     def new_clock(self) -> VirtualClock:
@@ -49,9 +49,9 @@ class DemoProvider:
         """Holds nothing open."""
 
 
-def _pieces(step: Step, assembler: Assembler, call_id: str) -> Iterator[tuple[Piece, float]]:
-    """The pieces of a step, each with the seconds it takes."""
-    match step:
+def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tuple[Piece, float]]:
+    """The pieces of a action, each with its duration in seconds."""
+    match action:
         case Think(text):
             yield from _fragments(text, assembler.thinking, THINKING)
         case Say(text):
@@ -66,17 +66,17 @@ def _fragments(text: str, emit: Callable[[str], Piece], pace: float) -> Iterator
     return ((emit(part), round(len(part) * pace, 4)) for part in _FRAGMENT.findall(text))
 
 
-def _usage(request: Request, steps: tuple[Step, ...]) -> Usage:
+def _usage(request: Request, actions: tuple[Action, ...]) -> Usage:
     sent = (
         len(request.system) + sum(map(_message_size, request.messages)) + sum(map(_tool_size, request.tools))
     )
-    thought = sum(len(step.text) for step in steps if isinstance(step, Think))
-    said = sum(len(step.text) for step in steps if isinstance(step, Say))
-    called = sum(len(json.dumps(step.arguments)) for step in steps if isinstance(step, Call))
+    thinking = sum(len(action.text) for action in actions if isinstance(action, Think))
+    text = sum(len(action.text) for action in actions if isinstance(action, Say))
+    calls = sum(len(json.dumps(action.arguments)) for action in actions if isinstance(action, Call))
     return Usage(
         input=sent // CHARACTERS_PER_TOKEN,
-        output=(thought + said + called) // CHARACTERS_PER_TOKEN,
-        reasoning=thought // CHARACTERS_PER_TOKEN,
+        output=(thinking + text + calls) // CHARACTERS_PER_TOKEN,
+        reasoning=thinking // CHARACTERS_PER_TOKEN,
     )
 
 

@@ -1,4 +1,4 @@
-"""Makes arguments for a tool that the demo model has never seen, from its JSON schema alone."""
+"""Makes up arguments for any tool from its JSON schema."""
 
 import math
 import re
@@ -22,11 +22,11 @@ _DEEPEST = 8
 
 
 class UnfillableError(ValueError):
-    """No value could be made that the schema is sure to accept."""
+    """No value is sure to fit the schema."""
 
 
 def sample_arguments(tool: ToolSpec, brief: Brief) -> Json | None:
-    """Arguments with the required fields only; None when the schema asks for more than can be guessed."""
+    """Values for the required arguments; None if they cannot be guessed from the schema."""
     try:
         made = _Maker(tool.schema, brief).value(tool.schema, "", 0)
     except UnfillableError:
@@ -39,7 +39,7 @@ class _Maker:
         self._root, self._brief = root, brief
 
     def value(self, schema: Any, name: str, depth: int) -> Any:
-        """A value for `schema`, the field called `name`."""
+        """A value for a field with this schema and name."""
         if depth > _DEEPEST:
             raise UnfillableError
         if not isinstance(schema, dict):
@@ -93,13 +93,13 @@ class _Maker:
 
     def _string(self, schema: Json, name: str) -> str:
         shortest, longest = int(schema.get("minLength", 0)), int(schema.get("maxLength", 10_000))
-        for candidate in self._words(schema, name):
+        for candidate in self._candidates(schema, name):
             text = candidate.ljust(shortest, ".")[:longest].strip() or candidate[:longest]
             if shortest <= len(text) <= longest and _matches(schema.get("pattern"), text):
                 return text
         raise UnfillableError
 
-    def _words(self, schema: Json, name: str) -> list[str]:
+    def _candidates(self, schema: Json, name: str) -> list[str]:
         if schema.get("format") in _FORMATS:
             return [_FORMATS[schema["format"]]]
         brief = self._brief
@@ -115,7 +115,7 @@ class _Maker:
 
 
 def _number(schema: Json, step: float) -> float:
-    """The smallest allowed number, or 1 when there is no lower bound."""
+    """The smallest number allowed, or 1 if there is no lower bound."""
     low = schema.get("minimum")
     if isinstance(above := schema.get("exclusiveMinimum"), int | float) and not isinstance(above, bool):
         low = max(above + step, low if low is not None else -math.inf)

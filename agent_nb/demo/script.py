@@ -1,6 +1,6 @@
-"""The script: which steps the demo model takes next, read from the conversation alone.
+"""The script of the demo model: its next actions, decided by the request alone.
 
-Every tool is called at most once or twice for a prompt, so that no error can make it go round in circles.
+Every tool is called at most twice for a prompt, so that errors cannot cause an endless loop.
 """
 
 import contextlib
@@ -13,9 +13,9 @@ from agent_nb._base.wire import Json
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief, shortened
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, READ, Conversation, Use, read_conversation
+from agent_nb.demo.images import main_hue
 from agent_nb.demo.look import choose_look
 from agent_nb.demo.page import build_page, describe, improvement
-from agent_nb.demo.pictures import main_hue
 from agent_nb.demo.samples import sample_arguments
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
@@ -45,25 +45,25 @@ class Call:
     arguments: Json
 
 
-Step = Think | Say | Call
+Action = Think | Say | Call
 Tools = Mapping[str, ToolSpec]
 
 
-def next_turn(request: Request) -> tuple[Step, ...]:
-    """The steps of the turn that follows these messages."""
+def next_turn(request: Request) -> tuple[Action, ...]:
+    """The actions of the turn that answers this request."""
     talk = read_conversation(request)
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant)
     if talk.earlier and not asks_for_a_page(talk.prompt):
-        steps = _change(talk, tools, brief)
-        if steps is not None:
-            return tuple(steps)
+        actions = _change(talk, tools, brief)
+        if actions is not None:
+            return tuple(actions)
     return tuple(_build(talk, tools, brief))
 
 
-def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Step]:
-    """A page from nothing: own tools first, then the page, one improvement, a summary."""
-    thoughts: list[Step] = [] if talk.uses else [Think(_thoughts(talk, brief))]
+def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
+    """Builds a new page: own tools first, then the page, one improvement, a summary."""
+    thoughts: list[Action] = [] if talk.uses else [Think(_thoughts(talk, brief))]
     if not talk.uses and (calls := _own_calls(talk, tools, brief)):
         names = _listed([f"`{call.name}`" for call in calls])
         return [*thoughts, Say(f"First I ask your own {names}.\n"), *calls]
@@ -78,20 +78,20 @@ def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Step]:
         return [*thoughts, Say(f"{LABEL}\n\n{_fenced(page)}\n\n**{brief.name}**: {describe(brief)}.\n")]
     if EDIT in tools and not edited:
         old, new = improvement(brief)
-        said = "The page stands. One touch more: a line at the top that catches the eye.\n"
-        return [Say(said), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
+        opening = "The page stands. One touch more: a line at the top that catches the eye.\n"
+        return [Say(opening), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
     return [Say(_summary(talk, brief))]
 
 
-def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Step] | None:
-    """A change to the page there is; None when it cannot be had, so that a new one must be built."""
+def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | None:
+    """Changes the current page; None if that is impossible, and a new one must be built."""
     edits, reads = talk.called(EDIT), talk.called(READ)
     failed = bool(edits) and not any(use.ok for use in edits)
     page = talk.page_read or talk.page
-    thoughts: list[Step] = [] if talk.uses else [Think(_second_thoughts(talk))]
+    thoughts: list[Action] = [] if talk.uses else [Think(_second_thoughts(talk))]
     if (page is None or failed) and not reads and READ in tools:
-        said = "Let me look at the page as it stands.\n"
-        return [*thoughts, Say(said), Call(READ, {"path": talk.path})]
+        opening = "Let me look at the page as it stands.\n"
+        return [*thoughts, Say(opening), Call(READ, {"path": talk.path})]
     changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
     if page is None or not changes or talk.called(CREATE):
         return None
@@ -118,7 +118,7 @@ def _own_uses(talk: Conversation) -> list[Use]:
 
 
 def _found(talk: Conversation) -> str:
-    """What own tools gave, where it is a short text."""
+    """The results of own tools, where they are short."""
     lines = []
     for use in _own_uses(talk):
         first = use.result.text.strip().partition("\n")[0] if use.ok and use.result else ""
@@ -128,11 +128,13 @@ def _found(talk: Conversation) -> str:
 
 
 def _heard(talk: Conversation) -> str:
-    """A word about each own tool's answer."""
-    said = []
+    """A sentence about each result of an own tool."""
+    sentences = []
     for use in _own_uses(talk):
-        said.append(f"`{use.call.name}` has answered; I put it on the page." if use.ok else _failure(use))
-    return " ".join([*said, ""])
+        sentences.append(
+            f"`{use.call.name}` has answered; I put it on the page." if use.ok else _failure(use)
+        )
+    return " ".join([*sentences, ""])
 
 
 def _failure(use: Use) -> str:
@@ -140,7 +142,7 @@ def _failure(use: Use) -> str:
 
 
 def _why(use: Use) -> str:
-    """The words of an error result, which is JSON with an `error` in it."""
+    """The message of an error result, which is JSON with the key `error`."""
     text = use.result.text if use.result else ""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         text = str(json.loads(text)["error"])
@@ -150,10 +152,10 @@ def _why(use: Use) -> str:
 def _thoughts(talk: Conversation, brief: Brief) -> str:
     asked = shortened(" ".join(talk.prompt.split()), 90) or "nothing in particular"
     where = f" {brief.where}" if brief.where else ""
-    pictures = f" {_pictures(talk)} I can only take a colour from it." if talk.images else ""
+    images = f" {_images(talk)} I can only take a colour from it." if talk.images else ""
     return (
         f"I am the offline demo model, so I look for words I know in “{asked}”. I find {describe(brief)}, about "
-        f"{brief.phrase}{where}.{pictures} I will call it “{brief.name}”, put the styles first so that it can be "
+        f"{brief.phrase}{where}.{images} I will call it “{brief.name}”, put the styles first so that it can be "
         "watched while it grows, and then go from top to bottom."
     )
 
@@ -170,7 +172,7 @@ def _intention(changes: list[Change]) -> str:
     return f"{len(changes)} exact replacement{'s' if len(changes) > 1 else ''}, and nothing else.\n"
 
 
-def _pictures(talk: Conversation) -> str:
+def _images(talk: Conversation) -> str:
     count = len(talk.images)
     return f"You gave me {count} picture{'s' if count > 1 else ''}."
 
@@ -186,7 +188,7 @@ def _summary(talk: Conversation, brief: Brief) -> str:
             else f"Called once each: {_listed(own)}."
         )
     if talk.images:
-        items.append(f"{_pictures(talk)} I looked at colours only.")
+        items.append(f"{_images(talk)} I looked at colours only.")
     items.append(NEXT)
     return LABEL + "\n\n" + "\n".join(f"- {item}" for item in items) + "\n"
 
@@ -198,7 +200,7 @@ def _change_summary(talk: Conversation, changes: list[Change], *, done: bool) ->
 
 
 def _items(changes: list[Change]) -> str:
-    return "\n".join(f"- {change.words}" for change in changes if change.words)
+    return "\n".join(f"- {change.summary}" for change in changes if change.summary)
 
 
 def _fenced(page: str) -> str:

@@ -1,4 +1,4 @@
-"""The sections a page may have: opening hours, prices, contact and so on, as HTML."""
+"""The sections of a page as HTML: opening hours, prices, contact and so on."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,7 +20,7 @@ TITLES = {
 
 
 def section(name: str, brief: Brief) -> Html:
-    """One section with its heading; its id is its name."""
+    """A section with its heading. The id of the element is the name of the section."""
     return fill(
         '<section class="row" id="{{id}}">\n<h2>{{title}}</h2>\n<div>\n{{body}}\n</div>\n</section>',
         id=name,
@@ -72,8 +72,8 @@ def _testimonials(brief: Brief) -> Html:
         ("I came for five minutes and stayed for an hour.", "A first visit"),
         (f"{brief.name} remembers what you asked last time.", "A regular"),
     )
-    card = "<figure><p>“{{words}}”</p><figcaption>{{who}}</figcaption></figure>"
-    body = joined(fill(card, words=words, who=who) for words, who in quotes)
+    card = "<figure><p>“{{quote}}”</p><figcaption>{{who}}</figcaption></figure>"
+    body = joined(fill(card, quote=quote, who=who) for quote, who in quotes)
     return Html(
         f'<div class="cards">\n{body}\n</div>\n<p class="small">Sample quotes: put real ones in their place.</p>'
     )

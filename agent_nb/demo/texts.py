@@ -1,4 +1,4 @@
-"""The texts of the pages folder: templates, and what a bakery, a survey or anything else says about itself."""
+"""Loads the pages folder: templates, and the copy for bakeries, surveys and everything else."""
 
 import re
 import tomllib
@@ -11,11 +11,11 @@ _PAGES = files(__package__) / "pages"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trade:
-    """A line of business and its copy (`trades.toml`)."""
+    """A line of business and its copy, from `trades.toml`."""
 
     key: str
-    words: str
-    """A pattern that its subjects match; empty for the general one, which is last."""
+    pattern: str
+    """A pattern for its subjects; empty for the general trade, which is the last."""
     art: str
     font: str
     hue: int | None = None
@@ -31,23 +31,27 @@ class Trade:
     hours: list[list[str]]
     caption: str = "Drawn in code, for want of a camera."
 
+    @property
+    def is_general(self) -> bool:
+        return not self.pattern
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purpose:
-    """What a form is for (`forms.toml`)."""
+    """What a form is for, from `forms.toml`."""
 
     key: str
-    words: str
+    pattern: str
     title: str
     lede: str
     action: str
     fields: list[list[str]]
-    """Label, type, and a hint or the options separated by `|`."""
+    """Label, type, and a hint or the choices separated by `|`."""
 
 
 @cache
 def template(name: str) -> str:
-    """The text of a file of the pages folder."""
+    """The text of a file in the pages folder."""
     return (_PAGES / name).read_text(encoding="utf-8")
 
 
@@ -62,13 +66,13 @@ def purposes() -> tuple[Purpose, ...]:
 
 
 def trade_of(subject: str) -> Trade:
-    """The first trade a subject belongs to; the last, which has no words, fits all."""
-    return next(trade for trade in trades() if _fits(trade.words, subject))
+    """The first trade that fits the subject; the last one fits everything."""
+    return next(trade for trade in trades() if _fits(trade.pattern, subject))
 
 
 def purpose_of(prompt: str) -> Purpose:
-    return next(purpose for purpose in purposes() if _fits(purpose.words, prompt))
+    return next(purpose for purpose in purposes() if _fits(purpose.pattern, prompt))
 
 
-def _fits(words: str, text: str) -> bool:
-    return not words or re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) is not None
+def _fits(pattern: str, text: str) -> bool:
+    return not pattern or re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE) is not None
