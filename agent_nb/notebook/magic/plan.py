@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,34 +70,89 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     prompt = await _read_prompt(session, options, cell, cassette)
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
-    note, prepared = "", list[Prepared]()
-    agent = await asyncio.to_thread(_replaying, session, options, cassette, pace)
-    if agent is not None:
-        prepared = agent.prepare_variants(prompt.text, images=prompt.images, base=base)
-        if not await asyncio.to_thread(cassette.matches, prepared, options.variants):
-            agent = None
-    if agent is None:
-        names, note = choose_models(session, cassette.named_models)
-        for model_name in names:
-            cassette.check_network(model_name)
-        models = await asyncio.to_thread(_providers, session, options, names, pace)
-        agent = _agent(session, options, models[0])
+    request = _Request(
+        session=session, options=options, base=base, prompt=prompt, cassette=cassette, pace=pace
+    )
+    if replayed := await asyncio.to_thread(request.replay):
+        return replayed
+    return await asyncio.to_thread(request.ask)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What a cell asks, before it is known whether its cassette or a model answers."""
+
+    session: Session
+    options: Options
+    base: Run | None
+    prompt: Described
+    cassette: CassettePlan
+    pace: float
+
+    def replay(self) -> Plan | None:
+        """Plays the cassette, if there is one for this request. Needs no key and no client."""
+        provider = self.cassette.provider(self.pace)
+        if provider is None:
+            return None
+        agent = self._agent(provider)
+        prepared = agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base)
+        return self._plan(agent, prepared) if self.cassette.matches(prepared, self.options.variants) else None
+
+    def ask(self) -> Plan:
+        """Asks the models, and records them if the cell is to do so."""
+        cassette = self.cassette
+        names, note = choose_models(self.session, cassette.named_models)
+        for name in names:
+            cassette.check_network(name)
+        models = self._models(names)
+        agent = self._agent(models[0])
         if cassette.mode == "record":
             agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder)
         prepared = agent.prepare_variants(
-            prompt.text, models=models, variants=options.variants, images=prompt.images, base=base
+            self.prompt.text,
+            models=models,
+            variants=self.options.variants,
+            images=self.prompt.images,
+            base=self.base,
         )
-    plan = Plan(
-        name=name,
-        agent=agent,
-        prompt=prompt.text,
-        images=prompt.images,
-        base=base,
-        prepared=tuple(prepared),
-        key="",
-        note="\n".join(filter(None, (note, _masked_note(prompt.masked)))),
-    )
-    return replace(plan, key=_key(plan))
+        return self._plan(agent, prepared, note)
+
+    def _models(self, names: Sequence[str]) -> list[Provider]:
+        if self.options.pace is not None and not any(is_demo(name) for name in names):
+            raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
+        effort = self.options.effort or self.session.defaults.effort or None
+        demo_options: dict[str, Any] = {"pace": self.pace}
+        return [model(name, effort=effort, **(demo_options if is_demo(name) else {})) for name in names]
+
+    def _agent(self, provider: Provider) -> Agent:
+        options, defaults = self.options, self.session.defaults
+        limits = Limits(
+            steps=options.steps or defaults.steps,
+            seconds=options.seconds or defaults.seconds,
+            usd=options.budget or defaults.budget,
+        )
+        system = find_system(options.system, self.session.namespace, self.session.home)
+        agent = Agent(
+            provider,
+            tools=_tools(options.tools, self.session.namespace),
+            system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
+            limits=limits,
+            approve=options.approve or defaults.approve,
+        )
+        return agent.with_stack(options.stack) if options.stack else agent
+
+    def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:
+        plan = Plan(
+            name=self.options.name,
+            agent=agent,
+            prompt=self.prompt.text,
+            images=self.prompt.images,
+            base=self.base,
+            prepared=tuple(prepared),
+            key="",
+            note="\n".join(filter(None, (note, _masked_note(self.prompt.masked)))),
+        )
+        return replace(plan, key=_key(plan))
 
 
 async def _read_prompt(session: Session, options: Options, cell: str, cassette: CassettePlan) -> Described:
@@ -162,42 +217,11 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
 
 
-def _replaying(session: Session, options: Options, cassette: CassettePlan, pace: float) -> Agent | None:
-    """An agent that plays the cassette, if there is one. It needs no key and no client."""
-    provider = cassette.provider(pace)
-    return _agent(session, options, provider) if provider else None
-
-
-def _providers(session: Session, options: Options, names: Sequence[str], pace: float) -> tuple[Provider, ...]:
-    effort = options.effort or session.defaults.effort or None
-    if options.pace is not None and not any(is_demo(name) for name in names):
-        raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
-    paced: dict[str, Any] = {"pace": pace}
-    return tuple(model(name, effort=effort, **(paced if is_demo(name) else {})) for name in names)
-
-
-def _agent(session: Session, options: Options, provider: Provider) -> Agent:
-    limits = Limits(
-        steps=options.steps or session.defaults.steps,
-        seconds=options.seconds or session.defaults.seconds,
-        usd=options.budget or session.defaults.budget,
-    )
-    system = find_system(options.system, session.namespace, session.home)
-    instructions = "\n\n".join(text for text in (session.defaults.instructions, system) if text)
-    agent = Agent(
-        provider,
-        tools=_tools(session, options.tools),
-        system=instructions or None,
-        limits=limits,
-        approve=options.approve or session.defaults.approve,
-    )
-    return agent.with_stack(options.stack) if options.stack else agent
-
-
-def _tools(session: Session, names: Iterable[str]) -> Toolbox:
+def _tools(names: Iterable[str], namespace: Mapping[str, Any]) -> Toolbox:
+    """The built-in tools and those in these variables."""
     tools: list[Tool | Callable[..., Any]] = []
     for name in names:
-        value = lookup(name, session.namespace)
+        value = lookup(name, namespace)
         if not callable(value):
             raise UsageError(
                 f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
