@@ -253,8 +253,8 @@ class ReplayedTools(ToolRunner):
         )
         error = ToolError(output.summary or text, code=code, hint=data.get("hint", "")) if code else None
         self._finished(moment.call, seconds, output, error)
-        told = data.get("told_code", code)
-        return ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=told)
+        code_for_model = data.get("told_code", code)
+        return ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=code_for_model)
 
     def _pay(self, moment: ToolMoment) -> None:
         """Charges what the call cost when it was recorded."""

@@ -168,16 +168,16 @@ class Recorder:
         """What the person saw of a call that is not repeated; its text follows with the message."""
         if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED", "STOPPED"):
             return {}
-        told: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
-        return {**told, "outputs": list(event.outputs)}
+        shown: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
+        return {**shown, "outputs": list(event.outputs)}
 
     def _keep_results(self, results: list[ToolResult]) -> None:
         """Adds the results that the model received to the calls that are not repeated."""
-        told = dict(zip(self._calls, results, strict=False))
+        by_call = dict(zip(self._calls, results, strict=False))
         moments = self._turns[-1][1]
         for place, moment in enumerate(moments):
-            if moment.what == "finished" and "text" in moment.data and moment.call in told:
-                result = told[moment.call]
+            if moment.what == "finished" and "text" in moment.data and moment.call in by_call:
+                result = by_call[moment.call]
                 data = {**moment.data, "text": result.text, "images": to_wire(result.images)}
                 if result.code != moment.data["code"]:
                     data["told_code"] = result.code

@@ -33,11 +33,11 @@ class Prepared:
     playback: "Playback | None" = None
     """What plays the run, if it is a replay."""
     record: "Callable[[Sequence[Prepared]], Sequence[Recorder]] | None" = None
-    """Opens a recording for variants that are about to start; gives a recorder for each."""
+    """Opens a recording for variants that are about to start; returns a recorder for each."""
 
     @property
     def system(self) -> str:
-        """The system text."""
+        """The system text that is sent."""
         return self.config.system
 
     @property
