@@ -12,7 +12,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 import agent_nb
-from agent_nb import Files, Run
+from agent_nb import Files, Prepared, Run
 from agent_nb.agent import Agent
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
@@ -36,6 +36,7 @@ def reference() -> str:
         ("Models", _models()),
         ("Python names", _names()),
         ("`Agent`", _members(Agent)),
+        ("`Prepared`", _members(Prepared, fields=False)),
         ("`Run`", _members(Run)),
         ("`Files`", _members(Files)),
     ]
@@ -89,8 +90,8 @@ def _names() -> str:
     return _table(("name", "meaning"), rows)
 
 
-def _members(kind: type) -> str:
-    rows = _fields(kind)
+def _members(kind: type, *, fields: bool = True) -> str:
+    rows = _fields(kind) if fields else []
     for name, member in sorted(vars(kind).items()):
         is_member = inspect.isfunction(member) or isinstance(member, property | cached_property)
         if is_member and not name.startswith("_") and (meaning := _first_line(member)):
