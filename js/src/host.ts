@@ -1,9 +1,9 @@
 // Finds the outputs of runs on the page and mounts the live interface over them.
 //
-// An output is plain HTML whose outer element carries `data-anb-run`. It is the frozen form: a shadow root hides it
-// without touching it, and gives it back when the interface goes. JupyterLab draws an output again inside the same
-// node; the shadow root is on that node, so that the interface stays when the frozen result takes the first frame's
-// place, with all that was scrolled to and typed.
+// An output is plain HTML, the frozen form; its outer element carries `data-anb-run`. A shadow root hides it without
+// changing it, and shows it again when the interface is unmounted. JupyterLab redraws an output inside the same node.
+// The shadow root is on that node, so the interface keeps its scroll positions and inputs when the frozen result
+// replaces the first frame.
 
 import { claim, release } from "./claims.ts";
 import type { RunEntry, Runs } from "./runs.ts";
@@ -11,40 +11,40 @@ import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices } from "./ui.ts";
 import { createApp } from "./view/app.ts";
 
-const MARK = "data-anb-run";
-/** On the output of a run under way: which run, because the same cell may be running in another notebook. */
-const SESSION = "data-anb-session";
-/** On the frozen result: how it came out, because another notebook may have run the same cell. */
-const OUTCOME = "data-anb-outcome";
-/** Lumino would take keys typed here for the notebook's shortcuts. */
+const KEY = "data-anb-run";
+/** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
+const ID = "data-anb-session";
+/** The run's digest, on the frozen result: another notebook may have run the same cell. */
+const DIGEST = "data-anb-outcome";
+/** Without it, Lumino would take keys typed here for the notebook's shortcuts. */
 const KEEP_KEYS = "data-lm-suppress-shortcuts";
 
 interface Mount {
 	run: RunEntry;
-	/** The session it shows. */
-	session: string;
-	/** What carries the shadow root. */
+	/** The id of the run that it shows. */
+	id: string;
+	/** The element that has the shadow root. */
 	surface: Element;
 	choices: Choices;
 	abort: AbortController;
-	/** Puts back the frames of the frozen form. */
-	thaw: () => void;
+	/** Puts the frames of the frozen form back. */
+	restoreFrames: () => void;
 }
 
 export class Host {
 	readonly #runs: Runs;
 	readonly #mounts = new Map<Element, Mount>();
-	/** Outputs whose run has not been heard of. */
+	/** Outputs whose run has not arrived yet. */
 	readonly #waiting = new Set<Element>();
-	/** Views that were asked for before there was a run. */
+	/** Widget views that were opened before there was a run. */
 	readonly #views = new Set<Element>();
-	/** Sessions that have, or had, a place on the page. */
+	/** Ids of runs that are, or were, mounted. */
 	readonly #placed = new Set<string>();
-	/** Outputs whose run was followed by another: they stay as they are. */
+	/** Outputs whose run was replaced by a newer one: they stay frozen. */
 	readonly #past = new WeakSet<Element>();
-	/** What was chosen last in each run: an output that comes back goes on from it. */
+	/** The last choices in each run, for an output that comes back. */
 	readonly #choices = new Map<string, Choices>();
-	/** True once the kernel is gone: outputs that come now are another's. */
+	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
 
 	constructor(runs: Runs) {
@@ -52,18 +52,18 @@ export class Host {
 		runs.onRun = (run) => this.#onRun(run);
 	}
 
-	/** Mounts over every output that is there or comes, until `signal` is aborted. */
+	/** Mounts over every output, also those that appear later, until `signal` is aborted. */
 	watch(signal: AbortSignal): void {
 		const observer = new MutationObserver((records) => this.#onMutations(records));
 		observer.observe(document.documentElement, { childList: true, subtree: true });
-		for (const element of document.querySelectorAll(`[${MARK}]`)) this.#found(element);
+		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {
 			observer.disconnect();
 			for (const element of [...this.#mounts.keys()]) this.unmount(element);
 		});
 	}
 
-	/** Shows the newest run in a view, as soon as there is one. The view goes by `unmount` alone. */
+	/** Shows the newest run in a widget view, as soon as there is one, until `unmount` is called with the view. */
 	show(view: Element): void {
 		const { latest } = this.#runs;
 		if (latest) this.mount(view, latest);
@@ -72,10 +72,10 @@ export class Host {
 
 	mount(element: Element, run: RunEntry): void {
 		const surface = surfaceOf(element);
-		const [known, there] = this.#on(surface) ?? [];
-		if (known && known !== element && there?.run === run) {
+		const [known, mounted] = this.#mountOn(surface) ?? [];
+		if (known && known !== element && mounted?.run === run) {
 			this.#mounts.delete(known);
-			this.#mounts.set(element, { ...there, thaw: takeFrames(element) });
+			this.#mounts.set(element, { ...mounted, restoreFrames: removeFrames(element) });
 			return;
 		}
 		if (known) this.unmount(known);
@@ -83,8 +83,8 @@ export class Host {
 		const choices = this.#choicesOf(run.key);
 		const app = this.#build(run, choices, abort);
 		if (!app) return;
-		const session = run.state?.id ?? "";
-		this.#mounts.set(element, { run, session, surface, choices, abort, thaw: takeFrames(element) });
+		const id = run.state?.id ?? "";
+		this.#mounts.set(element, { run, id, surface, choices, abort, restoreFrames: removeFrames(element) });
 		run.hello();
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
@@ -92,7 +92,7 @@ export class Host {
 		surface.setAttribute(KEEP_KEYS, "true");
 	}
 
-	/** The interface; null where this browser cannot draw it, so that the frozen form stays in sight. */
+	/** The interface, or null if this browser cannot draw it: then the frozen form stays visible. */
 	#build(run: RunEntry, choices: Choices, abort: AbortController): HTMLElement | null {
 		try {
 			return createApp(run, choices, abort.signal);
@@ -113,14 +113,14 @@ export class Host {
 		release(element, this);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(KEEP_KEYS);
-		mount.thaw();
+		mount.restoreFrames();
 	}
 
-	#on(surface: Element): [Element, Mount] | undefined {
+	#mountOn(surface: Element): [Element, Mount] | undefined {
 		return [...this.#mounts].find(([, mount]) => mount.surface === surface);
 	}
 
-	/** The kernel is gone: runs it was busy with show their frozen form, unless they are heard of again. */
+	/** The kernel is gone: its running cells show their frozen form, unless another batch arrives. */
 	suspend(): void {
 		this.gone = true;
 		for (const [element, { run }] of [...this.#mounts]) {
@@ -130,7 +130,7 @@ export class Host {
 		}
 	}
 
-	/** The choices made last; a copy of them where another view of the run goes on with them. */
+	/** The last choices in a run; a copy of them if another view of the run still uses them. */
 	#choicesOf(key: string): Choices {
 		const mounts = [...this.#mounts].filter(([, { run }]) => run.key === key);
 		const leaving = mounts.find(([element]) => hasLeft(element))?.[1];
@@ -147,8 +147,8 @@ export class Host {
 			removed ||= record.removedNodes.length > 0;
 			for (const node of record.addedNodes) {
 				if (!(node instanceof Element)) continue;
-				if (node.hasAttribute(MARK)) this.#found(node);
-				for (const element of node.querySelectorAll(`[${MARK}]`)) this.#found(element);
+				if (node.hasAttribute(KEY)) this.#onOutput(node);
+				for (const element of node.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 			}
 		}
 		if (!removed) return;
@@ -156,29 +156,30 @@ export class Host {
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}
 
-	#found(element: Element): void {
+	#onOutput(element: Element): void {
 		if (!element.isConnected || this.#mounts.has(element)) return;
-		const run = this.#runs.get(element.getAttribute(MARK) ?? "");
+		const run = this.#runs.get(element.getAttribute(KEY) ?? "");
 		run.hello();
-		if (!run.state || !this.#offer(element, run, !this.#placed.has(run.state.id))) this.#waiting.add(element);
+		if (!run.state || !this.#tryMount(element, run, !this.#placed.has(run.state.id)))
+			this.#waiting.add(element);
 	}
 
 	#onRun(run: RunEntry): void {
 		this.gone = false;
-		this.#leave(run);
+		this.#unmountPrevious(run);
 		if (run.state) for (const view of this.#views) this.mount(view, run);
 		if (run.state) this.#views.clear();
 		for (const element of this.#waiting) {
-			if (element.getAttribute(MARK) === run.key && element.isConnected) this.#offer(element, run, false);
+			if (element.getAttribute(KEY) === run.key && element.isConnected) this.#tryMount(element, run, false);
 		}
 	}
 
-	/** The same cell was run again, maybe a copy of it: an output of the run before is not the new one's. */
-	#leave(run: RunEntry): void {
-		const session = run.state?.id ?? "";
+	/** If the cell, or a copy of it, was run again, unmounts the outputs of the previous run. */
+	#unmountPrevious(run: RunEntry): void {
+		const id = run.state?.id ?? "";
 		for (const [element, mount] of [...this.#mounts]) {
-			if (mount.run !== run || mount.session === session) continue;
-			mount.session = session;
+			if (mount.run !== run || mount.id === id) continue;
+			mount.id = id;
 			if (shows(element, run)) {
 				run.hello();
 				continue;
@@ -189,30 +190,29 @@ export class Host {
 		}
 	}
 
-	/** Whether this is the result that takes the place of its run's first frame; what came out may be told later. */
-	#follows(element: Element, run: RunEntry): boolean {
-		const [before, mount] = this.#on(surfaceOf(element)) ?? [];
-		const session = before?.getAttribute(SESSION);
-		return run.digest === null && mount?.run === run && session === run.state?.id;
+	/** Whether this is the frozen result that replaces its run's first frame; the run's digest may arrive later. */
+	#replacesFirstFrame(element: Element, run: RunEntry): boolean {
+		const [before, mount] = this.#mountOn(surfaceOf(element)) ?? [];
+		return run.digest === null && mount?.run === run && before?.getAttribute(ID) === run.state?.id;
 	}
 
 	/**
-	 * Whether this is an older result of the same cell, saved before it was run again: after a reload the new run has
-	 * no other place. It may be another notebook's where there are several.
+	 * Whether this is an older result of the same cell, saved before the cell was run again: after a reload there is no
+	 * other output for the new run. With several notebooks on the page it may belong to another one.
 	 */
-	#precedes(element: Element, run: RunEntry): boolean {
-		const session = element.getAttribute(SESSION);
-		if (session || this.#past.has(element) || this.#placed.has(run.state?.id ?? "")) return false;
-		const alike = [...document.querySelectorAll(`[${MARK}]`)].filter(
-			(one) => one.getAttribute(MARK) === run.key,
+	#isOlderResult(element: Element, run: RunEntry): boolean {
+		if (element.hasAttribute(ID) || this.#past.has(element) || this.#placed.has(run.state?.id ?? ""))
+			return false;
+		const alike = [...document.querySelectorAll(`[${KEY}]`)].filter(
+			(one) => one.getAttribute(KEY) === run.key,
 		);
 		return document.querySelectorAll(".jp-Notebook").length < 2 && !alike.some((one) => shows(one, run));
 	}
 
-	#offer(element: Element, run: RunEntry, takeOver: boolean): boolean {
-		const session = element.getAttribute(SESSION);
-		if (!shows(element, run) && !this.#follows(element, run) && !this.#precedes(element, run)) return false;
-		if (this.gone || !claim(element, this, run.since, takeOver || Boolean(session))) return false;
+	#tryMount(element: Element, run: RunEntry, takeOver: boolean): boolean {
+		if (!shows(element, run) && !this.#replacesFirstFrame(element, run) && !this.#isOlderResult(element, run))
+			return false;
+		if (this.gone || !claim(element, this, run.since, takeOver || element.hasAttribute(ID))) return false;
 		this.#placed.add(run.state?.id ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);
@@ -220,28 +220,28 @@ export class Host {
 	}
 }
 
-/** JupyterLab's node around an output that is alone in it; elsewhere the output itself. */
+/** JupyterLab's node around the output if there is no other output in it, else the output itself. */
 function surfaceOf(element: Element): Element {
-	const around = element.hasAttribute(MARK) ? element.closest("div.jp-RenderedHTML") : null;
-	return around?.querySelectorAll(`[${MARK}]`).length === 1 ? around : element;
+	const around = element.hasAttribute(KEY) ? element.closest("div.jp-RenderedHTML") : null;
+	return around?.querySelectorAll(`[${KEY}]`).length === 1 ? around : element;
 }
 
-/** Whether an output is no longer on the page. A view may be filled before it is put there, and goes by itself. */
+/** Whether an output is no longer on the page. A widget view may be filled before it is attached. */
 function hasLeft(element: Element): boolean {
-	return !element.isConnected && element.hasAttribute(MARK);
+	return !element.isConnected && element.hasAttribute(KEY);
 }
 
-/** Whether an output is of that very run, as far as it says. */
+/** Whether an output belongs to that very run, as far as its attributes say. */
 function shows(element: Element, run: RunEntry): boolean {
-	const [session, outcome] = [element.getAttribute(SESSION), element.getAttribute(OUTCOME)];
-	return (!session || session === run.state?.id) && (!outcome || outcome === run.digest);
+	const [id, digest] = [element.getAttribute(ID), element.getAttribute(DIGEST)];
+	return (!id || id === run.state?.id) && (!digest || digest === run.digest);
 }
 
 /**
- * Takes the frozen form's frames off the page, and gives what puts them back. A browser runs the page in them even
- * where nothing of it is drawn, beside the live preview; and one that hangs there would hang the previews with it.
+ * Removes the frozen form's frames, and returns a function that puts them back. A browser runs the pages in them even
+ * when they are not drawn, and one that hangs would hang the live previews too.
  */
-function takeFrames(element: Element): () => void {
+function removeFrames(element: Element): () => void {
 	const taken = [...element.querySelectorAll("iframe")].map((frame) => {
 		const place = document.createComment("");
 		frame.replaceWith(place);

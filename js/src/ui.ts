@@ -61,7 +61,7 @@ export function resetVariant(choices: Choices): void {
 	Object.assign(choices, { file: null, version: null, rows: new Map() });
 }
 
-/** Resets the choices for a new session; tab and device stay. */
+/** Resets the choices for a new run; tab and device stay. */
 export function resetSession(choices: Choices): void {
 	const { arrangement } = loadLayout();
 	resetVariant(choices);

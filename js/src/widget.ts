@@ -7,7 +7,7 @@ import { Runs } from "./runs.ts";
 
 type Status = (sender: unknown, status: string) => void;
 
-/** What we use of anywidget's model. Each hook gets a proxy of its own, so the hub is found by its kernel. */
+/** What we use of anywidget's model. Each hook gets a proxy of its own, so the host is found by its kernel. */
 interface Model {
 	get(name: "kernel"): string;
 	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
@@ -19,27 +19,21 @@ interface Model {
 	};
 }
 
-interface Hub {
-	runs: Runs;
-	host: Host;
-}
-
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
-const hubs = new Map<string, Hub>();
+const hosts = new Map<string, Host>();
 
 function initialize({ model }: { model: Model }): () => void {
 	const kernel = model.get("kernel");
 	// The comm of a kernel that is gone throws.
 	const runs = new Runs((message) => host.gone || model.send(message));
 	const host = new Host(runs);
-	const hub = { runs, host };
 	const abort = new AbortController();
 	const receive = (content: FromKernel): void => runs.receive(content);
 	const status: Status = (_sender, name) => {
 		if (GONE.includes(name)) host.suspend();
 	};
 	const signal = model.widget_manager?.kernel?.statusChanged;
-	hubs.set(kernel, hub);
+	hosts.set(kernel, host);
 	model.on("msg:custom", receive);
 	signal?.connect(status);
 	host.watch(abort.signal);
@@ -47,15 +41,15 @@ function initialize({ model }: { model: Model }): () => void {
 		abort.abort();
 		model.off("msg:custom", receive);
 		signal?.disconnect(status);
-		if (hubs.get(kernel) === hub) hubs.delete(kernel);
+		if (hosts.get(kernel) === host) hosts.delete(kernel);
 	};
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): (() => void) | undefined {
-	const hub = hubs.get(model.get("kernel"));
-	if (!hub) return undefined;
-	hub.host.show(el);
-	return () => hub.host.unmount(el);
+	const host = hosts.get(model.get("kernel"));
+	if (!host) return undefined;
+	host.show(el);
+	return () => host.unmount(el);
 }
 
 export default { initialize, render };

@@ -1,4 +1,4 @@
-// One run on screen: builds the views once per session, then draws the newest state at most once per frame.
+// One run on screen: builds the views once per execution, then draws the newest state at most once per frame.
 
 import { h, oncePerFrame } from "../dom.ts";
 import type { RunEntry } from "../runs.ts";
@@ -46,21 +46,21 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	return element;
 }
 
-/** The frame of a session. A new session gets new views and choices, so that nothing of the previous one remains. */
+/** The frame of a run. A run with another id gets new views and choices, so that nothing of the previous one remains. */
 function createFrames(
 	context: Omit<Context, "signal">,
 	signal: AbortSignal,
 	place: (element: HTMLElement) => void,
-): (session: string) => BodyView {
+): (id: string) => BodyView {
 	let shown = "";
 	let frame: BodyView | null = null;
 	let life = new AbortController();
 	signal.addEventListener("abort", () => life.abort());
 
-	return (session) => {
-		if (frame && shown === session) return frame;
+	return (id) => {
+		if (frame && shown === id) return frame;
 		if (shown) resetSession(context.choices);
-		shown = session;
+		shown = id;
 		life.abort();
 		life = new AbortController();
 		frame = createFrame({ ...context, signal: life.signal });
