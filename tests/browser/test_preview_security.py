@@ -150,14 +150,14 @@ def test_page_cannot_move_the_notebook(stage: Stage, escape: str):
 def test_page_that_leaves_is_stopped(stage: Stage):
     stage.play(page_that("location.href = 'data:text/html,<h1>gone</h1>'; location.href = 'about:blank';"))
     stage.widget.get_by_text("Preview stopped").wait_for(timeout=10 * SECONDS)
-    assert stage.widget.get_by_text("tried to leave").is_visible()
+    assert stage.widget.get_by_text("tried to go to another address").is_visible()
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
 def test_endless_loop_is_stopped(stage: Stage):
     stage.play(page_that("setTimeout(() => { for (;;); }, 50);"))
     stage.widget.get_by_text("Preview stopped").wait_for(timeout=20 * SECONDS)
-    assert stage.widget.get_by_text("did not answer").is_visible()
+    assert stage.widget.get_by_text("did not respond").is_visible()
     stage.more(edited("index.html", 2, [[0, 99, "<h1>Calm</h1>"]]))
     stage.preview.get_by_role("heading", name="Calm").wait_for(timeout=10 * SECONDS)
     assert not stage.widget.get_by_text("Preview stopped").is_visible()
@@ -207,7 +207,7 @@ def test_flood_beside_the_port_is_stopped(stage: Stage):
             "setInterval(() => { for (let i = 0; i < 2000; i++) parent.parent.postMessage(i, '*'); }, 50);"
         )
     )
-    stage.widget.get_by_text("more messages than can be taken").wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_text("The page sent too many messages.").wait_for(timeout=20 * SECONDS)
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
@@ -239,7 +239,7 @@ def test_page_cannot_take_the_keyboard(stage: Stage):
 
 def test_page_that_grabs_the_keyboard_is_stopped(stage: Stage):
     cell = typing_beside(stage, prelude="document.hasFocus = () => true;")
-    stage.widget.get_by_text("took the keyboard").wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_text("kept taking the keyboard focus").wait_for(timeout=20 * SECONDS)
     stage.page.keyboard.type(TYPED)
     assert cell.input_value() == TYPED
 

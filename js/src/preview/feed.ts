@@ -1,24 +1,24 @@
-// Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, loads it anew
-// when its scripts changed.
+// Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, and loads it again
+// when its scripts have changed.
 
 import { Frame, type FrameEvents, type Loss } from "./frame.ts";
 import type { ConsoleEntry } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
-/** How long a hung frame is left to die: a frame made sooner would share its process, and hang with it. */
-const BURIAL = 2500;
+/** Milliseconds until a hung frame is gone: a frame created sooner would share its process, and hang with it. */
+const HUNG_FOR = 2500;
 
 export interface Page {
-	/** Another key is another page. */
+	/** Identifies the page. */
 	key: string;
 	path: string;
 	text: string;
-	/** The stream the text belongs to: while it is the same, the text only grows. Null for a finished text. */
+	/** The stream that the text belongs to: while it stays the same, the text only grows. Null for a finished text. */
 	epoch: number | null;
 	/** True while more is to come. */
 	live: boolean;
 	source: Source;
-	/** Differs whenever some file differs. */
+	/** Changes whenever a file changes. */
 	stamp: string;
 }
 
@@ -26,7 +26,7 @@ type Scroll = { x: number; y: number };
 
 export interface FeedEvents {
 	onConsole(entry: ConsoleEntry): void;
-	/** A page begins: what was told of the one before is no longer true. */
+	/** A page begins: everything reported about the previous one is void. */
 	onRestart(): void;
 	/** There is something to see. */
 	onShown(): void;
@@ -39,20 +39,20 @@ export class Feed {
 	readonly #events: FeedEvents;
 	readonly #isOpen: () => boolean;
 	#frame: Frame | null = null;
-	/** The frame before, kept on screen until the new one has something to show. */
+	/** The previous frame, which stays on screen until the new one has something to show. */
 	#old: Frame | null = null;
 	#page: Page | null = null;
 	#ready = false;
 	#resolver: Resolver | null = null;
-	/** How much of the text the frame has, and of which stream. */
+	/** How much of the text has been written to the frame, and of which stream. */
 	#fed = 0;
 	#epoch: number | null = null;
 	#closed = false;
 	#html = "";
 	#stamp = "";
-	/** The stamp of the page that hung or left; the next version gets another chance. */
+	/** The stamp of the page that had to be stopped; the next version gets another chance. */
 	#lost: string | null = null;
-	#buried = 0;
+	#hungUntil = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
 
 	/** `isOpen` says whether pages may load from any https address. */
@@ -62,7 +62,7 @@ export class Feed {
 		this.#isOpen = isOpen;
 	}
 
-	/** Has a frame ready before there is a page: making one takes longer than writing into it. */
+	/** Prepares a frame before there is a page: creating one takes longer than writing into it. */
 	warm(): void {
 		if (!this.#frame) this.#make(undefined);
 	}
@@ -76,11 +76,11 @@ export class Feed {
 		else if (this.#ready) this.#begin(undefined);
 	}
 
-	/** A fresh frame for the same page. Scripts leave traces in a window that only a new window is free of. */
+	/** Loads the page into a new frame: scripts leave traces in a window that nothing else removes. */
 	reload(keepScroll = true): void {
 		this.#lost = null;
 		clearTimeout(this.#later);
-		const wait = this.#buried - performance.now();
+		const wait = this.#hungUntil - performance.now();
 		if (wait > 0) this.#later = setTimeout(() => this.reload(), wait);
 		else if (this.#page) this.#make(keepScroll ? this.#frame?.scroll : undefined);
 	}
@@ -107,7 +107,7 @@ export class Feed {
 		this.#holder.append(frame.element);
 	}
 
-	/** There is no page any more. */
+	/** Removes the page. */
 	clear(): void {
 		if (!this.#page) return;
 		this.dispose();
@@ -125,7 +125,7 @@ export class Feed {
 	#lose(frame: Frame, why: Loss): void {
 		if (frame !== this.#frame) return;
 		this.dispose();
-		if (why === "hung") this.#buried = performance.now() + BURIAL;
+		if (why === "hung") this.#hungUntil = performance.now() + HUNG_FOR;
 		this.#lost = this.#page?.stamp ?? "";
 		this.#events.onLost(why);
 	}
@@ -156,7 +156,7 @@ export class Feed {
 
 	#advance(page: Page): void {
 		if (this.#closed && !page.live) this.#revise(page);
-		// A replay that goes back has less of the same stream.
+		// Going back in a replay leaves less of the same stream.
 		else if (this.#closed || page.epoch !== this.#epoch || page.text.length < this.#fed) this.reload();
 		else this.#append(page);
 	}
@@ -175,11 +175,11 @@ export class Feed {
 		for (const path of whole.missing) {
 			this.#events.onConsole({ level: "warn", text: `${path} is not among the files.` });
 		}
-		// Files that came after the page had asked for them.
+		// Files have arrived after the page needed them.
 		if (this.#resolver?.missing.size !== whole.missing.size) this.reload();
 	}
 
-	/** A finished page has changed, or a file it uses has. */
+	/** Shows that a finished page, or a file it uses, has changed. */
 	#revise(page: Page): void {
 		if (page.stamp === this.#stamp) return;
 		this.#stamp = page.stamp;
@@ -194,7 +194,7 @@ export class Feed {
 	}
 }
 
-/** The page with the files it uses inside it. */
+/** The page with the files that it uses inlined. */
 export function resolved(page: Page): string {
 	return new Resolver(page.source, page.path).html(page.text);
 }
@@ -208,6 +208,6 @@ function located(entry: ConsoleEntry, script: string | undefined, page: string):
 }
 
 export function scripts(html: string): string {
-	// One that never ends is found too, so that the search does not begin again inside it.
+	// Matches a script that never ends, too, so that the search does not start again inside it.
 	return (html.match(/<script\b[\s\S]*?(?:<\/script>|$)/gi) ?? []).join("\n");
 }

@@ -1,21 +1,21 @@
-// The keyboard stays where the person put it: a page that takes the focus by itself gives it back.
+// Keeps the focus where the person put it: when a page takes it by itself, it is given back.
 
-/** How long a press or Tab may be ahead of the focus it leads to: the frame is in another process. */
-const LASTS = 500;
-/** A page that takes the focus so often within so many milliseconds means to: keys would be lost on the way back. */
+/** Milliseconds between a press or Tab and the focus it causes at most; the frame is in another process. */
+const DELAY = 500;
+/** A page that takes the focus this often within this many milliseconds is stopped: keys would get lost. */
 const GRABS = 3;
 const WITHIN = 2000;
 
 /**
- * A frame takes the focus rightly when the pointer is on it, when Tab led there, or when it was pressed. The result is
- * to be called for a press, which only the frame sees; `onGrabs` is called when it has taken it again and again.
+ * A frame may take the focus when the pointer is on it, when Tab led there, or when it was pressed. Only the frame sees
+ * a press, so call the returned function for it. `onGrabs` is called when the frame keeps taking the focus.
  */
 export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrabs: () => void): () => void {
 	let last = deepest();
-	let [pressed, returned] = [-LASTS, -LASTS];
+	let [pressed, returned] = [-DELAY, -DELAY];
 	let grabs: number[] = [];
 	let tab: KeyboardEvent | null = null;
-	const recently = (time: number): boolean => performance.now() - time < LASTS;
+	const recently = (time: number): boolean => performance.now() - time < DELAY;
 
 	function remember(): void {
 		const now = deepest();
@@ -25,10 +25,10 @@ export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrab
 		if (event.key === "Tab") tab = event;
 	}
 	function onBlur(): void {
-		// An editor that indents with Tab has used it up.
+		// An editor that indents with Tab has handled it.
 		const tabbed = tab !== null && !tab.defaultPrevented && recently(tab.timeStamp);
 		if (deepest() !== frame || frame.matches(":hover") || tabbed) return;
-		// Within the event itself the browser would not listen.
+		// The browser ignores a change of focus during the event itself.
 		setTimeout(giveBack);
 	}
 	function giveBack(): void {
@@ -40,7 +40,7 @@ export function guardFocus(frame: HTMLIFrameElement, signal: AbortSignal, onGrab
 		grabs = [...grabs.filter((time) => returned - time < WITHIN), returned];
 		if (grabs.length >= GRABS) onGrabs();
 	}
-	// Moves within one shadow root, and clicks beside everything, show in the keys and the pointer alone.
+	// A move within one shadow root, or a click beside everything, fires no focus event here.
 	for (const name of ["focusin", "keyup", "pointerup"])
 		window.addEventListener(name, remember, { signal, capture: true });
 	window.addEventListener("keydown", onKey, { signal, capture: true });

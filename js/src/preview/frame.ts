@@ -1,22 +1,22 @@
 // One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
 
 import { guardFocus } from "./focus.ts";
-import { type ConsoleEntry, type Hello, heard, MOST_PER_SECOND, type ToFrame } from "./messages.ts";
+import { type ConsoleEntry, type Hello, MOST_PER_SECOND, readMessage, type ToFrame } from "./messages.ts";
 import { SANDBOX } from "./policy.ts";
 import { shellDocument } from "./shell.ts";
 
 const PIECE = 128 * 1024;
-const BEAT = 1000;
-/** Beats without an answer after which the page counts as hung. */
+const PING_EVERY = 1000;
+/** Pings without an answer after which the page counts as hung. */
 const PATIENCE = 4;
-/** Messages in a second after which the frame is stopped: our script in it sends far fewer. */
+/** Messages in a second after which the frame is stopped; its own script sends far fewer. */
 const FLOOD = 1000;
 
 /** Why a page is no longer shown. */
 export type Loss = "hung" | "left" | "flooded" | "grabbed";
 
 export interface FrameEvents {
-	/** The frame is empty and wants its page: at first, and whenever the browser has loaded it again. */
+	/** The frame is empty and needs its page: at first, and whenever the browser has reloaded it. */
 	onReady(): void;
 	/** There is something to see. */
 	onShown(): void;
@@ -30,7 +30,7 @@ export interface FrameEvents {
 export class Frame {
 	readonly element: HTMLIFrameElement;
 	readonly #events: FrameEvents;
-	// `crypto.randomUUID` is for https and localhost alone; many notebooks are read over plain http.
+	// `crypto.randomUUID` exists only on https and localhost, and many notebooks are served over plain http.
 	readonly #secret = crypto.getRandomValues(new Uint32Array(4)).join("-");
 	readonly #abort = new AbortController();
 	readonly #onPressed: () => void;
@@ -38,9 +38,9 @@ export class Frame {
 	#queue: ToFrame[] = [];
 	#writing = false;
 	#unanswered = 0;
-	/** What came in this second, and how much of it was for the person. */
-	#taken = { second: 0, all: 0, shown: 0 };
-	/** A morph was asked for, and not yet refused. */
+	/** How many messages came in this second, and how many of them were to be shown. */
+	#received = { second: 0, all: 0, shown: 0 };
+	/** A morph has been sent, and not refused yet. */
 	#morphing = false;
 	scroll = { x: 0, y: 0 };
 
@@ -55,8 +55,8 @@ export class Frame {
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
-		const beat = setInterval(() => this.#beat(), BEAT);
-		signal.addEventListener("abort", () => clearInterval(beat));
+		const timer = setInterval(() => this.#ping(), PING_EVERY);
+		signal.addEventListener("abort", () => clearInterval(timer));
 	}
 
 	dispose(): void {
@@ -66,7 +66,7 @@ export class Frame {
 		this.element.remove();
 	}
 
-	/** Adds to the page. The frame says when it has taken a piece; only then the next one goes. */
+	/** Adds to the page in pieces; each is sent once the frame has taken the one before. */
 	write(text: string): void {
 		let from = 0;
 		while (from < text.length) {
@@ -94,7 +94,7 @@ export class Frame {
 	}
 
 	#greet(event: MessageEvent): void {
-		if (!isInside(event.source as Window | null, this.element.contentWindow) || !this.#take()) return;
+		if (!isInside(event.source as Window | null, this.element.contentWindow) || !this.#count()) return;
 		const port = event.ports[0];
 		if (!port) return;
 		if ((event.data as Partial<Hello> | null)?.agent_nb_preview !== this.#secret) return;
@@ -103,12 +103,12 @@ export class Frame {
 		this.#queue = [];
 		this.#writing = false;
 		this.#unanswered = 0;
-		port.onmessage = (message: MessageEvent<unknown>) => this.#hear(message.data);
+		port.onmessage = (message: MessageEvent<unknown>) => this.#receive(message.data);
 		this.#events.onReady();
 	}
 
-	#hear(data: unknown): void {
-		const message = this.#port && this.#take() ? heard(data) : null;
+	#receive(data: unknown): void {
+		const message = this.#port && this.#count() ? readMessage(data) : null;
 		switch (message?.is) {
 			case "wrote":
 				this.#writing = false;
@@ -120,10 +120,10 @@ export class Frame {
 				this.scroll = { x: message.x, y: message.y };
 				break;
 			case "console":
-				if (this.#shows()) this.#events.onConsole(message.entry, message.script);
+				if (this.#mayShow()) this.#events.onConsole(message.entry, message.script);
 				break;
 			case "link":
-				if (this.#shows()) this.#events.onLink(message.href);
+				if (this.#mayShow()) this.#events.onLink(message.href);
 				break;
 			case "unmorphable":
 				if (this.#morphing) this.#events.onUnmorphable();
@@ -138,23 +138,23 @@ export class Frame {
 		}
 	}
 
-	/** Counts a message; false, and the end of the frame, when they are too many. */
-	#take(): boolean {
+	/** Counts a message; returns false and stops the frame when there are too many. */
+	#count(): boolean {
 		const second = Math.floor(performance.now() / 1000);
-		if (second !== this.#taken.second) this.#taken = { second, all: 0, shown: 0 };
-		if (++this.#taken.all <= FLOOD) return true;
+		if (second !== this.#received.second) this.#received = { second, all: 0, shown: 0 };
+		if (++this.#received.all <= FLOOD) return true;
 		this.#port?.close();
 		this.#port = null;
 		this.#lose("flooded");
 		return false;
 	}
 
-	/** Twice what the frame's script lets through: its seconds begin at other times. */
-	#shows(): boolean {
-		return ++this.#taken.shown <= 2 * MOST_PER_SECOND;
+	/** Whether to show one more. Allows twice the limit of the frame's script, whose seconds begin at other times. */
+	#mayShow(): boolean {
+		return ++this.#received.shown <= 2 * MOST_PER_SECOND;
 	}
 
-	#beat(): void {
+	#ping(): void {
 		if (!this.element.isConnected) return;
 		if (this.#unanswered >= PATIENCE) {
 			this.#lose("hung");
@@ -165,7 +165,7 @@ export class Frame {
 	}
 
 	#lose(why: Loss): void {
-		// A frame that the browser takes off the page says that it leaves, too.
+		// A frame that is removed from the page reports that it leaves, too.
 		if (this.element.isConnected) this.#events.onLost(why);
 	}
 
@@ -185,7 +185,7 @@ export class Frame {
 	}
 }
 
-/** Whether a window is the frame's, or of a frame in it at any depth: a page may make frames of its own. */
+/** Whether a window is the frame's, or that of a frame inside it, however deep: a page may create frames. */
 function isInside(source: Window | null, frame: Window | null): boolean {
 	let at = source;
 	while (at && at !== frame) at = at.parent === at ? null : at.parent;

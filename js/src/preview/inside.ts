@@ -1,5 +1,5 @@
-// Runs inside the preview's frame, before the generated page: writes the page as it arrives, tells what it logs
-// and throws, and keeps it in its place. The frame has an opaque origin; this is convenience, not the sandbox.
+// Runs inside the preview's frame, before the generated page: writes the page as it arrives, reports what it logs and
+// throws, and keeps it from leaving. This is for convenience; the sandbox is the frame's opaque origin and its policy.
 
 import { Idiomorph } from "idiomorph";
 import {
@@ -18,10 +18,10 @@ declare const agentNbSecret: string;
 const channel = new MessageChannel();
 const port = channel.port1;
 
-// What the page could put itself in the place of, to get at the port or at what listens here, is taken before it runs.
+// Saved before the page runs: it could replace these to get at the port or at the listeners here.
 const { apply } = Reflect;
 const post: (message: FromFrame) => void = port.postMessage.bind(port);
-const say = (message: FromFrame): void => post(message);
+const send = (message: FromFrame): void => post(message);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
 const onWindow = window.addEventListener.bind(window);
 const onDocument = document.addEventListener.bind(document);
@@ -38,61 +38,61 @@ function describe(value: unknown): string {
 }
 
 const UNSENT = "The preview sends no forms.";
-/** Lines about what the policy has blocked in one load. */
+/** Entries per load about what the policy has blocked. */
 const MOST_BLOCKED = 50;
 
 let second = 0;
-let told = 0;
+let reported = 0;
 
-/** A page that logs without end must not drown the widget: the rest of that second is left out. */
-function tell(level: ConsoleLevel, text: string, where: { line?: number; script?: string } = {}): void {
+/** Drops what exceeds the limit of a second: a page that logs without end must not flood the widget. */
+function report(level: ConsoleLevel, text: string, where: { line?: number; script?: string } = {}): void {
 	const now = Math.floor(performance.now() / 1000);
-	told = now === second ? told + 1 : 1;
+	reported = now === second ? reported + 1 : 1;
 	second = now;
-	if (told > MOST_PER_SECOND) return;
-	const shown = told === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
+	if (reported > MOST_PER_SECOND) return;
+	const shown = reported === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
 	const { line, script } = where;
-	say({ is: "console", entry: { level, text: shown, ...(line && { line }) }, ...(script && { script }) });
+	send({ is: "console", entry: { level, text: shown, ...(line && { line }) }, ...(script && { script }) });
 }
 
 function hookConsole(): void {
 	for (const level of LEVELS) {
 		const original = console[level].bind(console);
 		console[level] = (...values: unknown[]) => {
-			tell(level, values.map(describe).join(" "));
+			report(level, values.map(describe).join(" "));
 			original(...values);
 		};
 	}
 }
 
-/** What a page may call and the sandbox would refuse with an exception or in silence. */
+/** Replaces functions that the sandbox refuses with an exception, or silently. */
 function softenRefusals(): void {
-	window.alert = (text?: unknown) => tell("info", `alert: ${describe(text ?? "")}`);
+	window.alert = (text?: unknown) => report("info", `alert: ${describe(text ?? "")}`);
 	window.confirm = (text?: unknown) => {
-		tell("info", `confirm: ${describe(text ?? "")} (answered no)`);
+		report("info", `confirm: ${describe(text ?? "")} (answered no)`);
 		return false;
 	};
 	window.prompt = (text?: unknown) => {
-		tell("info", `prompt: ${describe(text ?? "")} (answered nothing)`);
+		report("info", `prompt: ${describe(text ?? "")} (answered nothing)`);
 		return null;
 	};
 	window.open = () => {
-		tell("warn", "The preview does not open windows.");
+		report("warn", "The preview does not open windows.");
 		return null;
 	};
-	// It fires no event, and a form that is refused by the policy would leave an error in place of the page.
-	HTMLFormElement.prototype.submit = () => tell("warn", UNSENT);
+	// It fires no event, and a form that the policy refuses would replace the page with an error.
+	HTMLFormElement.prototype.submit = () => report("warn", UNSENT);
 	for (const name of ["localStorage", "sessionStorage"]) {
 		Object.defineProperty(window, name, { value: memoryStorage(), configurable: true });
 	}
 }
 
-/** No policy covers these connections. A frame that the page makes has its own, which is out of reach from here. */
+/** No policy covers these connections. Frames that the page creates have their own, which cannot be removed here. */
 function removePeerConnections(): void {
 	for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(window, name);
 }
 
-/** Storage that lasts as long as the frame: an opaque origin has none of its own. */
+/** Storage that lasts as long as the frame; an opaque origin has none. */
 function memoryStorage(): Storage {
 	const items = new Map<string, string>();
 	return {
@@ -107,8 +107,8 @@ function memoryStorage(): Storage {
 	};
 }
 
-/** A page that is not looked at leaves the keyboard where it is. */
-function leaveTheFocus(): void {
+/** Keeps a page that does not have the focus from taking it. */
+function keepFocusOut(): void {
 	for (const { prototype } of [HTMLElement, SVGElement, MathMLElement]) {
 		const { focus } = prototype;
 		prototype.focus = function (options) {
@@ -118,44 +118,44 @@ function leaveTheFocus(): void {
 }
 
 const onError = (event: ErrorEvent): void => {
-	// In a written document a script's lines count from its own tag: the widget knows where that is.
+	// In a document made by `document.write`, lines count from the script's own tag. The widget knows where that is.
 	const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.text : "";
-	if (event.message) tell("error", event.message, { line: event.lineno, script });
+	if (event.message) report("error", event.message, { line: event.lineno, script });
 };
 const onRejection = (event: PromiseRejectionEvent): void =>
-	tell("error", `Unhandled ${describe(event.reason)}`);
+	report("error", `Unhandled ${describe(event.reason)}`);
 const blocked = new Set<string>();
 
-/** One line for each host and directive: a page may try the same again and again. */
+/** Reports each host and directive once: a page may retry forever. */
 function onViolation(event: SecurityPolicyViolationEvent): void {
 	const { blockedURI, effectiveDirective } = event;
 	const key = `${effectiveDirective} from ${hostOf(blockedURI)}`;
 	if (blocked.has(key) || blocked.size > MOST_BLOCKED) return;
 	blocked.add(key);
-	if (blocked.size > MOST_BLOCKED) tell("warn", "Blocked by the sandbox: more than is listed here");
-	else tell("warn", `Blocked by the sandbox: ${key} (${blockedURI})`);
+	if (blocked.size > MOST_BLOCKED) report("warn", "Blocked by the sandbox: more than is listed here");
+	else report("warn", `Blocked by the sandbox: ${key} (${blockedURI})`);
 }
 
 function hostOf(address: string): string {
 	return URL.parse(address)?.host || address;
 }
 
-/** Forms have their events; what the page does not cancel itself is not sent either. */
+/** Forms fire their events, but are not sent, even where the page does not cancel that itself. */
 function onSubmit(event: SubmitEvent): void {
 	const form = event.target;
 	if (event.defaultPrevented || !(form instanceof HTMLFormElement)) return;
 	const method = event.submitter?.getAttribute("formmethod") ?? form.getAttribute("method");
 	if (method?.toLowerCase() === "dialog") return;
 	event.preventDefault();
-	tell("info", UNSENT);
+	report("info", UNSENT);
 }
 
-const onLeave = (): void => say({ is: "leaving" });
+const onLeave = (): void => send({ is: "leaving" });
 const onPress = (event: PointerEvent): void => {
-	if (event.isTrusted) say({ is: "pressed" });
+	if (event.isTrusted) send({ is: "pressed" });
 };
 
-/** By name: a link in a drawing is another class. */
+/** Compared by name, because links in SVG are of another class. */
 const LINKS: ReadonlySet<string> = new Set(["a", "area"]);
 
 function decoded(fragment: string): string {
@@ -166,9 +166,9 @@ function decoded(fragment: string): string {
 	}
 }
 
-/** Links stay in the frame: anchors scroll, other pages are the widget's business. */
+/** Links do not leave the frame: anchors scroll, and the widget decides about the rest. */
 function onClick(event: MouseEvent): void {
-	// What the page has dealt with itself is done.
+	// The page has handled it.
 	if (event.defaultPrevented) return;
 	const path = event.composedPath().filter((node) => node instanceof Element);
 	const link = path.find((element) => LINKS.has(element.localName));
@@ -176,14 +176,14 @@ function onClick(event: MouseEvent): void {
 	if (href === null || href === undefined || href.startsWith("javascript:")) return;
 	event.preventDefault();
 	if (!href.startsWith("#")) {
-		say({ is: "link", href: href.slice(0, LONGEST) });
+		send({ is: "link", href: href.slice(0, LONGEST) });
 		return;
 	}
 	const target = href === "#" ? document.documentElement : document.getElementById(decoded(href.slice(1)));
 	target?.scrollIntoView({ behavior: "smooth" });
 }
 
-/** `document.open` forgets every listener; adding one that is there changes nothing. */
+/** Called again after `document.open`, which removes every listener; adding one twice has no effect. */
 function listen(): void {
 	onWindow("error", onError);
 	onWindow("unhandledrejection", onRejection);
@@ -196,19 +196,19 @@ function listen(): void {
 
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
 
-/** Changes the page in place, unless its scripts have changed it already: then only a fresh load is right. */
+/** Changes the page in place. If its scripts have changed it, it must be loaded again instead. */
 function morph(from: string, to: string): void {
 	const [old, next] = [parse(from), parse(to)];
 	const sameBody = old.body.isEqualNode(next.body);
 	if (!sameBody && !old.body.isEqualNode(document.body)) {
-		say({ is: "unmorphable" });
+		send({ is: "unmorphable" });
 		return;
 	}
 	Idiomorph.morph(document.head, next.head, { morphStyle: "innerHTML" });
 	if (!sameBody) Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
 }
 
-function obey(message: ToFrame): void {
+function handle(message: ToFrame): void {
 	switch (message.do) {
 		case "open":
 			document.open();
@@ -216,11 +216,11 @@ function obey(message: ToFrame): void {
 			break;
 		case "write":
 			document.write(message.text);
-			say({ is: "wrote", body: Boolean(document.body?.childNodes.length) });
+			send({ is: "wrote", body: Boolean(document.body?.childNodes.length) });
 			break;
 		case "close":
 			document.close();
-			say({ is: "wrote", body: true });
+			send({ is: "wrote", body: true });
 			break;
 		case "morph":
 			morph(message.from, message.to);
@@ -230,7 +230,7 @@ function obey(message: ToFrame): void {
 			break;
 		case "ping":
 			listen();
-			say({ is: "alive", x: window.scrollX, y: window.scrollY });
+			send({ is: "alive", x: window.scrollX, y: window.scrollY });
 			break;
 	}
 }
@@ -238,7 +238,7 @@ function obey(message: ToFrame): void {
 hookConsole();
 softenRefusals();
 removePeerConnections();
-leaveTheFocus();
+keepFocusOut();
 listen();
-port.onmessage = (event) => obey(apply(readData, event, []));
+port.onmessage = (event) => handle(apply(readData, event, []));
 window.parent.parent.postMessage({ agent_nb_preview: agentNbSecret } satisfies Hello, "*", [channel.port2]);

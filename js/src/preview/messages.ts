@@ -1,5 +1,5 @@
-// What the preview's frame and the widget say to each other, over a private port. The page lives in the same frame:
-// should it get at the port, what comes is checked, and no more of it is taken than the frame's own script would say.
+// The messages between the preview's frame and the widget, over a private port. The page runs in the same frame and
+// may get at the port, so every message is checked, and no more are accepted than the frame's own script would send.
 
 export type ToFrame =
 	| { do: "open" }
@@ -12,9 +12,9 @@ export type ToFrame =
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 export type ConsoleLevel = (typeof LEVELS)[number];
 
-/** Characters of one thing that a page logs. */
+/** Characters of one console entry. */
 export const LONGEST = 2000;
-/** Things that a page may log in a second; the rest is left out. */
+/** Console entries per second; the rest is dropped. */
 export const MOST_PER_SECOND = 100;
 
 export interface ConsoleEntry {
@@ -24,7 +24,7 @@ export interface ConsoleEntry {
 }
 
 export type FromFrame =
-	/** A piece is in; `body` once there is something to see. */
+	/** A piece has been written; `body` once there is something to see. */
 	| { is: "wrote"; body: boolean }
 	| { is: "alive"; x: number; y: number }
 	| { is: "console"; entry: ConsoleEntry; script?: string }
@@ -32,11 +32,11 @@ export type FromFrame =
 	/** The person has pressed something in the page. */
 	| { is: "pressed" }
 	| { is: "link"; href: string }
-	/** Scripts have changed the page since it was written: it must be loaded anew. */
+	/** Scripts have changed the page since it was written: it must be loaded again. */
 	| { is: "unmorphable" };
 
-/** The message, if it is one that our script in the frame would send. */
-export function heard(data: unknown): FromFrame | null {
+/** The message, or null if the frame's own script would not send it. */
+export function readMessage(data: unknown): FromFrame | null {
 	const message = (data ?? {}) as Record<string, unknown>;
 	switch (message.is) {
 		case "wrote":
@@ -44,7 +44,7 @@ export function heard(data: unknown): FromFrame | null {
 		case "alive":
 			return isNumber(message.x) && isNumber(message.y) ? { is: "alive", x: message.x, y: message.y } : null;
 		case "console":
-			return heardConsole(message);
+			return readConsole(message);
 		case "link":
 			return isShort(message.href) ? { is: "link", href: message.href } : null;
 		case "unmorphable":
@@ -56,7 +56,7 @@ export function heard(data: unknown): FromFrame | null {
 	}
 }
 
-function heardConsole({ entry, script }: Record<string, unknown>): FromFrame | null {
+function readConsole({ entry, script }: Record<string, unknown>): FromFrame | null {
 	const { level, text, line } = (entry ?? {}) as Record<string, unknown>;
 	const known = LEVELS.find((name) => name === level);
 	if (!known || !isShort(text)) return null;

@@ -8,7 +8,7 @@ type Directives = Record<string, string[]>;
 /** Never with `allow-same-origin`: a generated page must not share an origin with Jupyter. */
 export const SANDBOX = "allow-scripts allow-forms";
 
-/** Goes before anything else in a document's head. */
+/** Must come first in a document's head. */
 export const PAGE_POLICY = meta(policies.page);
 /** The same for a run with `--network`: any https address, but no frames, forms or navigation either. */
 export const NETWORK_POLICY = meta({ ...policies.page, ...opened(policies.page) });

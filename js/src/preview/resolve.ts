@@ -1,25 +1,25 @@
-// Several files as one page: relative addresses in it become the files themselves, as data URLs.
-// Blob URLs would not do: they belong to Jupyter's origin, and the frame has another.
+// Several files as one page: relative addresses in it become data URLs of the files.
+// Blob URLs would not work: they belong to Jupyter's origin, and the frame has another.
 
-/** What the resolver may ask for: a file's media type and data URL payload, or null when there is none. */
+/** Where the resolver reads files from. */
 export interface Source {
-	/** The text of a file, or its bytes as base64. */
+	/** The text of a file, or its bytes as base64; null if there is no such file. */
 	read(path: string): { media_type: string; text: string } | { media_type: string; base64: string } | null;
 }
 
-// None of these reads the same text twice: a page may be hostile, and a slow pattern stops the whole tab.
-// A tag that never ends is found too, so that the search does not begin again inside it.
+// All of these take linear time: a page may be hostile, and a slow pattern blocks the whole tab.
+// They match a tag that never ends, too, so that the search does not start again inside it.
 const TAGS = /<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?/gi;
 const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 const RELATIONS = /(\srel\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
-/** Hints to connect early: no policy covers them, and pages that load fonts from elsewhere often have them. */
+/** Hints to connect early. No policy covers them, and pages that load fonts from elsewhere often have them. */
 const HINTS = /preconnect|dns-prefetch/i;
 const SOURCE_SETS = /(\ssrcset\s*=\s*)("[^"]*"|'[^']*')/gi;
 const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
 const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(\.{1,2}\/[^"']+)\2/g;
 const MISSING = "data:,";
-/** Characters of styles and scripts inside a page: those that import each other twice double with each file. */
+/** Characters of inlined styles and scripts: files that import the next one twice double with each file. */
 const MOST_TEXT = 20_000_000;
 
 export class Resolver {
@@ -27,7 +27,7 @@ export class Resolver {
 	readonly #base: string;
 	readonly #stack: string[] = [];
 	#left = MOST_TEXT;
-	/** Paths the page asked for and nobody has written. */
+	/** Paths that the page refers to and that do not exist. */
 	readonly missing = new Set<string>();
 
 	constructor(source: Source, path: string) {
@@ -35,7 +35,7 @@ export class Resolver {
 		this.#base = path;
 	}
 
-	/** A piece of the page that ends at a tag's end, with its addresses resolved. */
+	/** Resolves the addresses in a piece of the page, which must not end inside a tag. */
 	html(piece: string): string {
 		return this.#styles(piece, this.#base).replace(TAGS, (tag) => (tag.endsWith(">") ? this.#tag(tag) : tag));
 	}
@@ -59,14 +59,14 @@ export class Resolver {
 	}
 
 	#styles(text: string, base: string): string {
-		// In the quotes it had: others might end the attribute that it stands in.
+		// Keeps its quotes: others might end the attribute it is in.
 		return text.replace(STYLE_URLS, (whole, quote = "", quoted?: string, bare?: string) => {
 			const address = this.#address((quoted ?? bare ?? "").trim(), base);
 			return address === null ? whole : `url(${quote}${address}${quote})`;
 		});
 	}
 
-	/** A data URL for a relative address; null for one that is none of ours. */
+	/** A data URL for a relative address; null for any other address. */
 	#address(address: string, base: string): string | null {
 		const path = resolvePath(address, base);
 		if (path === null) return null;
@@ -109,12 +109,12 @@ function withoutHints(tag: string): string {
 	);
 }
 
-/** `encodeURIComponent` leaves these, and they end an address in a style sheet. */
+/** Encodes what `encodeURIComponent` does not, and what would end an address in a style sheet. */
 function percent(character: string): string {
 	return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The file an address means, seen from the file `base`; null when it is not relative. */
+/** The path that a relative address in the file `base` refers to; null if it is not relative. */
 export function resolvePath(address: string, base: string): string | null {
 	if (address === "" || /^([a-z][a-z0-9+.-]*:|\/\/|#|\{)/i.test(address)) return null;
 	const clean = address.split(/[?#]/)[0] ?? "";

@@ -1,4 +1,4 @@
-// The document a preview's frame starts with, and the document that opens a page in a tab of its own.
+// The document that a preview's frame starts with, and the document of a page in a tab of its own.
 
 import inside from "./inside.ts?bundle";
 import { NETWORK_POLICY, PAGE_POLICY, SANDBOX } from "./policy.ts";
@@ -7,23 +7,23 @@ const FILL =
 	"<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>";
 
 /**
- * The shell is in a frame of its own inside a document that holds the policy, which it inherits. A page may always
- * send its own frame to another address, with data in it; only the document around the frame can forbid that.
- * `secret` lets the widget tell the shell from the page that runs in the same frame later.
+ * The shell is a frame inside a document that holds the policy, which the frame inherits. A page can always navigate
+ * its own frame to another address, with data in it; only the document around the frame can forbid that.
+ * `secret` lets the widget tell the shell from the page that later runs in the same frame.
  */
 export function shellDocument(secret: string, network: boolean): string {
 	const script = inside.replaceAll("</script", "<\\/script");
 	const shell = `<!doctype html><meta charset="utf-8"><script>"use strict";{const agentNbSecret="${secret}";${script}}</script>`;
-	// The focus belongs to the page inside, however it came here.
+	// Passes the focus on to the page inside.
 	return `${around("Page", shell, network)}<script>onfocus = () => frames[0].focus()</script>`;
 }
 
-/** A page for a tab of its own. The tab's document shares Jupyter's origin (a blob always does): the frame does not. */
+/** A page for a tab of its own. The tab's document shares Jupyter's origin, as every blob does; the frame does not. */
 export function tabDocument(title: string, html: string, network: boolean): string {
 	return around(title, html, network);
 }
 
-/** A document with nothing but the policy and a frame that must obey it. */
+/** A document that holds only the policy and a frame that is subject to it. */
 function around(title: string, html: string, network: boolean): string {
 	const name = escapeHtml(title);
 	const frame = `<iframe sandbox="${SANDBOX}" title="${name}" srcdoc="${escapeHtml(html)}"></iframe>`;

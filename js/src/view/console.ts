@@ -1,4 +1,4 @@
-// What the page has logged and thrown; the kernel is told, too.
+// What the page has logged and thrown. It is also sent to the kernel.
 
 import { h, icon } from "../dom.ts";
 import type { IconName } from "../icons.ts";
@@ -7,9 +7,9 @@ import type { Context } from "./context.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
-/** Entries in one report: the newest are kept. */
+/** Entries in one report, of which the newest are sent. */
 const MOST_REPORTED = 100;
-/** Errors, and things of any other kind, that are reported of one load: a page may log on every frame. */
+/** How many errors, and how many other entries, are reported per load: a page may log on every frame. */
 const MOST_PER_LOAD = 200;
 const LOOK: Record<ConsoleLevel, [string, IconName]> = {
 	log: ["", "right"],
@@ -26,30 +26,13 @@ export interface ConsoleView {
 	update(): void;
 }
 
-/** `onErrors` is told how many errors there are: the rest of the interface has no part in what a page logs. */
+/** `onErrors` gets the number of errors; nothing else outside of the console depends on what a page logs. */
 export function createConsole(context: Context, onErrors: (count: number) => void): ConsoleView {
 	const list = h("ul", { class: "anb-con" });
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "The page has logged nothing."));
 	const element = h("div", { class: "anb-stage plain scrolls", tabindex: 0 }, list, empty);
+	const report = createReport(context, element);
 	let [errors, others] = [0, 0];
-	let pending: ConsoleEntry[] = [];
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	context.signal.addEventListener("abort", () => {
-		clearTimeout(timer);
-		if (context.run.reporter === element) context.run.reporter = null;
-	});
-
-	function report(): void {
-		timer = undefined;
-		// One view of a run reports; when it is closed, the next that has something to tell takes over.
-		context.run.reporter ??= element;
-		const mine = context.run.reporter === element && context.run.state?.owner;
-		if (pending.length && mine) {
-			const { variant } = context.choices;
-			void context.run.command("preview_report", { variant, entries: pending });
-		}
-		pending = [];
-	}
 
 	return {
 		element,
@@ -61,11 +44,7 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 			empty.hidden = true;
 			const nth = entry.level === "error" ? ++errors : ++others;
 			if (entry.level === "error") onErrors(errors);
-			// What a page says again in a replay is no news to the kernel.
-			if (context.choices.replay || nth > MOST_PER_LOAD) return;
-			pending.push(entry);
-			if (pending.length > MOST_REPORTED) pending.shift();
-			timer ??= setTimeout(report, REPORT_AFTER);
+			if (nth <= MOST_PER_LOAD) report(entry);
 		},
 		clear() {
 			list.replaceChildren();
@@ -74,5 +53,32 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 			onErrors(0);
 		},
 		update() {},
+	};
+}
+
+/** Sends entries to the kernel, several at a time, unless another view of the run does. */
+function createReport({ run, choices, signal }: Context, view: HTMLElement): (entry: ConsoleEntry) => void {
+	let pending: ConsoleEntry[] = [];
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	signal.addEventListener("abort", () => {
+		clearTimeout(timer);
+		if (run.reporter === view) run.reporter = null;
+	});
+
+	function send(): void {
+		timer = undefined;
+		// When the view that reports is closed, the next one that has entries takes over.
+		run.reporter ??= view;
+		if (pending.length && run.reporter === view && run.state?.owner)
+			void run.command("preview_report", { variant: choices.variant, entries: pending });
+		pending = [];
+	}
+
+	return (entry) => {
+		// The kernel has had the entries of a replay before.
+		if (choices.replay) return;
+		pending.push(entry);
+		if (pending.length > MOST_REPORTED) pending.shift();
+		timer ??= setTimeout(send, REPORT_AFTER);
 	};
 }

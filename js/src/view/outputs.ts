@@ -1,4 +1,4 @@
-// What a tool shows the person: mime bundles, the richest form each has.
+// The outputs of a tool: MIME bundles, each in its richest form.
 
 import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
@@ -9,19 +9,17 @@ import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
 const LONGEST = 20_000;
 
 export function createOutputs(outputs: readonly MimeBundle[]): Node[] {
-	const pictures: Node[] = [];
+	const images: Node[] = [];
 	const rest: Node[] = [];
 	for (const bundle of outputs) {
-		const picture = createPicture(bundle);
-		if (picture) pictures.push(picture);
+		const image = createImage(bundle);
+		if (image) images.push(image);
 		else rest.push(...createOutput(bundle));
 	}
-	return pictures.length
-		? [h("div", { class: "anb-thumbs" }, ...(pictures as HTMLElement[])), ...rest]
-		: rest;
+	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...rest] : rest;
 }
 
-function createPicture(bundle: MimeBundle): HTMLElement | null {
+function createImage(bundle: MimeBundle): HTMLElement | null {
 	for (const type of ["image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"]) {
 		const data = bundle[type];
 		if (typeof data !== "string") continue;
@@ -30,7 +28,7 @@ function createPicture(bundle: MimeBundle): HTMLElement | null {
 				? `data:${type};charset=utf-8,${encodeURIComponent(data)}`
 				: `data:${type};base64,${data.replace(/\s/g, "")}`;
 		const caption = textOf(bundle["text/plain"]);
-		const image = h("img", { src: address, alt: caption || "picture", loading: "lazy" });
+		const image = h("img", { src: address, alt: caption || "image", loading: "lazy" });
 		return h(
 			"figure",
 			{ class: "anb-thumb", title: caption },

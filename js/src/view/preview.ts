@@ -1,30 +1,29 @@
-// The page itself, live in its sandboxed frame; scaled when the person wants to see it on a smaller device.
+// The page itself, live in its sandboxed frame; scaled down to show it on a smaller device.
 
 import { currentState, pageOf, prefetch } from "../actions.ts";
 import { h, icon, setText } from "../dom.ts";
-import { Feed, type FeedEvents } from "../preview/feed.ts";
+import { Feed } from "../preview/feed.ts";
 import type { Loss } from "../preview/frame.ts";
 import { resolvePath } from "../preview/resolve.ts";
 import { shownPage } from "../shown.ts";
-import type { Device } from "../ui.ts";
 import type { ConsoleView } from "./console.ts";
 import type { Context, Snapshot } from "./context.ts";
+import { createScaling } from "./scaling.ts";
 
-const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
-const MARGIN = 16;
+type Console = Pick<ConsoleView, "add" | "clear">;
 
 export interface PreviewView {
 	readonly element: HTMLElement;
 	update(snapshot: Pick<Snapshot, "state">): void;
 	reload(): void;
-	/** "390 px at 63 %", or nothing at full width. */
+	/** "390 px at 63 %", or empty at full width. */
 	scale(): string;
 }
 
-/** With a `thumbnail` width the page is laid out as wide as that and drawn as small as there is room. */
+/** With a `thumbnail` width, the page is laid out that wide and scaled down to the room there is. */
 export function createPreview(
 	context: Context,
-	console: Pick<ConsoleView, "add" | "clear">,
+	console: Console,
 	thumbnail: number | null = null,
 ): PreviewView {
 	const holder = h("div", { class: "anb-page" });
@@ -32,117 +31,96 @@ export function createPreview(
 	const empty = createEmpty();
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
-	const events: FeedEvents = {
-		onConsole: (entry) => console.add(entry),
-		onRestart: () => {
-			console.clear();
-			stopped.hide();
-		},
-		onShown: () => {
-			seen = true;
-			empty.element.hidden = true;
-		},
-		onLink: (href) => follow(href),
-		onLost: (why) => stopped.show(why),
-	};
-	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false);
-	let size = { width: 0, height: 0 };
-	let scaled = "";
-	let path: string | null = null;
-	let seen = false;
+	const scaling = createScaling(context, element, holder, thumbnail);
+	const feed = createFeed(context, console, { holder, empty, stopped });
 
 	function reload(): void {
 		stopped.hide();
 		feed.reload();
 	}
 
-	/** A link to another page of this run shows it; the rest of the web stays outside. */
-	function follow(href: string): void {
-		const target = path === null ? null : resolvePath(href, path);
-		if (target !== null && currentState(context).files.has(target)) {
-			context.choices.file = target;
-			context.choices.version = null;
-			context.redraw();
-		} else {
-			console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });
-		}
-	}
-
-	function shrink(width: number): void {
-		const scale = size.width / width;
-		holder.style.width = `${width}px`;
-		holder.style.height = `${size.height / scale}px`;
-		holder.style.transform = `scale(${scale})`;
-	}
-
-	function rescale(): void {
-		if (thumbnail !== null) {
-			if (size.width) shrink(thumbnail);
-			return;
-		}
-		const width = WIDTHS[context.choices.device];
-		element.classList.toggle("dev", width !== null);
-		if (width === null || size.width === 0) {
-			holder.removeAttribute("style");
-			scaled = "";
-			return;
-		}
-		const room = { width: size.width - 2 * MARGIN, height: size.height - 2 * MARGIN };
-		const scale = Math.min(1, room.width / width);
-		holder.style.width = `${width}px`;
-		holder.style.height = `${room.height / scale}px`;
-		holder.style.transform = `scale(${scale})`;
-		holder.style.left = `${(size.width - width * scale) / 2}px`;
-		holder.style.top = `${MARGIN}px`;
-		scaled = `${width} px at ${Math.round(scale * 100)} %`;
-	}
-
-	const observer = new ResizeObserver(([entry]) => {
-		if (!entry) return;
-		size = { width: entry.contentRect.width, height: entry.contentRect.height };
-		rescale();
-	});
-	observer.observe(element);
-	context.signal.addEventListener("abort", () => {
-		observer.disconnect();
-		feed.dispose();
-	});
-
 	return {
 		element,
 		update({ state }) {
 			const shown = shownPage(state, context.choices);
-			path = shown?.file.path ?? null;
-			// A finished page that is only being loaded needs no word.
-			empty.update(state.busy, shown !== null && (seen || !state.busy));
+			empty.update(state.busy, shown !== null);
 			stream.hidden = !shown?.live || !state.busy;
 			if (shown) feed.show(pageOf(context, shown));
-			else {
-				seen = false;
-				feed.clear();
-				if (state.busy) feed.warm();
-			}
+			else feed.clear();
+			if (!shown && state.busy) feed.warm();
 			prefetch(context);
-			rescale();
+			scaling.update();
 		},
 		reload,
-		scale: () => scaled,
+		scale: scaling.text,
 	};
 }
 
+interface Stage {
+	holder: HTMLElement;
+	empty: ReturnType<typeof createEmpty>;
+	stopped: ReturnType<typeof createStopped>;
+}
+
+/** Feeds the page into a frame, and shows what the frame reports. */
+function createFeed(context: Context, console: Console, { holder, empty, stopped }: Stage): Feed {
+	const events = {
+		onConsole: console.add,
+		onRestart() {
+			console.clear();
+			stopped.hide();
+		},
+		onShown: empty.pageSeen,
+		onLink: (href: string) => followLink(context, console, href),
+		onLost: stopped.show,
+	};
+	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false);
+	context.signal.addEventListener("abort", () => feed.dispose());
+	return feed;
+}
+
+/** A link to another page of this run shows it; other links are not followed. */
+function followLink(context: Context, console: Console, href: string): void {
+	const state = currentState(context);
+	const page = shownPage(state, context.choices);
+	const target = page && resolvePath(href, page.file.path);
+	if (target !== null && state.files.has(target)) {
+		Object.assign(context.choices, { file: target, version: null });
+		context.redraw();
+	} else {
+		console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });
+	}
+}
+
+/** What is shown until there is a page to see. */
 function createEmpty() {
 	const text = h("span");
 	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
 	const element = h("div", { class: "anb-empty" }, wire, text);
+	let seen = false;
 	return {
 		element,
-		update(busy: boolean, filled: boolean) {
-			element.hidden = filled;
+		pageSeen() {
+			seen = true;
+			element.hidden = true;
+		},
+		update(busy: boolean, hasPage: boolean) {
+			seen &&= hasPage;
+			// While a finished page loads, there is nothing to say.
+			element.hidden = hasPage && (seen || !busy);
 			setText(text, busy ? "The page appears here as it is written." : "This run left no page.");
 		},
 	};
 }
 
+const REASONS: Record<Loss, string> = {
+	hung: "The page did not respond for several seconds.",
+	left: "The page tried to go to another address.",
+	grabbed: "The page kept taking the keyboard focus.",
+	flooded: "The page sent too many messages.",
+};
+
+/** Shown in place of a page that had to be stopped. */
 function createStopped(reload: () => void) {
 	const title = h("strong", null, "Preview stopped");
 	const text = h("span");
@@ -157,13 +135,7 @@ function createStopped(reload: () => void) {
 	return {
 		element,
 		show(why: Loss) {
-			const reasons: Record<Loss, string> = {
-				hung: "The page did not answer for some seconds.",
-				left: "The page tried to leave for another address.",
-				grabbed: "The page took the keyboard again and again.",
-				flooded: "The page sent more messages than can be taken.",
-			};
-			setText(text, reasons[why]);
+			setText(text, REASONS[why]);
 			element.hidden = false;
 		},
 		hide() {
