@@ -229,7 +229,7 @@ def test_what_the_page_reports_can_be_read(page):
     printed = page.kernel.run("%agent console drawn").displays[0]["text/plain"]
     assert "boom is not defined" in printed
     assert "12" in printed
-    assert "No page of `nobody` was previewed" in page.kernel.run("%agent console nobody").errors
+    assert "No page of `nobody` has been previewed" in page.kernel.run("%agent console nobody").errors
 
 
 def test_the_key_never_reaches_the_page(page):
