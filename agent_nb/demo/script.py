@@ -20,10 +20,10 @@ from agent_nb.demo.samples import sample_arguments
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
 
-LABEL = "This is the offline demo model: it fills templates from words it knows in your prompt, and asks no server."
+LABEL = "This is the offline demo model: it fills templates from words it knows in your prompt, and needs no server."
 NEXT = (
-    "Go on with “make it blue”, “call it Petit Four” or “add a newsletter section”; a real model, named with its key, "
-    "has ideas of its own."
+    "Continue with “make it blue”, “call it Petit Four” or “add a newsletter section”. A real model, which needs a "
+    "key, has ideas of its own."
 )
 OWN_TOOLS_AT_MOST = 3
 SHORT_RESULT = 120
@@ -66,19 +66,19 @@ def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
     thoughts: list[Action] = [] if talk.uses else [Think(_thoughts(talk, brief))]
     if not talk.uses and (calls := _own_calls(talk, tools, brief)):
         names = _listed([f"`{call.name}`" for call in calls])
-        return [*thoughts, Say(f"First I ask your own {names}.\n"), *calls]
+        return [*thoughts, Say(f"First I call your own {names}.\n"), *calls]
     created, edited = talk.called(CREATE), talk.called(EDIT)
     page = build_page(brief, choose_look(brief, main_hue(talk.images)), _found(talk))
     if created and not created[0].ok:
         return [Say(f"{_failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
     if CREATE in tools and not created:
-        opening = f"{_heard(talk)}I write **{brief.name}** as one page, styles first.\n"
+        opening = f"{_heard(talk)}I am writing **{brief.name}** as one page, styles first.\n"
         return [*thoughts, Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [*thoughts, Say(f"{LABEL}\n\n{_fenced(page)}\n\n**{brief.name}**: {describe(brief)}.\n")]
     if EDIT in tools and not edited:
         old, new = improvement(brief)
-        opening = "The page stands. One touch more: a line at the top that catches the eye.\n"
+        opening = "The page is there. One more touch: an eye-catching line at the top.\n"
         return [Say(opening), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
     return [Say(_summary(talk, brief))]
 
@@ -90,7 +90,7 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | No
     page = talk.page_read or talk.page
     thoughts: list[Action] = [] if talk.uses else [Think(_second_thoughts(talk))]
     if (page is None or failed) and not reads and READ in tools:
-        opening = "Let me look at the page as it stands.\n"
+        opening = "Let me look at the current page.\n"
         return [*thoughts, Say(opening), Call(READ, {"path": talk.path})]
     changes = plan_changes(talk.prompt, page, brief.variant) if page is not None else []
     if page is None or not changes or talk.called(CREATE):
@@ -132,13 +132,13 @@ def _heard(talk: Conversation) -> str:
     sentences = []
     for use in _own_uses(talk):
         sentences.append(
-            f"`{use.call.name}` has answered; I put it on the page." if use.ok else _failure(use)
+            f"`{use.call.name}` answered, and I put the answer on the page." if use.ok else _failure(use)
         )
     return " ".join([*sentences, ""])
 
 
 def _failure(use: Use) -> str:
-    return f"`{use.call.name}` could not do it ({_why(use)}); I go on without it."
+    return f"`{use.call.name}` failed ({_why(use)}); I continue without it."
 
 
 def _why(use: Use) -> str:
@@ -152,11 +152,12 @@ def _why(use: Use) -> str:
 def _thoughts(talk: Conversation, brief: Brief) -> str:
     asked = shortened(" ".join(talk.prompt.split()), 90) or "nothing in particular"
     where = f" {brief.where}" if brief.where else ""
-    images = f" {_images(talk)} I can only take a colour from it." if talk.images else ""
+    source = "it" if len(talk.images) == 1 else "the first"
+    images = f" {_images(talk)} I can only take a colour from {source}." if talk.images else ""
     return (
         f"I am the offline demo model, so I look for words I know in “{asked}”. I find {describe(brief)}, about "
         f"{brief.phrase}{where}.{images} I will call it “{brief.name}”, put the styles first so that it can be "
-        "watched while it grows, and then go from top to bottom."
+        "watched while it grows, and then write it from top to bottom."
     )
 
 
@@ -174,13 +175,13 @@ def _intention(changes: list[Change]) -> str:
 
 def _images(talk: Conversation) -> str:
     count = len(talk.images)
-    return f"You gave me {count} picture{'s' if count > 1 else ''}."
+    return f"You gave me {count} image{'s' if count > 1 else ''}."
 
 
 def _summary(talk: Conversation, brief: Brief) -> str:
     items = [f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."]
     for use in talk.called(EDIT):
-        items.append("One edit after that: a line at the top." if use.ok else _failure(use))
+        items.append("Then one edit: a line at the top." if use.ok else _failure(use))
     if own := [f"`{use.call.name}`" for use in _own_uses(talk)]:
         items.append(
             f"Your own {_listed(own)} was called once."
@@ -188,15 +189,15 @@ def _summary(talk: Conversation, brief: Brief) -> str:
             else f"Called once each: {_listed(own)}."
         )
     if talk.images:
-        items.append(f"{_images(talk)} I looked at colours only.")
+        items.append(f"{_images(talk)} I looked at the colours only.")
     items.append(NEXT)
     return LABEL + "\n\n" + "\n".join(f"- {item}" for item in items) + "\n"
 
 
 def _change_summary(talk: Conversation, changes: list[Change], *, done: bool) -> str:
     if done:
-        return f"{LABEL}\n\n{_items(changes)}\n\nThe rest of `{talk.path}` is as it was.\n"
-    return f"{LABEL}\n\n- {_failure(talk.called(EDIT)[-1])}\n- `{talk.path}` is as it was.\n"
+        return f"{LABEL}\n\n{_items(changes)}\n\nThe rest of `{talk.path}` is unchanged.\n"
+    return f"{LABEL}\n\n- {_failure(talk.called(EDIT)[-1])}\n- `{talk.path}` is unchanged.\n"
 
 
 def _items(changes: list[Change]) -> str:

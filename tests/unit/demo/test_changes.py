@@ -162,7 +162,7 @@ async def test_edits_that_fail_are_tried_once_more() -> None:
         result = ToolResult(call_id=call.id, name=call.name, text=text, code=code)
         messages.append(Message(role="tool", parts=(result,)))
     assert names == ["edit_file", "read_file", "edit_file"]
-    assert "`index.html` is as it was" in messages[-1].text
+    assert "`index.html` is unchanged" in messages[-1].text
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import fastjsonschema
+import PIL.Image
 import pytest
-from PIL import Image as Pictures
 
 from agent_nb import Limits, ToolError, tool
 from agent_nb.demo import DemoProvider
@@ -136,20 +136,20 @@ def test_a_schema_that_cannot_be_guessed_is_refused() -> None:
         assert sample_arguments(ToolSpec(name="t", description="", schema=whole), read_brief(BAKERY)) is None
 
 
-def picture(colour: str) -> Image:
+def plain_image(colour: str) -> Image:
     data = io.BytesIO()
-    Pictures.new("RGB", (40, 40), colour).save(data, "PNG")
+    PIL.Image.new("RGB", (40, 40), colour).save(data, "PNG")
     return Image(data.getvalue())
 
 
-async def test_pictures_are_counted_and_lend_a_colour() -> None:
-    run = await agent().run("A page for a shop", images=[picture("#1455cc"), picture("red")])
-    assert "You gave me 2 pictures." in run.text
+async def test_images_are_counted_and_lend_a_colour() -> None:
+    run = await agent().run("A page for a shop", images=[plain_image("#1455cc"), plain_image("red")])
+    assert "You gave me 2 images." in run.text
     assert f"--h:{hue_of('#1455cc')};" in str(run.files["index.html"])
 
 
-async def test_a_broken_picture_is_only_counted() -> None:
-    question = user("A page for a shop", Image(b"not a picture"))
+async def test_a_broken_image_is_only_counted() -> None:
+    question = user("A page for a shop", Image(b"not an image"))
     request = Request(system="", messages=(question,), clock=VirtualClock(pace=0))
     *_, turn = [piece async for piece in DemoProvider(pace=0).stream(request)]
     assert isinstance(turn, Turn)
