@@ -84,13 +84,13 @@ def plan_cassette(session: Session, options: Options, base: Run | None) -> Casse
     """Reads the options and the environment; raises `UsageError` if they contradict each other."""
     default = session.defaults.model or os.environ.get(MODEL_VARIABLE)
     models = tuple(options.models or ([default] if default else ()))
-    mode, offline = _mode(options, recordable=options.named or bool(options.cassette))
+    mode, offline = _mode(options, recordable=options.is_named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
     replayed = next((name for name in models if is_replay(name)), None)
     if replayed:
         _check_replay(replayed, options, mode, models)
         mode, path, models = "replay", replayed.removeprefix(f"{REPLAY}:").strip(), ()
-    if mode == "record" and not (options.named or options.cassette):
+    if mode == "record" and not (options.is_named or options.cassette):
         raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
     if offline and mode in ("record", "live") and not _all_demo(models):
         raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out --{mode}.")

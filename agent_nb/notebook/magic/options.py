@@ -172,7 +172,7 @@ class Options:
         "--check EXPRESSION",
         "Expression that must be true of run, files, html and text; takes the rest of the line.",
     )
-    named: bool = False
+    is_named: bool = False
     """Whether the line gives NAME."""
 
 

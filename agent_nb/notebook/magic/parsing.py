@@ -29,10 +29,10 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
         )
-    named = bool(values.get("name"))
-    if not named:
+    is_named = bool(values.get("name"))
+    if not is_named:
         values.pop("name", None)
-    return Options(**values, named=named, check=check and check.strip())
+    return Options(**values, is_named=is_named, check=check and check.strip())
 
 
 def _values(parser: ArgumentParser, arguments: list[str], magic: str) -> dict[str, Any]:

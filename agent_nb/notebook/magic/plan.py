@@ -187,10 +187,10 @@ def _key(plan: Plan) -> str:
     return request_key(plan.name, *request, *(extra for extra in extras if extra))
 
 
-def choose_models(session: Session, named: Sequence[str]) -> tuple[Sequence[str], str]:
-    """The models that were named, else that of the first vendor with a key, else the demo; and a note about it."""
-    if named:
-        return named, ""
+def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str], str]:
+    """These models if there are any, else that of the first vendor with a key, else the demo; and a note about it."""
+    if models:
+        return models, ""
     if default := default_model_name():
         return (default,), ""
     remedy = f"`{session.command('models')}` shows how to use another."

@@ -6,9 +6,9 @@ from IPython.core.error import UsageError
 
 def test_options_have_their_defaults(shell):
     options = shell.options("")
-    assert (options.name, options.named, options.models, options.check) == ("run", False, (), None)
+    assert (options.name, options.is_named, options.models, options.check) == ("run", False, (), None)
     assert (options.background, options.plain, options.dry_run, options.no_raise) == (False,) * 4
-    assert (shell.options("run").name, shell.options("run").named) == ("run", True)
+    assert (shell.options("run").name, shell.options("run").is_named) == ("run", True)
 
 
 def test_repeated_options_are_collected(shell):
