@@ -305,6 +305,7 @@ class Agent:
             "effort": getattr(self.provider, "effort", None),
             "approve": self.approve if isinstance(self.approve, str) else "function",
             **({"stack": stack} if stack else {}),
+            **({"window": window} if (window := getattr(self.provider, "window", None)) else {}),
         }
 
     def _image_studio(self) -> Studio:

@@ -120,9 +120,15 @@ class ScriptedProvider:
     """Plays `turns` in order, one per request; `requests` keeps what was asked."""
 
     def __init__(
-        self, turns: Iterable[Sequence[Step]], *, name: str = "scripted:test", clock: Clock | None = None
+        self,
+        turns: Iterable[Sequence[Step]],
+        *,
+        name: str = "scripted:test",
+        clock: Clock | None = None,
+        window: int | None = None,
     ) -> None:
         self.name = name
+        self.window = window
         self.requests: list[Request] = []
         self._turns = [tuple(turn) for turn in turns]
         self._clock = clock

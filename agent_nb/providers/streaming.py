@@ -21,6 +21,7 @@ from agent_nb.providers.base import Clock, Piece, RealClock, Request, Turn
 from agent_nb.providers.http import limit_silence, release, shared_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
+from agent_nb.providers.windows import context_window
 
 if TYPE_CHECKING:
     import httpx2
@@ -101,6 +102,11 @@ class VendorProvider(VendorClient):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.silence = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
+
+    @property
+    def window(self) -> int | None:
+        """Tokens that a request and its answer may have together; None if that is not known."""
+        return context_window(self.name)
 
     def new_clock(self) -> Clock:
         return RealClock()

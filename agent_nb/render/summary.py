@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
-from agent_nb.events import Event, Reason, Thumbnail, TurnStarted
+from agent_nb.events import Event, Reason, Thumbnail, TurnFinished, TurnStarted
 from agent_nb.files import Files, human_size
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
@@ -97,14 +97,29 @@ def facts(run: FinishedRun) -> list[str]:
         shown.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
         if run.cost is not None and not is_demo(run.model):
             shown.append(dollars(run.cost))
+    if share := _context_share(run):
+        shown.append(f"{share} % of context")
     turns = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
     return [*shown, plural(turns, "turn")] if turns else shown
 
 
+def _context_share(run: FinishedRun) -> int:
+    """How much of the model's context window the last turn has filled, in percent; 0 if that is not known."""
+    window: int | None = run.settings.get("window")
+    usages = [event.usage for event in run.events if isinstance(event, TurnFinished)]
+    if not window or not usages or _is_sum(run):
+        return 0
+    return round(100 * (usages[-1].input + usages[-1].output) / window)
+
+
 def _models(run: FinishedRun) -> str:
     models = {one.model for one in run.variants}
-    together = len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
-    return plural(len(models), "model") if together and len(models) > 1 else model_label(run.model)
+    return plural(len(models), "model") if _is_sum(run) and len(models) > 1 else model_label(run.model)
+
+
+def _is_sum(run: FinishedRun) -> bool:
+    """Whether the figures of the run are those of all its variants together."""
+    return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
 
 
 def image_labels(images: Sequence[Thumbnail]) -> list[str]:

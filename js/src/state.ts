@@ -70,6 +70,8 @@ export interface VariantState {
 	/** The number of the newest turn, from 1; 0 before the first. */
 	turn: number;
 	usage: Usage;
+	/** The tokens of the last turn, in and out. */
+	context: number;
 	cost: number | null;
 	estimated: boolean;
 	/** The run's clock at the newest event. */
@@ -97,6 +99,7 @@ export const EMPTY: VariantState = {
 	busy: true,
 	turn: 0,
 	usage: NO_USAGE,
+	context: 0,
 	cost: null,
 	estimated: false,
 	at: 0,
@@ -131,7 +134,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "turn_retrying":
 			return retry(state, event);
 		case "turn_finished":
-			return close(state);
+			return { ...close(state), context: event.usage.input + event.usage.output };
 		case "file_delta":
 			return draftFile(state, event);
 		case "file_changed":

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
-import { done, finished, script, started, tool, turn } from "./events.ts";
+import { done, finished, script, started, tool, turn, USAGE } from "./events.ts";
 import { META, output, shadow, soon } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
@@ -108,6 +108,20 @@ test("header and card show the same seconds until a retry", async () => {
 	kernel.batch(1, script(started, turn, retry));
 	expect(shadow().querySelector(".phase")?.textContent).toBe("retrying in 7 s");
 	expect(shadow().querySelector(".anb-ring")?.textContent).toBe("7");
+});
+
+test("the header shows how full the context is, if the window is known", async () => {
+	const share = (): string | null => shadow().querySelector(".anb-meta .context")!.textContent;
+	const ended = { type: "turn_finished", stop: "end_turn", usage: { ...USAGE, input: 375 }, model: "m" };
+	await show();
+	kernel.batch(1, script({ ...started, settings: { window: 1000 } }, turn));
+	expect(share()).toBe("");
+	kernel.batch(1, script({ ...started, settings: { window: 1000 } }, turn, ended as never), { run_id: "r2" });
+	await soon();
+	expect(share()).toBe("38 % of context");
+	kernel.batch(1, script(started, turn, ended as never), { run_id: "r3" });
+	await soon();
+	expect(share()).toBe("");
 });
 
 test("a re-run cell starts fresh", async () => {

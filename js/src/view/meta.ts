@@ -1,4 +1,4 @@
-// The figures in the header: model, time, tokens, cost and turn.
+// The figures in the header: model, time, tokens, share of the context window, cost and turn.
 
 import { h, icon, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
@@ -10,6 +10,7 @@ export function createMeta(context: Context) {
 	const elapsed = h("span", { class: "el", title: "elapsed" });
 	const tokens = createTokens();
 	const cost = createCost();
+	const share = h("span", { class: "context", title: "of the model's context window" });
 	const turn = h("span", { class: "turn", title: "turn" });
 	const element = h(
 		"div",
@@ -17,6 +18,7 @@ export function createMeta(context: Context) {
 		model.element,
 		elapsed,
 		tokens.element,
+		share,
 		cost.element,
 		turn,
 	);
@@ -31,6 +33,8 @@ export function createMeta(context: Context) {
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
 			cost.update(facts, budgetOf(variants));
+			setText(share, shareText(snapshot));
+			share.hidden = !share.textContent;
 			turn.hidden = state.turn === 0 || variants.length > 1;
 			setText(turn, turnText(snapshot));
 		},
@@ -46,6 +50,13 @@ function factsNow({ run, state, now, variants }: Snapshot): Facts {
 function budgetOf([variant]: readonly Variant[]): number | null {
 	const usd = variant?.state.settings.usd;
 	return typeof usd === "number" ? usd : null;
+}
+
+/** How much of the context window the last turn has filled; empty if that is not known. */
+function shareText({ state, variants }: Snapshot): string {
+	const window = Number(state.settings.window ?? 0);
+	const share = window ? Math.round((100 * state.context) / window) : 0;
+	return share && variants.length === 1 ? `${share} % of context` : "";
 }
 
 function turnText({ state }: Snapshot): string {
