@@ -117,12 +117,12 @@ def size_of(aspect: str) -> tuple[int, int]:
 
 def palette(prompt: str) -> tuple[Colour, ...]:
     """Five colours from light to dark. The first colour word decides the hue, or else a hash of the prompt."""
-    words = re.findall(r"[a-z]+", prompt.lower())
-    singular = [word[:-1] if word.endswith("s") and word[:-1] in _HUES else word for word in words]
+    prompt_words = re.findall(r"[a-z]+", prompt.lower())
+    singular = [word[:-1] if word.endswith("s") and word[:-1] in _HUES else word for word in prompt_words]
     hues = [_HUES[word] for word in singular if word in _HUES]
     by_chance = int.from_bytes(hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[:2], "big") % 360
     hue = hues[0] if hues else by_chance
-    vivid = 0.06 if not hues and _GREYS & set(words) else 0.48
+    vivid = 0.06 if not hues and _GREYS & set(prompt_words) else 0.48
     return tuple(
         _colour(hue + turn, lightness, vivid)
         for turn, lightness in ((0, 0.86), (8, 0.74), (-10, 0.60), (14, 0.46), (-6, 0.24))

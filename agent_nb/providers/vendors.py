@@ -83,7 +83,7 @@ class Vendor:
 
     name: str
     title: str
-    """As messages call it."""
+    """The name in error messages."""
     apis: tuple[str, ...] = ("chat",)
     """Keys of `APIS`. The first is used unless `model(..., api=)` names another."""
     keys: tuple[str, ...] = ()
@@ -106,9 +106,9 @@ class Vendor:
     effort_fields: Json = field(default_factory=lambda: {"reasoning_effort": EFFORT})
     """How the effort is sent in Chat Completions."""
     no_effort_fields: Json | None = None
-    """The same for the effort `none`, where it is not just another word."""
+    """The same for the effort `none`, if that needs other fields."""
     call_fields: Json = field(default_factory=dict)
-    """What an assistant message with tool calls must have beside them in Chat Completions."""
+    """Fields that an assistant message with tool calls must have in Chat Completions."""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Sent with every request; options of the same name win."""
     headers: Mapping[str, str] = field(default_factory=dict)
