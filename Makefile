@@ -79,7 +79,7 @@ picture: env build chromium ## make the README's picture from a real run
 	$(PY) -m docs.scripts.picture
 
 fuzz: env ## the property tests, for much longer
-	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/notebook/live/test_encoder.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
+	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/notebook/live/test_encoder.py tests/unit/notebook/live/test_stream.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
 
 bench: env build ## what it costs: timings as ratios in one run
 	$(PY) -m tests.bench.bench_providers --engine

@@ -12,10 +12,10 @@ from agent_nb.notebook.live.protocol import Meta, Ready
 
 INTERVAL = 0.04
 """Seconds between two batches: text that arrives 25 times a second looks continuous."""
-BUSY_INTERVAL = 0.092
-"""The same for a fast stream: with fewer batches, what surrounds the text stays small beside it."""
-BUSY = 10
-"""A batch of more events than this makes the stream a fast one."""
+LONG_INTERVAL = 0.095
+"""The same for a stream of some hundred events a second: the JSON around the text should weigh little beside it."""
+FAST = range(11, 150)
+"""Events in a batch after which the interval is long: a smaller batch is light anyway, a larger one mostly text."""
 JOINED_SECONDS = 0.1
 """Seconds of the run that a joined delta spans at most in a batch that begins with the first event."""
 FIRST_CHECKPOINT = 256
@@ -25,7 +25,7 @@ FIRST_CHECKPOINT = 256
 class RunStream:
     """Sends one run to the page, and holds all there is to know about what was sent.
 
-    Every event is sent within `BUSY_INTERVAL` of its arrival. Batches cover the run's events without a gap, so a page
+    Every event is sent within `LONG_INTERVAL` of its arrival. Batches cover the run's events without a gap, so a page
     that missed one notices and asks for everything again.
     """
 
@@ -58,7 +58,7 @@ class RunStream:
         first, count = self._sent + 1, len(self.events) - self._sent
         if count == 0:
             return
-        self._next_batch = asyncio.get_running_loop().time() + (BUSY_INTERVAL if count > BUSY else INTERVAL)
+        self._next_batch = asyncio.get_running_loop().time() + (LONG_INTERVAL if count in FAST else INTERVAL)
         # A run that is sent late keeps its pace for a replay on the page.
         span = JOINED_SECONDS if first == 1 else math.inf
         events = self._encoder.encode(self.events[self._sent :], span)

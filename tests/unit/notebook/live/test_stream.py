@@ -16,7 +16,7 @@ from agent_nb.events import (
 )
 from agent_nb.messages import Usage
 from agent_nb.notebook.live.protocol import Meta, Ready
-from agent_nb.notebook.live.stream import BUSY, FIRST_CHECKPOINT, JOINED_SECONDS, RunStream
+from agent_nb.notebook.live.stream import FAST, FIRST_CHECKPOINT, JOINED_SECONDS, RunStream
 
 META = Meta(key="hero-1", name="hero", model="demo:", demo=True)
 READY = Ready(line="`hero` is ready", files_name=None, variant=0, picked=False, paths=(), digest="d")
@@ -213,10 +213,11 @@ async def test_the_first_event_goes_at_once():
 
 
 async def test_a_fast_stream_sends_less_often():
-    streams = Streams(fast=BUSY + 1, slow=BUSY)
+    streams = Streams(fast=FAST.start, slow=FAST.start - 1, very_fast=FAST.stop)
     streams.emit("fast")
     streams.emit("slow")
-    assert await streams.until(2) == ["slow", "fast"]
+    streams.emit("very_fast")
+    assert await streams.until(3) == ["slow", "very_fast", "fast"]
 
 
 async def test_events_that_wait_go_together():
