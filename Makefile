@@ -75,8 +75,8 @@ events: env ## write js/src/events.ts from the Python classes
 reference: env ## write docs/reference.md from the code
 	$(PY) -m docs.scripts.reference
 
-picture: env build chromium ## make the README's picture from a real run
-	$(PY) -m docs.scripts.picture
+screenshot: env build chromium ## take the README's screenshot from a real run
+	$(PY) -m docs.scripts.screenshot
 
 fuzz: env ## the property tests, for much longer
 	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/notebook/live/test_encoder.py tests/unit/notebook/live/test_stream.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
@@ -105,4 +105,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events picture reference fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events screenshot reference fuzz bench check format clean

@@ -1,7 +1,7 @@
 """`python -m docs.scripts.record_cassettes` writes the cassettes that lesson 07 plays.
 
 No vendor is asked: the real SDKs talk to the loopback server, which plays the turns below. Words, pages and
-token counts are made up; the lesson says so. Only what they cost is reckoned from the price tables.
+token counts are made up; the lesson says so. Only what they cost is calculated from the price tables.
 """
 
 # ruff: noqa: E501 - words and pages are written as they are sent

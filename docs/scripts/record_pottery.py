@@ -1,7 +1,7 @@
 """`python -m docs.scripts.record_pottery` writes the cassettes of lesson 02; with `--pictures` also its screenshots.
 
 No vendor is asked: the real SDKs talk to the loopback server. The pages are those in `pages/pottery`; words and token
-counts are made up, and the lesson says so. Only what they cost is reckoned from the price tables.
+counts are made up, and the lesson says so. Only what they cost is calculated from the price tables.
 """
 
 # ruff: noqa: E501 - words are written as they are sent
@@ -18,7 +18,7 @@ from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, repl
 from tests.support.wire.cases import CASE
 
 PAGES = ROOT / "tests" / "support" / "pages" / "pottery"
-PICTURES = FOLDER / "pictures"
+IMAGES = FOLDER / "images"
 SIZE = {"width": 1040, "height": 640}
 GREEN = [
     {"old": ".button { display: inline-block; margin-top: 12px; padding: 13px 24px; border-radius: 8px; color: #fff; background: #b4542d;",
@@ -91,16 +91,16 @@ def draw() -> None:
 
     from tests.support.widget_stage import CHROMIUM, FLAGS
 
-    PICTURES.mkdir(exist_ok=True)
+    IMAGES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         shown: Any = browser.new_page(viewport=SIZE)
         shown.set_content(page("shop")["content"])
-        shown.screenshot(path=PICTURES / "shot.png")
+        shown.screenshot(path=IMAGES / "shot.png")
         button, card = (shown.locator(where).bounding_box() for where in (".button", ".course >> nth=2"))
         browser.close()
-    picture = PIL.Image.open(PICTURES / "shot.png").convert("RGB")
-    picture.save(PICTURES / "shot.png", optimize=True)
+    picture = PIL.Image.open(IMAGES / "shot.png").convert("RGB")
+    picture.save(IMAGES / "shot.png", optimize=True)
     pen, red = ImageDraw.Draw(picture), "#d3122a"
     left, top = button["x"], button["y"]
     right, bottom = left + button["width"], top + button["height"]
@@ -109,7 +109,7 @@ def draw() -> None:
     box = [card["x"] + 6, card["y"] + 6, card["x"] + card["width"] - 6, card["y"] + card["height"] - 6]
     pen.line(box, red, 4)
     pen.line([box[0], box[3], box[2], box[1]], red, 4)
-    picture.save(PICTURES / "marked.png", optimize=True)
+    picture.save(IMAGES / "marked.png", optimize=True)
 
 
 async def record(take: Take, base: Run | None) -> Run:
@@ -125,7 +125,7 @@ async def record(take: Take, base: Run | None) -> Run:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
             told = agent.with_stack(take.stack) if take.stack else agent
             target = FOLDER / "cassettes" / f"{take.cassette}.jsonl"
-            images = [PICTURES / name for name in take.images]
+            images = [IMAGES / name for name in take.images]
             run = await told.recording(target, force=True).run(take.prompt, base=base, images=images)
     run.raise_for_failure()
     print(f"{take.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}")

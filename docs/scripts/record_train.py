@@ -1,7 +1,7 @@
 """`python -m docs.scripts.record_train` writes the cassette of lesson 05: one prompt, three vendors at once.
 
 No vendor is asked: the real SDKs talk to the loopback server. The pages are those in `pages/train`; words, times
-and token counts are made up, and the lesson says so. Only what they cost is reckoned from the price tables.
+and token counts are made up, and the lesson says so. Only what they cost is calculated from the price tables.
 """
 
 # ruff: noqa: E501 - words are written as they are sent
