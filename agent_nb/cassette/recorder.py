@@ -166,7 +166,8 @@ class Recorder:
 
     def _outcome(self, event: ToolFinished) -> Json:
         """What the person saw of a call that is not repeated; its text follows with the message."""
-        if self._repeats(event.call_id) and event.code not in ("TIMEOUT", "DENIED", "STOPPED"):
+        cut_off = event.code in ("TIMEOUT", "DENIED", "STOPPED")
+        if self._repeats(event.call_id) and not cut_off and not self._others_wrote(event.call_id):
             return {}
         shown: Json = {"text": "", "summary": event.summary, "code": event.code, "hint": event.hint}
         return {**shown, "outputs": list(event.outputs)}
@@ -191,13 +192,13 @@ class Recorder:
         return bool(tool and tool.repeatable and tool.approval == "never" and not self._hooked)
 
     def _others_wrote(self, call_id: str) -> bool:
-        """Whether only other calls changed files while this one ran: what it saw of them depends on the moment."""
+        """Whether other calls changed files while this one ran, so that a repetition might see other files."""
         writers: set[str] = set()
-        for mark in reversed(self._turns[-1][1]):
-            if mark.call == call_id and mark.what == "running":
+        for moment in reversed(self._turns[-1][1]):
+            if moment.call == call_id and moment.what == "running":
                 return bool(writers) and call_id not in writers
-            if mark.what == "changed":
-                writers.add(mark.call)
+            if moment.what == "changed":
+                writers.add(moment.call)
         return False
 
     @property

@@ -164,7 +164,9 @@ def _from_object(obj: Any, name: str) -> Image:
             data = drawn[0] if isinstance(drawn, tuple) else drawn
             if data:
                 return _read(base64.b64decode(data) if isinstance(data, str) else bytes(data), name)
-    raise ConfigError(f"{_called(name, type(obj).__name__)} is not an image. Give {_KINDS}.")
+    kind = type(obj).__name__
+    article = "An" if kind[:1].lower() in "aeiou" else "A"
+    raise ConfigError(f"{repr(name) if name else f'{article} {kind}'} is not an image. Give {_KINDS}.")
 
 
 def _figure(obj: Any, figure_class: type) -> Any:
@@ -365,8 +367,8 @@ def _saved(pil_image: Any, kind: str, quality: int = 88) -> bytes:
     return buffer.getvalue()
 
 
-def _called(name: str, otherwise: str = "") -> str:
-    return repr(name) if name else (f"A {otherwise}" if otherwise else "The image")
+def _called(name: str) -> str:
+    return repr(name) if name else "The image"
 
 
 def _url_name(url: str) -> str:

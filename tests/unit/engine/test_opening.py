@@ -34,7 +34,7 @@ async def test_an_empty_prompt_is_refused(prompt):
         ({"prompt": ["A page"]}, "The prompt is a list, not text."),
         ({"files": "<h1>"}, "`files` is a dict such as {'index.html': page}, not a str."),
         ({"base": "hero"}, "`base` is the Run to continue, not a str."),
-        ({"images": 3}, "A int is not a picture."),
+        ({"images": 3}, "An int is not an image."),
     ],
 )
 async def test_what_a_run_cannot_take_is_one_sentence(given, says):
