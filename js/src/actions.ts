@@ -1,5 +1,6 @@
 // What leaves the widget: the clipboard, a tab, a saved file.
 
+import { downloadZip } from "client-zip";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
@@ -7,9 +8,10 @@ import { isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./sh
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
-import { zip } from "./zip.ts";
 
 const KEEP_URL = 60_000;
+/** The first day of the zip format, so that an archive depends only on its files. */
+const ZIP_DATE = new Date(1980, 0, 1);
 const MOST_PREFETCHED = 4_000_000;
 const ALONE =
 	"<style>body{margin:0;min-height:100vh;display:grid;place-items:center}img{max-width:100%;max-height:100vh}</style>";
@@ -78,13 +80,15 @@ export async function downloadAll(context: Context): Promise<void> {
 		return;
 	}
 	const contents = await Promise.all(
-		files.map(async (file) => ({ path: file.path, data: await contentOf(context, file) })),
+		files.map(async (file) => ({ name: file.path, input: await contentOf(context, file) })),
 	);
-	const known = contents.flatMap(({ path, data }) => (data ? [{ path, data }] : []));
-	save(`${context.run.state?.meta.name ?? "files"}.zip`, zip(known));
+	const known = contents.flatMap(({ name, input }) =>
+		input ? [{ name, input, lastModified: ZIP_DATE }] : [],
+	);
+	save(`${context.run.state?.meta.name ?? "files"}.zip`, await downloadZip(known).blob());
 }
 
-async function contentOf(context: Context, file: FileState): Promise<Uint8Array | null> {
+async function contentOf(context: Context, file: FileState): Promise<Uint8Array<ArrayBuffer> | null> {
 	const version = file.versions.at(-1);
 	const text = textOf(file);
 	const content =
@@ -96,11 +100,9 @@ async function contentOf(context: Context, file: FileState): Promise<Uint8Array 
 	return Uint8Array.from(atob(content.base64), (char) => char.charCodeAt(0));
 }
 
-function save(name: string, data: Uint8Array): void {
+function save(name: string, data: BlobPart): void {
 	// An octet stream is always saved: shown as a page, the file would run in Jupyter's origin.
-	const url = URL.createObjectURL(
-		new Blob([data as Uint8Array<ArrayBuffer>], { type: "application/octet-stream" }),
-	);
+	const url = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
 	const link = document.createElement("a");
 	link.href = url;
 	link.download = name;
