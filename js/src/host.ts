@@ -142,16 +142,13 @@ export class Host {
 	}
 
 	#onMutations(records: readonly MutationRecord[]): void {
-		let removed = false;
-		for (const record of records) {
-			removed ||= record.removedNodes.length > 0;
-			for (const node of record.addedNodes) {
-				if (!(node instanceof Element)) continue;
-				if (node.hasAttribute(KEY)) this.#onOutput(node);
-				for (const element of node.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
-			}
+		for (const { addedNodes } of records) {
+			for (const node of addedNodes) for (const element of outputsIn(node)) this.#onOutput(element);
 		}
-		if (!removed) return;
+		if (records.some(({ removedNodes }) => removedNodes.length > 0)) this.#onRemoval();
+	}
+
+	#onRemoval(): void {
 		for (const element of [...this.#mounts.keys()]) if (hasLeft(element)) this.unmount(element);
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}
@@ -224,6 +221,13 @@ export class Host {
 function surfaceOf(element: Element): Element {
 	const around = element.hasAttribute(KEY) ? element.closest("div.jp-RenderedHTML") : null;
 	return around?.querySelectorAll(`[${KEY}]`).length === 1 ? around : element;
+}
+
+/** The outputs in a part of the page, including the part itself. */
+function outputsIn(node: Node): Iterable<Element> {
+	if (!(node instanceof Element)) return [];
+	const inside = node.querySelectorAll(`[${KEY}]`);
+	return node.hasAttribute(KEY) ? [node, ...inside] : inside;
 }
 
 /** Whether an output is no longer on the page. A widget view may be filled before it is attached. */

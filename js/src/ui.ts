@@ -62,7 +62,7 @@ export function resetVariant(choices: Choices): void {
 }
 
 /** Resets the choices for a new run; tab and device stay. */
-export function resetSession(choices: Choices): void {
+export function resetRun(choices: Choices): void {
 	const { arrangement } = loadLayout();
 	resetVariant(choices);
 	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });

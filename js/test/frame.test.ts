@@ -9,12 +9,12 @@ let page: MessagePort;
 /** A frame whose page got hold of the port, for example by patching `MessagePort.prototype`. */
 beforeEach(() => {
 	calls = [];
-	const hear =
+	const record =
 		(name: string) =>
 		(...what: unknown[]) =>
 			void calls.push([name, ...what]);
 	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onLost"];
-	frame = new Frame(Object.fromEntries(names.map((name) => [name, hear(name)])) as unknown as FrameEvents);
+	frame = new Frame(Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as FrameEvents);
 	document.body.append(frame.element);
 	const secret = secretOf(frame);
 	const channel = new MessageChannel();
@@ -38,7 +38,7 @@ function greet(data: unknown, ports: MessagePort[] = []): void {
 }
 
 const log = (text: string, level = "log"): unknown => ({ is: "console", entry: { level, text } });
-const heard = (name: string): unknown[][] => calls.filter(([what]) => what === name);
+const callsOf = (name: string): unknown[][] => calls.filter(([what]) => what === name);
 
 test("frames work over plain http", () => {
 	vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
@@ -68,30 +68,30 @@ describe("messages that a page forges", () => {
 
 	test("only so many are shown per second", async () => {
 		for (let index = 0; index < 900; index++) page.postMessage(log("again"));
-		await vi.waitFor(() => expect(heard("onConsole").length).toBeGreaterThanOrEqual(100));
+		await vi.waitFor(() => expect(callsOf("onConsole").length).toBeGreaterThanOrEqual(100));
 		await soon();
-		expect(heard("onConsole").length).toBeLessThanOrEqual(400);
-		expect(heard("onLost")).toEqual([]);
+		expect(callsOf("onConsole").length).toBeLessThanOrEqual(400);
+		expect(callsOf("onLost")).toEqual([]);
 	});
 
 	test("a flood over the port ends the frame", async () => {
 		for (let index = 0; index < 5000; index++) page.postMessage(log("again"));
-		await vi.waitFor(() => expect(heard("onLost")).toEqual([["onLost", "flooded"]]));
+		await vi.waitFor(() => expect(callsOf("onLost")).toEqual([["onLost", "flooded"]]));
 	});
 
 	test("a flood outside the port ends it, too", () => {
 		for (let index = 0; index < 5000; index++) greet("noise");
-		expect(heard("onLost")[0]).toEqual(["onLost", "flooded"]);
+		expect(callsOf("onLost")[0]).toEqual(["onLost", "flooded"]);
 	});
 
 	test("a morph is refused once, and when asked for", async () => {
 		page.postMessage({ is: "unmorphable" });
 		await soon();
-		expect(heard("onUnmorphable")).toEqual([]);
+		expect(callsOf("onUnmorphable")).toEqual([]);
 		frame.morph("<p>a", "<p>b");
 		page.postMessage({ is: "unmorphable" });
 		page.postMessage({ is: "unmorphable" });
 		await soon();
-		expect(heard("onUnmorphable").length).toBe(1);
+		expect(callsOf("onUnmorphable").length).toBe(1);
 	});
 });

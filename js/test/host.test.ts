@@ -55,7 +55,7 @@ describe("mounting", () => {
 
 	test("a view that throws leaves the frozen form", async () => {
 		await show();
-		const told = vi.spyOn(console, "error").mockImplementation(() => {});
+		const logged = vi.spyOn(console, "error").mockImplementation(() => {});
 		vi.stubGlobal(
 			"ResizeObserver",
 			class {
@@ -69,8 +69,8 @@ describe("mounting", () => {
 		tell(kernel, 5, 9);
 		expect(output().shadowRoot).toBeNull();
 		expect(output().querySelector("iframe")).not.toBeNull();
-		expect(told).toHaveBeenCalledTimes(1);
-		told.mockRestore();
+		expect(logged).toHaveBeenCalledTimes(1);
+		logged.mockRestore();
 	});
 
 	test("a replaced output mounts again at once", async () => {
@@ -281,15 +281,15 @@ describe("several kernels", () => {
 			await soon();
 			return document.querySelector(`#${id} [data-anb-run]`)!;
 		};
-		const words = (element: Element): string =>
+		const phase = (element: Element): string =>
 			element.shadowRoot?.querySelector(".phase")?.textContent ?? "";
 		tell(kernel, 1, 9);
 		await draw("a");
 		await soon();
 		tell(second, 1, 3, "r2");
-		expect(words(await draw("b"))).toBe("thinking");
-		expect(words(await draw("a"))).toBe("done");
-		expect(words(await draw("b"))).toBe("thinking");
+		expect(phase(await draw("b"))).toBe("thinking");
+		expect(phase(await draw("a"))).toBe("done");
+		expect(phase(await draw("b"))).toBe("thinking");
 		stopSecond();
 	});
 

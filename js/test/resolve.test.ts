@@ -37,7 +37,7 @@ describe("paths", () => {
 		"",
 		"mailto:a@b.example",
 		"javascript:1",
-	])("%s is not ours", (address) => expect(resolvePath(address, "index.html")).toBeNull());
+	])("%s is not relative", (address) => expect(resolvePath(address, "index.html")).toBeNull());
 });
 
 describe("pages", () => {

@@ -121,7 +121,7 @@ describe("batches", () => {
 });
 
 describe("commands", () => {
-	test("hello is said once and brings owner and meta", async () => {
+	test("hello is sent once and brings owner and meta", async () => {
 		const run = runs.get("k");
 		run.hello();
 		run.hello();
@@ -168,7 +168,7 @@ describe("commands", () => {
 		expect(shownText()).toBe("one two three");
 	});
 
-	test("a refused hello may be said again", async () => {
+	test("a refused hello may be sent again", async () => {
 		const run = runs.get("k");
 		run.hello();
 		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: false, error: "unknown" });

@@ -2,7 +2,7 @@
 
 import { h, oncePerFrame } from "../dom.ts";
 import type { RunEntry } from "../runs.ts";
-import { type Choices, resetSession } from "../ui.ts";
+import { type Choices, resetRun } from "../ui.ts";
 import { createAnnouncer, createToast } from "./announce.ts";
 import type { BodyView, Context } from "./context.ts";
 import { createFrame } from "./frame.ts";
@@ -59,7 +59,7 @@ function createFrames(
 
 	return (id) => {
 		if (frame && shown === id) return frame;
-		if (shown) resetSession(context.choices);
+		if (shown) resetRun(context.choices);
 		shown = id;
 		life.abort();
 		life = new AbortController();

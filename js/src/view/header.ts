@@ -65,8 +65,8 @@ function createStatus(context: Context) {
 				phase.replaceChildren(phaseElement(text, state, tone === "live"));
 				shown = `${tone} ${text}`;
 			}
-			const heard = many ? spokenOfAll(variants) : withoutSeconds(text);
-			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${heard}`);
+			const announced = many ? spokenOfAll(variants) : withoutSeconds(text);
+			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
 		},
 	};
 }
