@@ -61,10 +61,22 @@ class ToolError(AgentError):
 class ProviderError(AgentError):
     """A vendor or the network failed. `retryable` tells whether the same request may succeed later."""
 
-    def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        too_long: bool = False,
+        window: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.too_long = too_long
+        """Whether the model's context window cannot hold the request."""
+        self.window = window
+        """The tokens that the window holds, if the vendor says so."""
 
 
 class SavedRunError(AgentError):

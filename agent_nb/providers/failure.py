@@ -13,10 +13,19 @@ from agent_nb.errors import ProviderError
 from agent_nb.providers.settings import Settings
 
 _TOO_LONG = re.compile(
-    r"context.{0,3}(length|window)|prompt is too long|too many (input )?tokens|input token count"
-    r"|maximum context|exceeds? the (maximum|limit).{0,40}token|token limit",
+    r"context_length_exceeded|exceeds? the context window"  # OpenAI
+    r"|prompt is too long|exceed context limit"  # Anthropic
+    r"|input token count.{0,40}exceeds the maximum"  # Gemini
+    r"|maximum context length"  # OpenAI's older models, OpenRouter, vLLM, Mistral, DeepSeek
+    r"|exceed_context_size|available context size|context size has been exceeded"  # llama.cpp, LM Studio
+    r"|n_keep.{0,20}>= n_ctx|when context the overflows",  # LM Studio
     re.IGNORECASE,
 )
+_WINDOW = re.compile(
+    r"> (\d+)|tokens allowed \((\d+)|context length is (\d+)|with (\d+) maximum context|context size \((\d+)"
+    r"|n_ctx \((\d+)|length of only (\d+)"
+)
+"""The tokens that a model takes, in the same messages."""
 _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )
@@ -34,6 +43,9 @@ def from_status(
     """The error for an HTTP status, or the one that an error event stands for, and the vendor's message."""
     headers = headers or {}
     line = shortened(message)
+    # A limit on tokens per minute has similar words.
+    if status != 429 and (refused := too_long(settings, message, code)):
+        return refused
     if remedy := _remedy(settings, status, f"{code} {message}"):
         what, what_to_do = remedy
         return error(f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}")
@@ -60,11 +72,6 @@ def _remedy(settings: Settings, status: int, text: str) -> tuple[str, str] | Non
         return f"{title} refused the key", _key_remedy(settings)
     if status in (400, 403, 429) and _QUOTA.search(text):
         return out_of_quota
-    if status in (400, 413, 422) and _TOO_LONG.search(text):
-        return (
-            f"The conversation is too long for {settings.name!r}",
-            "Start a new run, send less, or name a model with a larger context.",
-        )
     if status == 404 and "model" in text.lower() and not text.lstrip().startswith("<"):
         return f"{title} has no model {settings.model!r}", "Check the model's name."
     return {
@@ -74,6 +81,19 @@ def _remedy(settings: Settings, status: int, text: str) -> tuple[str, str] | Non
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
         413: (f"The request is too large for {title}", "Send fewer or smaller images."),
     }.get(status)
+
+
+def too_long(settings: Settings, message: str, code: str = "") -> ProviderError | None:
+    """The error for a request that the model's context window cannot hold; None if the message says otherwise."""
+    if not _TOO_LONG.search(f"{code} {message}"):
+        return None
+    sentence = (
+        f"The conversation is too long for {settings.name!r}: {shortened(message)} Shorten it with `--compact`, "
+        "start a new one, or name a model with a larger context window."
+    )
+    found = _WINDOW.search(message)
+    window = int(found[found.lastindex or 0]) if found else None
+    return ProviderError(mask(sentence), too_long=True, window=window)
 
 
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:
@@ -117,7 +137,7 @@ def not_an_api(settings: Settings, body: str) -> ProviderError:
     if text.startswith("<"):
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
     if message := message_in(_json_or_none(text)):
-        return error(
+        return too_long(settings, message) or error(
             f"{settings.vendor.title} answered with an error instead of a stream: {shortened(message)}"
         )
     start = repr(text[:80]) if text else "nothing"

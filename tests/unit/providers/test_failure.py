@@ -153,3 +153,91 @@ def test_the_sdk_error_modules_are_where_we_look():
         module.name for module in pkgutil.iter_modules(import_module("google.genai._gaos.errors").__path__)
     }
     assert "genaierror" in names
+
+
+TOO_LONG = [
+    (
+        "openai:gpt-6.1-sol",
+        400,
+        "context_length_exceeded",
+        "Your input exceeds the context window of this model.",
+        None,
+    ),
+    ("anthropic:claude-opus-5-5", 400, "", "prompt is too long: 200679 tokens > 199999 maximum", 199_999),
+    (
+        "anthropic:claude-opus-4-1",
+        400,
+        "",
+        "input length and `max_tokens` exceed context limit: 199759 + 8192 > 200000, decrease input length",
+        200_000,
+    ),
+    (
+        "gemini:gemini-4-argon",
+        400,
+        "",
+        "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
+        1_048_576,
+    ),
+    (
+        "openrouter:x/y",
+        400,
+        "",
+        "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens.",
+        32_768,
+    ),
+    ("vllm:x", 400, "BadRequestError", "This model's maximum context length is 10000 tokens.", 10_000),
+    (
+        "chat:x",
+        400,
+        "3051",
+        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+        32_768,
+    ),
+    (
+        "llamacpp:x",
+        400,
+        "exceed_context_size_error",
+        "request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it",
+        4_096,
+    ),
+    ("llamacpp:x", 500, "server_error", "Context size has been exceeded.", None),
+    ("lmstudio:x", 400, "", "Cannot truncate prompt with n_keep (4270) >= n_ctx (4096)", 4_096),
+    (
+        "lmstudio:x",
+        400,
+        "",
+        "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with"
+        " context length of only 32768 tokens, which is not enough.",
+        32_768,
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "status", "code", "message", "window"), TOO_LONG)
+def test_each_vendor_says_in_its_own_words_that_a_request_is_too_long(name, status, code, message, window):
+    settings = model(name, api_key=KEY, base_url="http://127.0.0.1:9/v1").settings
+    error = failure.from_status(settings, status, message, code=code)
+    assert error.too_long
+    assert error.window == window
+    assert not error.retryable
+    assert "`--compact`" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (429, "Request too large for gpt-4o: limit 30000 tokens per min (TPM), requested 41000 > 30000."),
+        (413, "Request exceeds the maximum size"),
+        (400, "Invalid 'input[95].call_id': string too long. Expected a string with maximum length 64."),
+        (400, "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"),
+    ],
+)
+def test_other_limits_are_not_the_context_window(status: int, message: str):
+    settings = model("openai:gpt-4o", api_key=KEY).settings
+    assert not failure.from_status(settings, status, message).too_long
+
+
+def test_a_refusal_that_comes_instead_of_a_stream_is_recognized():
+    settings = model("llamacpp:x", base_url="http://127.0.0.1:9/v1").settings
+    body = '{"error": {"message": "the request exceeds the available context size."}}'
+    assert failure.not_an_api(settings, body).too_long

@@ -121,7 +121,7 @@ async def test_a_server_may_ask_not_to_retry(case: Case, server: WireServer):
         (403, "Not for you", "key"),
         (404, "The model `x` does not exist", "Check the model's name"),
         (404, "Not Found", "`base_url`"),
-        (400, "prompt is too long: 250000 tokens > 200000 maximum", "Start a new run"),
+        (400, "prompt is too long: 250000 tokens > 200000 maximum", "start a new one"),
         (413, "Payload too large", "images"),
         (429, "You exceeded your current quota, please check your plan and billing details", "billing"),
         (402, "Insufficient credits", "billing"),
