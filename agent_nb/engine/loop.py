@@ -269,7 +269,8 @@ class RunHandle(Handle):
             self._add(Message(role="tool", parts=parts))
 
     def _save_unfinished(self) -> None:
-        files, answer = self._workspace.files, self._messages[-1].text
+        files, last = self._workspace.files, self._messages[-1]
+        answer = last.text if last.role == "assistant" else ""
         for path, text in unsaved_files(self.events, files, answer, self._config.toolbox).items():
             with contextlib.suppress(FileError):
                 self._workspace.write(path, text)

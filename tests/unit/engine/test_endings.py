@@ -78,6 +78,12 @@ async def test_a_failure_keeps_the_files():
     assert run.html == PAGE
 
 
+async def test_a_failure_does_not_make_a_file_of_the_prompt():
+    provider = ScriptedProvider([[fail(ProviderError("The key is refused."))]])
+    run = await Agent(provider).run("Make this blue:\n```html\n<h1>Bread</h1>\n```")
+    assert (run.reason, dict(run.files)) == ("failed", {})
+
+
 async def test_a_refusal_is_data_with_the_vendors_words():
     run = await run_script([refuse("I cannot help with that.")])
     assert (run.reason, run.error) == ("refusal", "I cannot help with that.")
