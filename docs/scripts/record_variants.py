@@ -50,12 +50,13 @@ def wire(events: list[Event], variant: int, model: str) -> list[dict[str, Any]]:
 async def record(count: int, models: tuple[str, ...] = ()) -> dict[str, Any]:
     race = Agent(DemoProvider(pace=0)).race(BAKERY, variants=count)
     await race
-    lanes = [[event for event in race.events if event.variant == number] for number in range(count)]
+    variants = [[event for event in race.events if event.variant == number] for number in range(count)]
     names = models or ("",) * count
-    events = [item for number, lane in enumerate(lanes) for item in wire(lane, number, names[number])]
+    events = [item for number, own in enumerate(variants) for item in wire(own, number, names[number])]
     events.sort(key=lambda item: item["at"])
     meta = Meta(key="hero-dev", name="hero", model=models[0] if models else "demo:", demo=not models)
-    ready = {"line": f"`hero` is option 1 of {count}, `files` are its files", "variant": 0, "picked": False}
+    line = f"`hero` is variant 1 of {count}, `files` are its files"
+    ready = {"line": line, "files_name": "files", "variant": 0, "picked": False}
     return {"meta": to_wire(meta), "ready": ready, "events": events}
 
 

@@ -178,7 +178,7 @@ class Recorder {
 
 	save(name, extra = {}) {
 		mkdirSync(HERE, { recursive: true });
-		const ready = { line: "`hero` and `files` are ready" };
+		const ready = { line: "`hero` and `files` are ready", files_name: "files" };
 		writeFileSync(
 			join(HERE, `${name}.json`),
 			`${JSON.stringify({ meta: this.meta, ready, events: this.events, ...extra })}\n`,
