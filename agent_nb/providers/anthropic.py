@@ -307,9 +307,8 @@ def _detail(stop_details: Json | None) -> str:
 
 def _event_error(settings: Settings, error: Json) -> ProviderError:
     kind = str(error.get("type") or "")
-    return failure.from_status(
-        settings, _STATUS_OF.get(kind, 500), str(error.get("message") or kind), code=kind
-    )
+    message = str(error.get("message") or kind)
+    return failure.from_status(settings, _STATUS_OF.get(kind, 500), message, body=error)
 
 
 def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
@@ -319,10 +318,8 @@ def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
     match exc:
         case anthropic.APIStatusError():
             message = failure.message_in(exc.body) or exc.message
-            code = f"{exc.type or ''} {exc.error_code or ''}"
-            return failure.from_status(
-                settings, exc.status_code, message, code=code, headers=exc.response.headers
-            )
+            headers = exc.response.headers
+            return failure.from_status(settings, exc.status_code, message, headers=headers, body=exc.body)
         case anthropic.APIConnectionError():
             return failure.from_network(settings, exc.__cause__ or exc)
         case anthropic.CredentialsError():

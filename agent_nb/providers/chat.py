@@ -297,6 +297,4 @@ def _event_error(settings: Settings, problem: Any) -> ProviderError:
         return failure.from_status(settings, 500, str(problem))
     code = str(problem.get("code") or problem.get("type") or "")
     status = int(code) if code.isdigit() and len(code) == 3 else 500
-    if "rate" in code:
-        status = 429
-    return failure.from_status(settings, status, str(problem.get("message") or code), code=code)
+    return failure.from_status(settings, status, str(problem.get("message") or code), body=problem)

@@ -1,15 +1,13 @@
 """Turns failures of a vendor into errors: one sentence that names the remedy, and whether to retry."""
 
-import email.utils
 import json
-import math
 import re
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from agent_nb._base.secrets import mask
 from agent_nb.errors import ProviderError
+from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
 from agent_nb.providers.settings import Settings
 
 _TOO_LONG = re.compile(
@@ -29,24 +27,41 @@ _WINDOW = re.compile(
 _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )
-_QUOTA = re.compile(
-    r"insufficient_quota|billing|credit balance|exceeded your current quota|insufficient balance",
-    re.IGNORECASE,
-)
+_USED_UP: dict[Limit, tuple[str, str]] = {
+    "credit": ("The {title} account has no quota or credit left", "Check its billing page."),
+    "period": (
+        "This quota of the {title} account is used up",
+        "Wait until it is renewed, or use another model.",
+    ),
+    "size": (
+        "The request is larger than the {title} account may send in a minute",
+        "Send less, or start a new run.",
+    ),
+}
+"""What a limit that waiting does not lift means, and what to do about it."""
 _RETRY_STATUSES = (408, 409, 425, 429)
 _LONGEST_MESSAGE = 400
 
 
 def from_status(
-    settings: Settings, status: int, message: str, *, code: str = "", headers: Mapping[str, str] | None = None
+    settings: Settings,
+    status: int,
+    message: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: Any = None,
 ) -> ProviderError:
-    """The error for an HTTP status, or the one that an error event stands for, and the vendor's message."""
+    """The error for an HTTP status, or the one that an error event stands for, and the vendor's message.
+
+    `body` is the error as JSON. Its codes say more than the status.
+    """
     headers = headers or {}
-    line = shortened(message)
-    # A limit on tokens per minute has similar words.
-    if status != 429 and (refused := too_long(settings, message, code)):
+    line, codes = shortened(message), codes_in(body)
+    limit = limit_of(status, codes, message)
+    status = 429 if limit == "rate" else status
+    if limit is None and (refused := too_long(settings, message, " ".join(codes))):
         return refused
-    if remedy := _remedy(settings, status, f"{code} {message}"):
+    if remedy := _remedy(settings, status, " ".join((*codes, message)), limit):
         what, what_to_do = remedy
         return error(f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}")
     if status in _RETRY_STATUSES or status >= 500:
@@ -54,7 +69,7 @@ def from_status(
         return error(
             f"{settings.vendor.title} {why} ({status}): {line} Try again in a while.",
             retryable=headers.get("x-should-retry") != "false",
-            wait=retry_after(headers),
+            wait=wait_asked(headers, body),
         )
     if 300 <= status < 400:
         where = headers.get("location", "another address")
@@ -62,30 +77,29 @@ def from_status(
     return error(f"{settings.vendor.title} refused the request ({status}): {line}")
 
 
-def _remedy(settings: Settings, status: int, text: str) -> tuple[str, str] | None:
+def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:
     """What a refusal means and what to do about it; None if no remedy is known."""
     title = settings.vendor.title
-    out_of_quota = f"The {title} account has no quota or credit left", "Check its billing page."
+    if status < 500 and _BAD_KEY.search(text):
+        return f"{title} refused the key", _key_remedy(settings)
+    if limit in _USED_UP:
+        what, what_to_do = _USED_UP[limit]
+        return what.format(title=title), what_to_do
     if status >= 500:
         return None
-    if _BAD_KEY.search(text):
-        return f"{title} refused the key", _key_remedy(settings)
-    if status in (400, 403, 429) and _QUOTA.search(text):
-        return out_of_quota
     if status == 404 and "model" in text.lower() and not text.lstrip().startswith("<"):
         return f"{title} has no model {settings.model!r}", "Check the model's name."
     return {
         401: (f"{title} refused the key", _key_remedy(settings)),
-        402: out_of_quota,
         403: (f"{title} does not allow this for your key", _key_remedy(settings)),
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
         413: (f"The request is too large for {title}", "Send fewer or smaller images."),
     }.get(status)
 
 
-def too_long(settings: Settings, message: str, code: str = "") -> ProviderError | None:
+def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError | None:
     """The error for a request that the model's context window cannot hold; None if the message says otherwise."""
-    if not _TOO_LONG.search(f"{code} {message}"):
+    if not _TOO_LONG.search(f"{codes} {message}"):
         return None
     sentence = (
         f"The conversation is too long for {settings.name!r}: {shortened(message)} Shorten it with `--compact`, "
@@ -149,17 +163,6 @@ def error(message: str, *, retryable: bool = False, wait: float | None = None) -
     return ProviderError(mask(message), retryable=retryable, retry_after=wait)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds to wait before a retry, from either header in any of its forms."""
-    if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after", "")
-    if (seconds := _number(value)) is not None:
-        return seconds
-    moment = email.utils.parsedate_tz(value) if value else None
-    return max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
-
-
 def message_in(body: Any) -> str:
     """The message inside an error body, in any of the vendors' shapes."""
     match body:
@@ -203,14 +206,6 @@ def _key_remedy(settings: Settings) -> str:
         return f"Check `{settings.key_variable}`."
     variables = settings.vendor.keys
     return f"Check the `api_key` you passed{f', or set `{variables[0]}`' if variables else ''}."
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return max(0.0, value) if math.isfinite(value) else None
 
 
 def _json_or_none(text: str) -> Any:

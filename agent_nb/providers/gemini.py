@@ -5,8 +5,7 @@ each answer, with their signatures, are kept on its message and sent back in ord
 """
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
@@ -187,8 +186,7 @@ class _Decoder:
             case "interaction.status_update" if data.get("usage"):
                 return (UsagePiece(_usage(data["usage"])),)
             case "error":
-                problem = data.get("error") or {}
-                raise _event_error(self._settings, problem.get("code"), problem.get("message"))
+                raise _event_error(self._settings, data.get("error") or {})
         return ()
 
     def finish(self) -> Sequence[Piece]:
@@ -229,7 +227,7 @@ class _Decoder:
         problem = next((step["error"] for step in self._steps.values() if step.get("error")), None)
         if status in _FAILED:
             cause = problem or interaction.get("error") or {}
-            raise _event_error(self._settings, cause.get("code"), cause.get("message") or f"status {status}")
+            raise _event_error(self._settings, {"message": f"status {status}", **cause})
         stop: Stop = _STOPS.get(status) or ("tool_use" if self._turn.has_calls else "end_turn")
         echo: Json = {"steps": [self._complete(index) for index in sorted(self._steps)]}
         if stop == "go_on" and interaction.get("continuation_token"):
@@ -269,17 +267,11 @@ def _usage(counts: Json) -> Usage:
     )
 
 
-def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
+def _event_error(settings: Settings, problem: Json) -> ProviderError:
     """An error inside the stream. Its code is a status or Google's name for one."""
-    word = str(code or "")
+    word = str(problem.get("code") or "")
     status = int(word) if word.isdigit() and len(word) == 3 else _STATUS_OF.get(word.upper(), 500)
-    return failure.from_status(settings, status, str(message or word), code=word)
-
-
-def retry_delay(body: Any) -> float | None:
-    """Google puts the time to wait into the error's body: `"retryDelay": "17s"`."""
-    found = re.search(r"['\"]retryDelay['\"]: ?['\"]([\d.]+)s", str(body))
-    return float(found[1]) if found else None
+    return failure.from_status(settings, status, str(problem.get("message") or word), body=problem)
 
 
 def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
@@ -289,10 +281,10 @@ def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
     match exc:
         case compat_errors.APIStatusError():
             message = failure.message_in(exc.body) or exc.message
-            headers: Mapping[str, str] = exc.response.headers
-            error = failure.from_status(settings, exc.status_code or 500, message, headers=headers)
-            error.retry_after = error.retry_after if error.retry_after is not None else retry_delay(exc.body)
-            return error
+            headers = exc.response.headers
+            return failure.from_status(
+                settings, exc.status_code or 500, message, headers=headers, body=exc.body
+            )
         case compat_errors.APIConnectionError():
             return failure.from_network(settings, exc.__cause__ or exc)
         case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():

@@ -18,7 +18,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
-from agent_nb.providers.gemini import IMAGE_LIMITS, make_client, retry_delay
+from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
@@ -273,13 +273,7 @@ def sdk_error(settings: Settings, exc: Exception, opened: "Sequence[httpx2.Respo
         case errors.APIError():
             message = str(exc.message or exc.status or "")
             headers = getattr(exc.response, "headers", None)
-            error = failure.from_status(
-                settings, exc.code or 500, message, code=exc.status or "", headers=headers
-            )
-            error.retry_after = (
-                error.retry_after if error.retry_after is not None else retry_delay(exc.details)
-            )
-            return error
+            return failure.from_status(settings, exc.code or 500, message, headers=headers, body=exc.details)
         case errors.UnknownApiResponseError() | json.JSONDecodeError():
             if any("html" in response.headers.get("content-type", "") for response in opened):
                 return failure.not_an_api(settings, "<html>")

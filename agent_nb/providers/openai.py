@@ -29,7 +29,6 @@ _INCOMPLETE: dict[str, Stop] = {
     "steered": "go_on",
 }
 _RETRYABLE_CODES = {
-    "rate_limit_exceeded": 429,
     "server_is_overloaded": 503,
     "slow_down": 503,
     "server_error": 500,
@@ -193,10 +192,9 @@ class _Decoder:
             case "response.failed":
                 return self._failed(data["response"])
             case "error":
-                problem = data.get("error") or data
-                raise _event_error(self._settings, problem.get("code"), problem.get("message"))
+                raise _event_error(self._settings, data.get("error") or data)
         if kind == "" and "error" in data:
-            raise _event_error(self._settings, data["error"].get("code"), data["error"].get("message"))
+            raise _event_error(self._settings, data["error"])
         return ()
 
     def _started(self, index: int, item: Json) -> Sequence[Piece]:
@@ -237,7 +235,7 @@ class _Decoder:
         problem = response.get("error") or {}
         if _POLICY.search(str(problem.get("code"))):
             return self._finished(response, "refusal", str(problem.get("message") or problem["code"]))
-        raise _event_error(self._settings, problem.get("code"), problem.get("message"))
+        raise _event_error(self._settings, problem)
 
 
 def _usage(counts: Json) -> Usage:
@@ -251,11 +249,11 @@ def _usage(counts: Json) -> Usage:
     )
 
 
-def _event_error(settings: Settings, code: Any, message: Any) -> ProviderError:
+def _event_error(settings: Settings, problem: Json) -> ProviderError:
     """An error inside the stream has a code and no status; an unknown code counts as a bad request."""
-    code = str(code or "server_error")
+    code = str(problem.get("code") or "server_error")
     status = int(code) if code.isdigit() else _RETRYABLE_CODES.get(code, 400)
-    return failure.from_status(settings, status, str(message or code), code=code)
+    return failure.from_status(settings, status, str(problem.get("message") or code), body=problem)
 
 
 def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
@@ -266,10 +264,8 @@ def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
     match exc:
         case openai.APIStatusError():
             message = failure.message_in(exc.body) or exc.message
-            code = f"{exc.code or ''} {exc.type or ''}"
-            return failure.from_status(
-                settings, exc.status_code, message, code=code, headers=exc.response.headers
-            )
+            headers = exc.response.headers
+            return failure.from_status(settings, exc.status_code, message, headers=headers, body=exc.body)
         case openai.APIConnectionError():
             return failure.from_network(settings, exc.__cause__ or exc)
         case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():

@@ -123,31 +123,6 @@ def test_a_local_server_that_is_off_is_not_retried():
     assert "Start Ollama" in str(error)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "12"}, 12.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "-4"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
-        ({"retry-after-ms": "250"}, 0.25),
-        ({}, None),
-    ],
-)
-def test_the_wait_is_read_in_every_form(headers, seconds):
-    assert failure.retry_after(headers) == seconds
-
-
-def test_googles_delay_is_read_from_the_body():
-    body = {
-        "error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17s"}]}
-    }
-    assert gemini.retry_delay(body) == 17.0
-    assert gemini.retry_delay({"error": {}}) is None
-
-
 def test_the_sdk_error_modules_are_where_we_look():
     names = {
         module.name for module in pkgutil.iter_modules(import_module("google.genai._gaos.errors").__path__)
@@ -216,7 +191,7 @@ TOO_LONG = [
 @pytest.mark.parametrize(("name", "status", "code", "message", "window"), TOO_LONG)
 def test_each_vendor_says_in_its_own_words_that_a_request_is_too_long(name, status, code, message, window):
     settings = model(name, api_key=KEY, base_url="http://127.0.0.1:9/v1").settings
-    error = failure.from_status(settings, status, message, code=code)
+    error = failure.from_status(settings, status, message, body={"code": code})
     assert error.too_long
     assert error.window == window
     assert not error.retryable

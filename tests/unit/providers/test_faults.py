@@ -123,7 +123,6 @@ async def test_a_server_may_ask_not_to_retry(case: Case, server: WireServer):
         (404, "Not Found", "`base_url`"),
         (400, "prompt is too long: 250000 tokens > 200000 maximum", "start a new one"),
         (413, "Payload too large", "images"),
-        (429, "You exceeded your current quota, please check your plan and billing details", "billing"),
         (402, "Insufficient credits", "billing"),
         (400, "Unknown parameter: shoe_size", "Unknown parameter: shoe_size"),
     ],
