@@ -58,7 +58,8 @@ from agent_nb.providers.base import (
     Turn,
     UsagePiece,
 )
-from agent_nb.run.run import Run, unique_call_id
+from agent_nb.run.record import unique_call_id
+from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
 
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")

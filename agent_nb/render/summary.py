@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
@@ -13,7 +13,6 @@ from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
 
 
-@runtime_checkable
 class FinishedRun(Protocol):
     """What can be shown of a run."""
 

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
@@ -15,12 +15,10 @@ from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import ToolUse
 from agent_nb.phase import ENDINGS
-from agent_nb.render.summary import FinishedRun, count, dollars, duration, plural
+from agent_nb.render.summary import count, dollars, duration, plural
+from agent_nb.run.record import RunRecord
 
-if TYPE_CHECKING:
-    from agent_nb.run.run import Run
-
-Check = str | Callable[["Run"], object]
+Check = str | Callable[[Any], object]
 """An expression of `run`, `files`, `html` and `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
 
@@ -50,7 +48,7 @@ _NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size")
 class Comparison:
     """Runs side by side: `rows()` as plain dicts, else a table in text or HTML."""
 
-    runs: tuple["Run", ...]
+    runs: tuple[RunRecord, ...]
     names: tuple[str, ...]
     """The name of each run; variants have the same."""
     prompts: tuple[str, ...]
@@ -105,24 +103,24 @@ class Comparison:
         return self.table()._repr_html_()
 
 
-def compare(runs: "Run | Iterable[Run]", checks: Checks = ()) -> Comparison:
+def compare(runs: RunRecord | Iterable[RunRecord], checks: Checks = ()) -> Comparison:
     """A table of these runs, or of the variants of a single run, with a column for each check.
 
     A check is an expression like that of `--check`, or a function of the run. A dict gives checks a name.
     """
-    if isinstance(runs, FinishedRun):
+    if isinstance(runs, RunRecord):
         found = runs.variants or (runs,)
         names = [runs.name] * len(found)
     else:
         found = tuple(runs)
-        if wrong := next((run for run in found if not isinstance(run, FinishedRun)), None):
+        if wrong := next((run for run in found if not isinstance(run, RunRecord)), None):
             raise ConfigError(f"Only runs can be compared, not a {type(wrong).__name__}.")
         names = [run.name for run in found]
     return comparison(found, names, [run.prompt for run in found], checks)
 
 
 def comparison(
-    runs: Sequence["Run"], names: Sequence[str], prompts: Sequence[str], checks: Checks
+    runs: Sequence[RunRecord], names: Sequence[str], prompts: Sequence[str], checks: Checks
 ) -> Comparison:
     """`compare` with names for the runs and labels for their prompts."""
     if not runs:
@@ -132,18 +130,18 @@ def comparison(
     return Comparison(tuple(runs), tuple(names), tuple(prompts), checked if tests else ())
 
 
-def scope_of(run: "Run") -> Json:
+def scope_of(run: RunRecord) -> Json:
     """The variables that a check may use."""
     return {"run": run, "files": run.files, "html": run.html or "", "text": run.text}
 
 
-def _tests(checks: Checks) -> dict[str, Callable[["Run"], object]]:
+def _tests(checks: Checks) -> dict[str, Callable[[Any], object]]:
     given = (
         checks.items()
         if isinstance(checks, Mapping)
         else [(c if isinstance(c, str) else getattr(c, "__name__", repr(c)), c) for c in _as_iterable(checks)]
     )
-    tests: dict[str, Callable[[Run], object]] = {}
+    tests: dict[str, Callable[[Any], object]] = {}
     for name, check in given:
         if name in (*_COLUMNS, "number", "error") or name in tests:
             raise ConfigError(f"There is already a column {name!r}. Give the check another name.")
@@ -155,7 +153,7 @@ def _as_iterable(checks: Iterable[Check] | Check) -> Iterable[Check]:
     return [checks] if isinstance(checks, str) or callable(checks) else checks
 
 
-def _test(name: str, check: Check) -> Callable[["Run"], object]:
+def _test(name: str, check: Check) -> Callable[[Any], object]:
     if isinstance(check, str):
         try:
             code = compile(check.strip(), "<check>", "eval")
@@ -169,7 +167,7 @@ def _test(name: str, check: Check) -> Callable[["Run"], object]:
     return check
 
 
-def _holds(test: Callable[["Run"], object], run: "Run") -> bool | str:
+def _holds(test: Callable[[Any], object], run: RunRecord) -> bool | str:
     try:
         return bool(test(run))
     except Exception as error:  # the caller's code: its error is shown in the table
@@ -203,7 +201,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
 
 
-def _sum(runs: Sequence["Run"]) -> str:
+def _sum(runs: Sequence[RunRecord]) -> str:
     failed = sum(run.reason == "failed" for run in runs)
     known = [run.cost for run in runs if run.cost is not None]
     parts = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]
@@ -215,7 +213,7 @@ def _sum(runs: Sequence["Run"]) -> str:
     return f"{', '.join(parts)}.{more}"
 
 
-def assert_same(one: "Run", other: "Run") -> None:
+def assert_same(one: RunRecord, other: RunRecord) -> None:
     """Raises AssertionError unless both runs have the same prompt, messages, calls, files and end.
 
     Ids and times may differ.
@@ -225,7 +223,7 @@ def assert_same(one: "Run", other: "Run") -> None:
         raise AssertionError(f"{one.name} and {other.name} are not the same run.\n" + "\n".join(found))
 
 
-def _differences(one: "Run", other: "Run") -> Iterator[str]:
+def _differences(one: RunRecord, other: RunRecord) -> Iterator[str]:
     for name in ("prompt", "model", "reason", "error"):
         before, after = getattr(one, name), getattr(other, name)
         if before != after:
@@ -270,7 +268,7 @@ def _arguments(written: str) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _messages(run: "Run") -> str:
+def _messages(run: RunRecord) -> str:
     return "".join(f"{message.role}: {message.text}\n" for message in run.messages if message.text)
 
 

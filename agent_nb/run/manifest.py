@@ -4,19 +4,17 @@ import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import TurnFinished
 from agent_nb.messages import Message
-
-if TYPE_CHECKING:
-    from agent_nb.run.run import Run
+from agent_nb.run.record import RunRecord
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
 
 
-def manifest_of(run: "Run") -> Json:
+def manifest_of(run: RunRecord) -> Json:
     return {
         "model": run.model,
         "model_returned": model_returned(run),
@@ -34,7 +32,7 @@ def manifest_of(run: "Run") -> Json:
     }
 
 
-def model_returned(run: "Run") -> str:
+def model_returned(run: RunRecord) -> str:
     """The model as named in the vendor's last response."""
     names = [event.model for event in run.events if isinstance(event, TurnFinished) and event.model]
     return names[-1] if names else run.model

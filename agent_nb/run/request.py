@@ -4,22 +4,20 @@ It is readable JSON, not what was sent to the vendor: images and opaque vendor d
 secrets are masked.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import MessageAdded, TurnStarted
 from agent_nb.messages import Image, Message
-
-if TYPE_CHECKING:
-    from agent_nb.run.run import Run
+from agent_nb.run.record import RunRecord
 
 TEXT_LIMIT = 20_000
 """Characters of one text that are sent to the page."""
 
 
-def request_of(run: "Run", step: int) -> Json:
+def request_of(run: RunRecord, step: int) -> Json:
     """The request of turn number `step`, from 1: model, system text, messages, tools, settings."""
     request: Json = mask_json(
         {
@@ -33,7 +31,7 @@ def request_of(run: "Run", step: int) -> Json:
     return request
 
 
-def request_for_page(run: "Run | None", message: Json) -> Json:
+def request_for_page(run: RunRecord | None, message: Json) -> Json:
     """The answer to the page's `request`: a turn of a variant, with long texts shortened.
 
     `known` is how many of its messages were already sent with the turn before.
@@ -49,7 +47,7 @@ def request_for_page(run: "Run | None", message: Json) -> Json:
     return {**request, "known": _count_sent(run, step - 1) if step > 1 else run.history}
 
 
-def _count_sent(run: "Run", step: int) -> int:
+def _count_sent(run: RunRecord, step: int) -> int:
     """How many of the run's messages were sent with a turn."""
     count, turns = run.history + 1, 0
     for event in run.events:

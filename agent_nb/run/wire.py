@@ -2,27 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_nb._base.secrets import dump_masked, mask_pieces
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import Delta, Event, TurnRetrying, TurnStarted
-
-if TYPE_CHECKING:
-    from agent_nb.run.run import Run
+from agent_nb.run.record import RunRecord
 
 FORMAT = "agent_nb.run"
 FORMAT_VERSION = 1
 NESTED = ("files", "given_files", "events", "variants")
 
 
-def saved_form(run: "Run", **more: Any) -> bytes:
+def saved_form(run: RunRecord, **more: Any) -> bytes:
     """The run as JSON that `load` reads, with `more` fields and secrets masked."""
     wire = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
     return dump_masked(wire).encode("utf-8", "replace")
 
 
-def _to_wire(run: "Run") -> Json:
+def _to_wire(run: RunRecord) -> Json:
     wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in NESTED}
     return {
         **wire,

@@ -91,8 +91,10 @@ def _names() -> str:
 
 
 def _members(kind: type, *, fields: bool = True) -> str:
-    rows = _fields(kind) if fields else []
-    for name, member in sorted(vars(kind).items()):
+    classes = [each for each in reversed(kind.__mro__) if each.__module__.startswith("agent_nb")]
+    rows = _fields(classes[0]) if fields else []
+    members = {name: member for each in classes for name, member in vars(each).items()}
+    for name, member in sorted(members.items()):
         is_member = inspect.isfunction(member) or isinstance(member, property | cached_property)
         if is_member and not name.startswith("_") and (meaning := _first_line(member)):
             call = _signature(member) if inspect.isfunction(member) else ""

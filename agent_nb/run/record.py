@@ -1,0 +1,105 @@
+"""The fields of a run and what follows from them alone. `Run` adds what other modules make of them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from agent_nb._base.wire import Json
+from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted
+from agent_nb.files import Files
+from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RunRecord:
+    """What a run left behind."""
+
+    id: str
+    prompt: str
+    model: str
+    reason: Reason
+    files: Files
+    messages: tuple[Message, ...]
+    """The whole conversation with that of earlier runs, without the system text."""
+    events: tuple[Event, ...]
+    usage: Usage
+    cost: float | None
+    """US dollars; None if the model's price is unknown."""
+    seconds: float
+    error: str | None = None
+    name: str = "run"
+    key: str = ""
+    """Identifies its output: the name and a hash of the request."""
+    settings: Json = field(default_factory=dict)
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    """The tools that the model was offered."""
+    history: int = 0
+    """How many of `messages` are from before this run."""
+    given_files: Files | None = None
+    """The files as the run left them, if they have been changed with `with_files` since."""
+    variants: tuple["RunRecord", ...] = ()
+    """All variants of the run, if there were several."""
+
+    @property
+    def html(self) -> str | None:
+        """The page: `index.html`, or else the first HTML file."""
+        page = self.files.get(self.files.entry) if self.files.entry else None
+        return page if isinstance(page, str) else None
+
+    @property
+    def own_messages(self) -> tuple[Message, ...]:
+        """The messages of this run, without those from before it."""
+        return self.messages[self.history :]
+
+    @cached_property
+    def text(self) -> str:
+        """The last text of the model."""
+        texts = [
+            message.text for message in self.own_messages if message.role == "assistant" and message.text
+        ]
+        return texts[-1] if texts else ""
+
+    @cached_property
+    def thinking(self) -> str:
+        """The thinking that the model has shown."""
+        parts = [part for message in self.own_messages for part in message.parts]
+        return "\n\n".join(part.text for part in parts if isinstance(part, Thinking))
+
+    @cached_property
+    def tool_uses(self) -> tuple[ToolUse, ...]:
+        """Each tool call with its result, in call order."""
+        titles = {e.call_id: e.title for e in self.events if isinstance(e, ToolStarted | ToolReady)}
+        ends = {e.call_id: e for e in self.events if isinstance(e, ToolFinished)}
+        results = [p for message in self.own_messages for p in message.parts if isinstance(p, ToolResult)]
+        calls = [call for message in self.own_messages for call in message.tool_calls]
+        seen: dict[str, int] = {}
+        uses = []
+        for index, call in enumerate(calls):
+            event_id = unique_call_id(call.id, seen)
+            end = ends.get(event_id)
+            uses.append(
+                ToolUse(
+                    call=call,
+                    result=results[index] if index < len(results) else None,
+                    ok=bool(end and end.ok),
+                    seconds=end.seconds if end else 0.0,
+                    title=titles.get(event_id, call.name),
+                    summary=end.summary if end else "",
+                )
+            )
+        return tuple(uses)
+
+    @property
+    def variant(self) -> int:
+        """Its index among the variants, from 0."""
+        return self.events[0].variant if self.events else 0
+
+
+def unique_call_id(call_id: str, seen: dict[str, int]) -> str:
+    """The id of a call in events. Some vendors reuse their call ids in every turn."""
+    count = seen[call_id] = seen.get(call_id, 0) + 1
+    if count == 1:
+        return call_id
+    numbered = f"{call_id}#{count}"
+    # A vendor may have used that very id.
+    return unique_call_id(call_id if numbered in seen else numbered, seen)
