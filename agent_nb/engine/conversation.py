@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
-from agent_nb.events import Event, FileDelta, MessageAdded, TurnRetrying, TurnStarted
+from agent_nb.events import Event, FileDelta, MessageAdded, TextDelta, TurnRetrying, TurnStarted
 from agent_nb.files import Files, Workspace, unified_diff
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.tools import Toolbox, ToolContext
@@ -113,6 +113,18 @@ def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: T
     if not found and not (files and could_write) and (page := page_in(answer)):
         return {ENTRY: page}
     return found
+
+
+def unfinished_text(events: Sequence[Event]) -> str:
+    """What the model had said in a turn that was cut off; empty if its message is complete or was withdrawn."""
+    texts = []
+    for event in reversed(events):
+        if isinstance(event, TextDelta):
+            texts.append(event.text)
+        elif isinstance(event, MessageAdded | TurnStarted | TurnRetrying):
+            break
+    text = "".join(reversed(texts))
+    return text if text.strip() else ""  # vendors refuse blank texts
 
 
 def drafts(events: Sequence[Event]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.engine.config import RunConfig, VariantGroup
-from agent_nb.engine.conversation import files_in, unsaved_files
+from agent_nb.engine.conversation import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.handle import Handle, Recorded
@@ -46,7 +46,7 @@ from agent_nb.events import (
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.charge import Charge
 from agent_nb.images.convert import thumbnails
-from agent_nb.messages import Message, ToolCall, user
+from agent_nb.messages import Message, ToolCall, assistant, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     CallPiece,
@@ -270,6 +270,8 @@ class RunHandle(Handle):
             self._add(Message(role="tool", parts=parts))
 
     def _save_unfinished(self) -> None:
+        if text := unfinished_text(self.events):
+            self._add(assistant(text))
         files, last = self._workspace.files, self._messages[-1]
         answer = last.text if last.role == "assistant" else ""
         for path, text in unsaved_files(self.events, files, answer, self._config.toolbox).items():

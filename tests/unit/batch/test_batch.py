@@ -7,8 +7,9 @@ import pytest
 
 from agent_nb import Agent, ConfigError, Limits, model
 from agent_nb.errors import CassetteError, MissingKeyError, UnknownModelError
-from agent_nb.events import RunFinished
+from agent_nb.events import RunFinished, TextDelta
 from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.support.scripts import of
 from tests.support.wire import Hold, Reply, Say, Tokens, WireServer, problem, reply
 from tests.support.wire.cases import CASE, KEY
 
@@ -126,7 +127,8 @@ async def test_stop_keeps_what_is_done(server):
     work.stop()
     runs = await work
     assert [run.reason for run in runs] == ["end_turn", "stopped", "stopped"]
-    assert [run.text for run in runs] == ["Done.", "", ""]
+    received = "".join(event.text for event in of(runs[1], TextDelta))
+    assert [run.text for run in runs] == ["Done.", received, ""]
     assert isinstance(runs[2].events[-1], RunFinished)
     assert asked(server) == PROMPTS[:2]
     assert work.result is runs

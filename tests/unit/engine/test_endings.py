@@ -8,6 +8,7 @@ from agent_nb import Agent, Limits, tool
 from agent_nb.errors import ProviderError, RunFailedError
 from agent_nb.events import (
     ApprovalResolved,
+    MessageAdded,
     RunFinished,
     TextDelta,
     ToolFinished,
@@ -15,8 +16,8 @@ from agent_nb.events import (
     TurnRetrying,
     TurnStarted,
 )
-from agent_nb.messages import Image
-from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think
+from agent_nb.messages import Image, assistant, user
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think, wait
 from agent_nb.tools import ToolOutput
 from tests.support.scripts import PAGE, of, run_script, write
 
@@ -133,6 +134,51 @@ async def test_stop_keeps_the_page_as_far_as_it_was_written():
     await asyncio.sleep(0.01)
     handle.stop()
     assert (await handle).html == "<h1>Bre"
+
+
+@pytest.mark.parametrize("reason", ["stopped", "interrupted", "max_seconds"])
+async def test_what_was_said_before_a_stop_is_kept(reason):
+    turn = [think("Hm."), text("I will wr", fragment=2), write(fragment=6), stall()]
+    provider = ScriptedProvider([turn, [text("Done.")]])
+    handle = Agent(provider).start("go")
+    await asyncio.sleep(0.01)
+    handle.stop(reason)
+    run = await handle
+    assert (run.reason, run.text, run.tool_uses) == (reason, "I will wr", ())
+    await Agent(provider).run("Go on", base=run)
+    assert provider.requests[-1].messages == (user("go"), assistant("I will wr"), user("Go on"))
+
+
+async def test_a_limit_reached_in_a_text_keeps_what_was_said():
+    run = await run_script(
+        [text("I beg"), wait(7.0), text("in"), wait(1.0), text("ning")], limits=Limits(seconds=5.0)
+    )
+    assert (run.reason, run.text) == ("max_seconds", "I begin")
+
+
+async def test_a_page_in_an_unfinished_answer_is_kept():
+    handle = Agent(ScriptedProvider([[text("```html\n<h1>Bre"), stall()]]), tools=[]).start("go")
+    await asyncio.sleep(0.01)
+    handle.stop()
+    assert (await handle).html == "<h1>Bre"
+
+
+@pytest.mark.parametrize(
+    ("last", "turns"),
+    [
+        (TextDelta, [[text(" \n"), stall()]]),
+        (TurnRetrying, [[text("Hel"), fail(ProviderError("Cut.", retryable=True))], [stall()]]),
+        (MessageAdded, [[text("Hello."), stop("tool_use")], [stall()]]),
+    ],
+    ids=["blank", "withdrawn", "of the turn before"],
+)
+async def test_nothing_is_added_that_was_not_being_said(last, turns):
+    handle = Agent(ScriptedProvider(turns)).start("go")
+    async for event in handle:
+        if isinstance(event, last):
+            handle.stop()
+    complete = [event.message for event in handle.events if isinstance(event, MessageAdded)]
+    assert [message.text for message in complete] == (["Hello."] if last is MessageAdded else [])
 
 
 async def test_stop_before_the_first_step_still_finishes():
