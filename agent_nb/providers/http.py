@@ -1,4 +1,4 @@
-"""One HTTP client per event loop, shared by every provider and closed with the last of them.
+"""One HTTP client per event loop, shared by every provider and closed with the last of them, or with the loop.
 
 The SDKs would each build their own (40-90 ms of TLS set-up apiece), and Google's would use aiohttp if it is
 installed.
@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import functools
 import weakref
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +26,21 @@ class _Shared:
     def __init__(self, client: "httpx2.AsyncClient") -> None:
         self.client = client
         self.users: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._open = _open_until_closed(client)
+
+    async def open(self) -> None:
+        """Has the client closed at the end of `asyncio.run`, which closes the loop's async generators."""
+        await anext(self._open)
+
+    async def close(self) -> None:
+        await self._open.aclose()
+
+
+async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        await client.aclose()
 
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
@@ -42,6 +57,7 @@ async def shared_client(user: object) -> "httpx2.AsyncClient":
         shared = _shared.get(loop)
         if shared is None or shared.client.is_closed:
             shared = _shared[loop] = _Shared(client)
+            await shared.open()
     shared.users.add(user)
     return shared.client
 
@@ -54,7 +70,7 @@ async def release(user: object) -> None:
     shared.users.discard(user)
     if not shared.users:
         _shared.pop(asyncio.get_running_loop(), None)
-        await shared.client.aclose()
+        await shared.close()
 
 
 def limit_silence(response: "httpx2.Response", seconds: float) -> None:

@@ -1,6 +1,7 @@
 """Agent: the ways to ask it, what it refuses before anything is sent, what it leaves open or closed."""
 
 import json
+import os
 
 import pytest
 
@@ -11,6 +12,8 @@ from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.tools import Toolbox
 from tests.support.scripts import PAGE, run_script, write
+from tests.support.wire import Say, WireServer, reply
+from tests.support.wire.cases import CASE
 
 
 @tool
@@ -183,6 +186,17 @@ async def test_an_unknown_vocabulary_is_refused_first():
 
 def test_run_sync_works_with_no_loop():
     assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
+
+
+def test_run_sync_leaves_no_socket_open():
+    with WireServer.in_thread() as server:
+        server.otherwise = lambda request: reply(Say("Hello."))
+        agent = Agent(CASE["openai"].provider(server))
+        before = len(os.listdir("/dev/fd"))
+        runs = [agent.run_sync("Hello?") for _ in range(6)]
+        after = len(os.listdir("/dev/fd"))
+    assert [run.text for run in runs] == ["Hello."] * 6
+    assert after - before < 6
 
 
 async def test_run_sync_works_inside_a_running_loop():

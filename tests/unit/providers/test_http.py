@@ -118,3 +118,14 @@ async def test_only_the_responses_of_this_task_are_collected():
         assert mine == [response]
         assert response.request.extensions["timeout"]["read"] == 7.0
         await release(user)
+
+
+def test_a_client_closes_when_its_loop_ends():
+    async def opened() -> httpx2.AsyncClient:
+        return await shared_client(user)
+
+    user = User()
+    with asyncio.Runner() as runner:
+        client = runner.run(opened())
+        assert not client.is_closed
+    assert client.is_closed
