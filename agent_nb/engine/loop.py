@@ -16,9 +16,10 @@ from typing import Any
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
+from agent_nb.engine.budget import Budget
 from agent_nb.engine.config import RunConfig, VariantGroup
 from agent_nb.engine.conversation import files_in, unfinished_text, unsaved_files
-from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, estimate_tokens
+from agent_nb.engine.cost import UPDATE_EVERY, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
@@ -41,10 +42,8 @@ from agent_nb.events import (
     TurnFinished,
     TurnRetrying,
     TurnStarted,
-    UsageUpdated,
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
-from agent_nb.images.charge import Charge
 from agent_nb.images.convert import thumbnails
 from agent_nb.messages import Message, ToolCall, assistant, user
 from agent_nb.prompts import prompt_text
@@ -82,10 +81,8 @@ class RunHandle(Handle):
         self._messages: list[Message] = [*opening.history, opening.question]
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
-        self._shared_costs = group.costs
-        self._meter = self._shared_costs.share(CostMeter(config.price))
-        self.call_costs: dict[str, float | None] = {}
-        """The cost of tool calls in US dollars, by call id; None where the price is unknown."""
+        self._budget = Budget(config, group.costs, self._journal)
+        self._meter, self.call_costs = self._budget.meter, self._budget.call_costs
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by the call id used in events."""
@@ -116,7 +113,7 @@ class RunHandle(Handle):
         known = dict(self._call_counts)
         self._emit(TurnStarted, step=number)
         for attempt in itertools.count(1):
-            self._check_limits()
+            self._budget.check()
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)
@@ -130,7 +127,7 @@ class RunHandle(Handle):
                 await self._clock.sleep(wait)
         self._meter.end_turn(turn.usage)
         self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
-        self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
+        self._budget.report()
         log.info("%s turn %d: %s, cost so far %s", turn.model, number, turn.usage, self._meter.cost)
         return turn
 
@@ -167,7 +164,7 @@ class RunHandle(Handle):
                     turn = piece
                 self._meter.chars = chars
                 if chars >= estimate_at or self._journal.at >= deadline:
-                    estimate_at = self._estimate(estimate_at)
+                    estimate_at = self._budget.estimate(estimate_at)
         if turn is None:
             raise ProviderError("The response ended before it was complete.", retryable=True)
         return turn
@@ -348,8 +345,8 @@ class RunHandle(Handle):
             policy=self._config.policy,
             hooks=self._config.hooks,
             ask=self._ask,
-            open_charge=lambda: self._meter.open_charge(self._budget_left),
-            settle=self._settle,
+            open_charge=self._budget.open_charge,
+            settle=self._budget.settle,
         )
 
     def _add(self, message: Message) -> None:
@@ -362,33 +359,6 @@ class RunHandle(Handle):
         tool = self._config.toolbox.get(name)
         self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
         return event_id, tool.stream() if tool and tool.stream else None
-
-    def _estimate(self, due: int) -> int:
-        """Checks the limits, and emits an estimate of the cost if one is due; returns when the next one is."""
-        if self._meter.chars >= due:
-            due = self._meter.chars + UPDATE_EVERY
-            usage, cost = self._meter.estimate()
-            self._emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
-        self._check_limits()
-        return due
-
-    def _settle(self, call_id: str, charge: Charge) -> None:
-        """Adds the cost of a call that has ended."""
-        self._meter.settle(charge)
-        if charge.items:
-            self.call_costs[call_id] = charge.total
-            self._emit(UsageUpdated, usage=self._meter.total, cost=self._meter.cost)
-
-    def _budget_left(self) -> float | None:
-        limit = self._config.limits.usd
-        return None if limit is None else limit - self._shared_costs.total
-
-    def _check_limits(self) -> None:
-        limits = self._config.limits
-        if limits.usd is not None and self._shared_costs.total >= limits.usd:
-            raise EndRun("budget")
-        if limits.seconds is not None and self._journal.elapsed() >= limits.seconds:
-            raise EndRun("max_seconds")
 
     def _file_changed(self, change: Change) -> None:
         if change.call_id is not None:
