@@ -16,6 +16,7 @@ from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import ToolUse
 from agent_nb.phase import ENDINGS
 from agent_nb.render.summary import count, dollars, duration, plural
+from agent_nb.run.checks import read_check
 from agent_nb.run.record import RunRecord
 
 Check = str | Callable[[Any], object]
@@ -155,10 +156,7 @@ def _as_iterable(checks: Iterable[Check] | Check) -> Iterable[Check]:
 
 def _test(name: str, check: Check) -> Callable[[Any], object]:
     if isinstance(check, str):
-        try:
-            code = compile(check.strip(), "<check>", "eval")
-        except (SyntaxError, ValueError) as error:
-            raise ConfigError(f"The check {check!r} is not a valid expression: {error}.") from None
+        code = compile(read_check(check), "<check>", "eval")
         # As globals, because a generator expression does not see the locals of `eval`.
         return lambda run: eval(code, scope_of(run))
     if not callable(check) or inspect.iscoroutinefunction(check):

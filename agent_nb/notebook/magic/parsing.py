@@ -9,6 +9,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.utils.process import arg_split
 
+from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.options import OPTIONS, Option, Options
 
 CHECK = "--check"
@@ -32,7 +33,16 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     is_named = bool(values.get("name"))
     if not is_named:
         values.pop("name", None)
-    return Options(**values, is_named=is_named, check=check and check.strip())
+    return Options(**values, is_named=is_named, check=check and _read_check(check))
+
+
+def _read_check(expression: str) -> str:
+    from agent_nb.run.checks import read_check
+
+    try:
+        return read_check(expression)
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
 
 
 def _values(parser: ArgumentParser, arguments: list[str], magic: str) -> dict[str, Any]:

@@ -162,13 +162,21 @@ async def test_checks_without_names_name_themselves():
     assert compare(run, "'h1' in html").checked == ({"'h1' in html": True},)
 
 
+async def test_a_quoted_check_is_no_string():
+    run = await run_script([write()], [text("ok")])
+    assert compare(run, {"h1": "\"'<h1' in html\"", "h9": "\"'<h9' in html\""}).checked == (
+        {"h1": True, "h9": False},
+    )
+
+
 @pytest.mark.parametrize(
     ("checks", "says"),
     [
-        ({"model": "True"}, "already a column 'model'"),
-        (["True", "True"], "already a column 'True'"),
+        ({"model": "html"}, "already a column 'model'"),
+        (["html", "html"], "already a column 'html'"),
         (["html ="], "'html =' is not a valid expression"),
-        ({"number": "True"}, "already a column 'number'"),
+        (["1 < 2"], "The check '1 < 2' is the same for every run."),
+        ({"number": "html"}, "already a column 'number'"),
         ({"a number": 3}, "'a number' is 3"),
         ({"later": run_script}, "'later' is async"),
     ],

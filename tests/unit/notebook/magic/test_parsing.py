@@ -30,6 +30,10 @@ def test_quotes_are_removed(shell, quote):
         ("--check len(files) --1 > 0", "len(files) --1 > 0"),
         ("hero --check text == '--check '", "text == '--check '"),
         ("hero --system 'Never --check twice' --check html", "html"),
+        ("""hero --check '"<h1" in html'""", '"<h1" in html'),
+        ("""hero --check "'<h1' in html" """, "'<h1' in html"),
+        (r"""hero --check "\"<h1\" in html" """, '"<h1" in html'),
+        ("""hero --check 'a' in html and 'b'""", "'a' in html and 'b'"),
     ],
 )
 def test_a_check_takes_the_rest_of_the_line(shell, line, check):
@@ -43,6 +47,9 @@ def test_a_check_takes_the_rest_of_the_line(shell, line, check):
         ("--bugdet=3", "There is no option --bugdet. Did you mean --budget?"),
         ("--xyzzy", "There is no option --xyzzy. `%%agent?` lists the options."),
         ("hero --check", "--check needs an expression"),
+        ("hero --check '<h1'", "The check '<h1' is not a valid expression: "),
+        ("hero --check '1 < 2'", "The check '1 < 2' is the same for every run."),
+        ("hero --check True", "The check 'True' is the same for every run."),
         ("hero --steps many", "--steps takes a whole number of at least 1, such as `--steps 8`."),
         ("hero --steps", "--steps takes a whole number of at least 1, such as `--steps 8`."),
         ("hero --steps 0", "--steps takes a whole number of at least 1, such as `--steps 8`."),
