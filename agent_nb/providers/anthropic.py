@@ -154,14 +154,18 @@ def _user_blocks(part: Part) -> list[Json]:
         case Image():
             return [_image(part)]
         case ToolResult():
-            content: list[Json] = [{"type": "text", "text": part.text}] if part.text.strip() else []
-            content += [_image(image) for image in part.images]
-            result = {"type": "tool_result", "tool_use_id": part.call_id, "content": content}
-            return [{**result, "is_error": not part.ok}]
+            return [_result(part)]
         case Source():
             return [{"type": "text", "text": source_text(part)}]
         case _:
             return []
+
+
+def _result(part: ToolResult) -> Json:
+    result: Json = {"type": "tool_result", "tool_use_id": part.call_id, "is_error": not part.ok}
+    content: list[Json] = [{"type": "text", "text": part.text}] if part.text.strip() else []
+    content += [_image(image) for image in part.images]
+    return {**result, "content": content} if content else result  # an empty list is refused
 
 
 def _image(image: Image) -> Json:

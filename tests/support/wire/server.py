@@ -5,6 +5,8 @@
         provider = model("anthropic:claude-opus-5-5", api_key="...", base_url=server.base_url("anthropic"))
 
 Requests without a plan are answered by `server.otherwise(request)`, or refused with 500.
+Before that, a request that the vendor refuses is refused with the vendor's status and message (`rules`). The
+test fails at its end unless it sets `server.may_refuse`. `WireServer(strict=False)` accepts every request.
 """
 
 import asyncio
@@ -19,6 +21,7 @@ from typing import Any, Self
 
 from tests.support.wire.dialects import DIALECTS, model_of, protocol_of
 from tests.support.wire.images import read_body
+from tests.support.wire.rules import Asked, Exchange, first_refusal
 from tests.support.wire.steps import Cut, Hold, Pause, Reply, problem
 
 
@@ -45,13 +48,19 @@ class Request:
 class WireServer:
     """The server, on a port of its own. Use it as `async with`, or `with WireServer.in_thread()`."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = True) -> None:
+        self.strict = strict
+        self.may_refuse = False
+        """Whether the test expects that requests are refused."""
+        self.refusals: list[str] = []
+        """The id of the rule and the message of each refused request."""
         self.requests: list[Request] = []
         self.otherwise: Callable[[Request], Reply] | None = None
         self.port = 0
         self.connections = 0
         self._arrivals: list[asyncio.Event] = []
         self._plans: deque[Reply] = deque()
+        self._exchanges: dict[str, list[Exchange]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._transports: set[asyncio.Transport] = set()
         self._server: asyncio.Server | None = None
@@ -101,14 +110,20 @@ class WireServer:
         await self.start()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, failed: object, *_: object) -> None:
         await self.stop()
+        if not failed:
+            self.check_refusals()
+
+    def check_refusals(self) -> None:
+        """Fails the test if a request was refused and the test does not expect that."""
+        assert self.may_refuse or not self.refusals, self.refusals
 
     @classmethod
     @contextlib.contextmanager
-    def in_thread(cls) -> Iterator[Self]:
+    def in_thread(cls, strict: bool = True) -> Iterator[Self]:
         """The server on an event loop of its own thread, for code without a loop."""
-        server, loop = cls(), asyncio.new_event_loop()
+        server, loop = cls(strict), asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()
         asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
@@ -119,11 +134,29 @@ class WireServer:
             loop.call_soon_threadsafe(loop.stop)
             thread.join(10)
             loop.close()
+        server.check_refusals()
 
     def answer_to(self, request: Request) -> Reply:
         self.requests.append(request)
         for arrived in self._arrivals:
             arrived.set()
+        if self.strict and (refused := self._refusal(request)):
+            return refused
+        answer = self._planned(request)
+        self._exchanges.setdefault(request.protocol, []).append(Exchange(request.body, answer))
+        return answer
+
+    def _refusal(self, request: Request) -> Reply | None:
+        earlier = tuple(self._exchanges.get(request.protocol, ()))
+        asked = Asked(model_of(request.path, request.body), request.body, earlier)
+        found = first_refusal(request.protocol, asked)
+        if found is None:
+            return None
+        rule, answer = found
+        self.refusals.append(f"{rule.id}: {(answer.body or b'').decode()}")
+        return answer
+
+    def _planned(self, request: Request) -> Reply:
         if self._plans:
             return self._plans.popleft()
         if self.otherwise:

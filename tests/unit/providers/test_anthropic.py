@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.messages import Message, ToolResult, assistant, user
+from agent_nb.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of
@@ -78,11 +78,15 @@ def test_a_small_answer_leaves_no_budget():
 
 async def test_results_of_one_turn_share_a_message(server: WireServer):
     server.plan(reply(Say("Done.")))
+    calls = Message(
+        role="assistant", parts=tuple(ToolCall(id=name, name="search", arguments="{}") for name in "ab")
+    )
     parts = [Message(role="tool", parts=(ToolResult(call_id=name, name="search", text=""),)) for name in "ab"]
-    await turn_of(ANTHROPIC.provider(server), ask(user("Hello?"), assistant("I look."), *parts, user("And?")))
+    await turn_of(ANTHROPIC.provider(server), ask(user("Hello?"), calls, *parts, user("And?")))
     messages = server.requests[0].body["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
     assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
+    assert not any("content" in block for block in messages[2]["content"])
 
 
 async def test_blank_text_is_not_sent(server: WireServer):

@@ -1,0 +1,55 @@
+"""What a rule is: one thing that a vendor refuses, for the models of one family."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.wire.steps import Reply
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request that was answered, for rules about what the model itself has sent before."""
+
+    body: Json
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as the rules see it."""
+
+    model: str
+    body: Json
+    earlier: tuple[Exchange, ...] = ()
+
+
+Fault = str | tuple[str, Json]
+"""The vendor's message, or the message and the fields of the error that differ from the rule's `error`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A row of the table. The vendor refuses a request when `check` yields a fault; the first one is sent."""
+
+    id: str
+    protocol: str
+    source: str
+    """The document, the type of the SDK or the issue that shows it."""
+    check: Callable[[Asked], Iterable[Fault]]
+    example: Asked
+    """A request that this rule refuses."""
+    family: str = ""
+    """A regular expression, searched for in the model's name; empty for every model."""
+    status: int = 400
+    error: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the error beside its message."""
+    shape: Callable[[Json], Json] | None = None
+    """The body around the error, where a vendor's differs from its protocol's."""
+
+    def faults(self, asked: Asked) -> Iterator[Fault]:
+        if re.search(self.family, asked.model):
+            yield from self.check(asked)

@@ -1,0 +1,34 @@
+"""The table of what the vendors refuse: every rule has a source and refuses its example."""
+
+import json
+import re
+
+import pytest
+
+from tests.support.wire.rules import RULES, Rule, first_refusal
+
+
+def test_ids_are_unique():
+    ids = [rule.id for rule in RULES]
+    assert sorted(set(ids)) == sorted(ids)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_refuses_its_example_in_the_shape_of_the_vendor(rule: Rule):
+    assert rule.source
+    assert re.search(rule.family, rule.example.model)
+    found = first_refusal(rule.protocol, rule.example, (rule,))
+    assert found
+    answer = found[1]
+    assert answer.status == rule.status
+    body = json.loads(answer.body)
+    error = body.get("error", body)
+    assert error["message"]
+    assert {key: error[key] for key in rule.error if key in error}.items() <= rule.error.items()
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.family], ids=lambda rule: rule.id)
+def test_a_rule_of_one_family_leaves_others_alone(rule: Rule):
+    other = type(rule.example)("some-other-model", rule.example.body, rule.example.earlier)
+    assert not re.search(rule.family, other.model)
+    assert first_refusal(rule.protocol, other, (rule,)) is None
