@@ -68,18 +68,21 @@ function createDropdown(
 		});
 	}
 	listen(element, "keydown", signal, (event) => {
-		if (menu.hidden) return;
-		if (event.key === "Escape") close();
-		else if (event.key === "ArrowDown") moveWithin(items, 1);
-		else if (event.key === "ArrowUp") moveWithin(items, -1);
-		else return;
-		event.preventDefault();
-		event.stopPropagation();
+		if (!menu.hidden) onKey(event, items, close);
 	});
 	listen(element, "focusout", signal, (event) => {
 		if (!element.contains(event.relatedTarget as Node | null)) toggle(false);
 	});
 	return element;
+}
+
+function onKey(event: KeyboardEvent, items: readonly HTMLElement[], close: () => void): void {
+	if (event.key === "Escape") close();
+	else if (event.key === "ArrowDown") moveWithin(items, 1);
+	else if (event.key === "ArrowUp") moveWithin(items, -1);
+	else return;
+	event.preventDefault();
+	event.stopPropagation();
 }
 
 function moveWithin(items: readonly HTMLElement[], by: 1 | -1): void {

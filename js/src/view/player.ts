@@ -78,8 +78,16 @@ function createClock({ choices, signal, redraw }: Context) {
 	};
 }
 
+export function onKey(event: KeyboardEvent, player: Player, close: () => void): void {
+	const act = actionFor(event, player, close);
+	if (!act) return;
+	event.preventDefault();
+	event.stopPropagation();
+	act();
+}
+
 /** What a key does in the scrubber. On a button, Space presses it; the speed menu keeps its own keys. */
-export function actionFor(event: KeyboardEvent, player: Player, close: () => void): (() => void) | null {
+function actionFor(event: KeyboardEvent, player: Player, close: () => void): (() => void) | null {
 	const target = event.target as Element;
 	if (event.key === "Escape") return close;
 	if (event.ctrlKey || event.metaKey || event.altKey || target.localName === "select") return null;

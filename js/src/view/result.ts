@@ -26,7 +26,7 @@ const TABS: readonly [Tab, string][] = [
 
 export function createResult(context: Context) {
 	const tabs = createTabs(context);
-	const console = createConsole(context, (errors) => tabs.setCount("console", errors, "err"));
+	const console = createConsole(context, tabs.setErrors);
 	const preview = createPreview(context, console);
 	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
 		preview,
@@ -83,16 +83,9 @@ function createTabs(context: Context) {
 		}),
 	);
 
-	function setCount(tab: Tab, value: number, look = ""): void {
-		const count = counts.get(tab)!;
-		count.hidden = value === 0;
-		count.className = `n ${look}`.trim();
-		setText(count, String(value));
-	}
-
 	return {
 		element,
-		setCount,
+		setErrors: (errors: number) => setCount(counts.get("console")!, errors, "err"),
 		update(state: VariantState) {
 			for (const [index, button] of tabs.entries()) {
 				const on = names[index] === context.choices.tab;
@@ -101,10 +94,16 @@ function createTabs(context: Context) {
 			}
 			const files = presentFiles(state).length;
 			const versions = shownFile(state, context.choices)?.file.versions ?? [];
-			setCount("diff", versions.filter(({ number }) => number > 1).length);
-			setCount("files", files > 1 ? files : 0);
+			setCount(counts.get("diff")!, versions.filter(({ number }) => number > 1).length);
+			setCount(counts.get("files")!, files > 1 ? files : 0);
 		},
 	};
+}
+
+function setCount(element: HTMLElement, value: number, look = ""): void {
+	element.hidden = value === 0;
+	element.className = `n ${look}`.trim();
+	setText(element, String(value));
 }
 
 const DEVICES: readonly [Device, IconName, string][] = [

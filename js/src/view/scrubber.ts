@@ -10,7 +10,7 @@ import { type IconName, paths } from "../icons.ts";
 import type { Replay } from "../ui.ts";
 import { iconButton } from "./buttons.ts";
 import type { Context, Snapshot } from "./context.ts";
-import { actionFor, createPlayer, type Player } from "./player.ts";
+import { createPlayer, onKey, type Player } from "./player.ts";
 import { keepReplay, leaveReplay, turnOf } from "./replay.ts";
 import { createSlider } from "./slider.ts";
 
@@ -44,13 +44,7 @@ export function createScrubber(context: Context) {
 		element.closest(".anb-frame")?.querySelector<HTMLElement>(".anb-replay")?.focus();
 	}
 
-	listen(element, "keydown", context.signal, (event) => {
-		const act = actionFor(event, player, finish);
-		if (!act) return;
-		event.preventDefault();
-		event.stopPropagation();
-		act();
-	});
+	listen(element, "keydown", context.signal, (event) => onKey(event, player, finish));
 
 	return {
 		element,
