@@ -53,7 +53,7 @@ from agent_nb.events import (
 )
 from agent_nb.files import Content, Files
 from agent_nb.messages import ToolResult, Usage
-from agent_nb.providers.base import Clock, Piece, Provider, Request, Turn, UsagePiece
+from agent_nb.providers.base import Accepted, Clock, Piece, Provider, Request, Turn, UsagePiece
 
 NOT_REPLAYED: dict[type[BaseEvent], str] = {}
 """Events that a replay does not emit, each with the reason. A test plays a run that has all the others."""
@@ -80,6 +80,7 @@ class Recorder:
         self._turns: list[tuple[list[Attempt], list[ToolMoment]]] = []
         self._pieces: list[tuple[float | None, Piece]] = []
         """Pieces of the current attempt, with the times of their events."""
+        self._accepted = False
         self._calls: list[str] = []
         """The calls of this turn by the ids they have in events."""
         self._names: dict[str, str] = {}
@@ -93,10 +94,13 @@ class Recorder:
 
     def ask(self, request: Request) -> None:
         """A request has been sent, so the wait after a failed attempt is over."""
-        self._request, self._stage = request, "turn"
+        self._request, self._stage, self._accepted = request, "turn", False
 
     def receive(self, piece: Piece) -> None:
-        self._pieces.append((None, piece))
+        if isinstance(piece, Accepted):
+            self._accepted = True  # not written: an unfinished attempt ends with the usage as estimated
+        else:
+            self._pieces.append((None, piece))
 
     def hear(self, event: Event, run: Recordable) -> None:
         """Records what a replay needs to emit this event again."""
@@ -219,7 +223,8 @@ class Recorder:
 
     def _attempt(self, pieces: list[tuple[Gap, Piece]], retry: Retry | None) -> Attempt:
         counted = _counted(pieces)
-        if pieces and not isinstance(pieces[-1][1], Turn) and (expected := self._expected(pieces)) != counted:
+        is_whole = bool(pieces) and isinstance(pieces[-1][1], Turn)
+        if not is_whole and (expected := self._expected(pieces)) != counted:
             pieces, counted = [*pieces, (0, UsagePiece(expected))], expected
         return Attempt(pieces=tuple(pieces), retry=retry, cost=self._config.price(counted))
 
@@ -228,6 +233,8 @@ class Recorder:
         assert self._request is not None
         meter = CostMeter(self._config.price)
         meter.begin_turn(estimate_tokens(self._request.messages, self._request.system))
+        if self._accepted:
+            meter.accepted()
         meter.counted(_counted(pieces))
         meter.chars = sum(len(getattr(piece, "text", "")) for _, piece in pieces)
         meter.cut_off()

@@ -58,6 +58,7 @@ class CostMeter:
         self._settled_cost = self._highest_item = 0.0
         self._turn = Usage()
         self._input_estimate = 0
+        self._accepted = False
         self.chars = 0
         """Characters received in this turn."""
 
@@ -93,12 +94,16 @@ class CostMeter:
         self._add_cut_turn()
         self._input_estimate = input_estimate
 
+    def accepted(self) -> None:
+        """The vendor has begun to answer, so it charges for the input."""
+        self._accepted = True
+
     def counted(self, usage: Usage) -> None:
         """Takes the vendor's own count for this turn so far."""
         self._turn = usage
 
     def end_turn(self, usage: Usage) -> None:
-        self._turn, self.chars, self._input_estimate = usage, 0, 0
+        self._turn, self.chars, self._input_estimate, self._accepted = usage, 0, 0, False
         self._add_turn()
 
     def cut_off(self) -> None:
@@ -123,8 +128,8 @@ class CostMeter:
 
     def _add_cut_turn(self) -> None:
         """Adds a turn that was stopped or withdrawn as estimated, because the vendor charges for it."""
-        if self.chars:
-            self._turn, self.chars = self._estimated_turn(), 0
+        if self.chars or self._accepted:
+            self._turn, self.chars, self._accepted = self._estimated_turn(), 0, False
         self._add_turn()
 
     def _add_turn(self) -> None:

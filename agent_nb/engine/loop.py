@@ -48,6 +48,7 @@ from agent_nb.images.convert import thumbnails
 from agent_nb.messages import Message, ToolCall, assistant, user
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
+    Accepted,
     CallPiece,
     CallStarted,
     RealClock,
@@ -150,16 +151,15 @@ class RunHandle(Handle):
                     if not file_text:
                         self._emit(ToolArgsDelta, call_id=event_id, text=piece.text)
                     chars += len(piece.text)
-                elif type(piece) is TextPiece:
-                    self._emit(TextDelta, text=piece.text)
-                    chars += len(piece.text)
-                elif type(piece) is ThinkingPiece:
-                    self._emit(ThinkingDelta, text=piece.text)
+                elif type(piece) is TextPiece or type(piece) is ThinkingPiece:
+                    self._emit(TextDelta if type(piece) is TextPiece else ThinkingDelta, text=piece.text)
                     chars += len(piece.text)
                 elif type(piece) is CallStarted:
                     readers[piece.id] = self._start_call(piece.id, piece.name)
                 elif type(piece) is UsagePiece:
                     self._meter.counted(piece.usage)
+                elif type(piece) is Accepted:
+                    self._meter.accepted()
                 elif type(piece) is Turn:
                     turn = piece
                 self._meter.chars = chars

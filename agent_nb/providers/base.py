@@ -77,6 +77,11 @@ class Request:
     facts: Facts = field(default_factory=Facts)
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The vendor has begun to answer: from now on it charges for the input, even if the answer breaks off."""
+
+
 @quick
 @dataclass(frozen=True, slots=True)
 class TextPiece:
@@ -123,7 +128,7 @@ class Turn:
     """The vendor's explanation of a refusal."""
 
 
-Piece = TextPiece | ThinkingPiece | CallStarted | CallPiece | UsagePiece | Turn
+Piece = Accepted | TextPiece | ThinkingPiece | CallStarted | CallPiece | UsagePiece | Turn
 
 
 class Provider(Protocol):

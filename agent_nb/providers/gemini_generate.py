@@ -17,7 +17,7 @@ from agent_nb.images.convert import fit_image
 from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.base import Accepted, Piece, Request, UsagePiece
 from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.parts import arguments_object, source_text
@@ -56,6 +56,7 @@ class GeminiGenerateProvider(VendorProvider):
             with responses_opened(opened, self.silence):
                 chunks = await models.generate_content_stream(**body)
                 first = await anext(chunks, None)
+            yield Accepted()
             async for chunk in _after(first, chunks):
                 for piece in decoder.feed(chunk):
                     yield piece
@@ -71,6 +72,8 @@ class GeminiGenerateProvider(VendorProvider):
                     await response.aclose()
         # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         if failed is not None:
+            if opened and opened[-1].is_success:
+                yield Accepted()  # the headers came, but perhaps no chunk
             raise failed
 
 

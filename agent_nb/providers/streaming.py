@@ -17,7 +17,7 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult
 from agent_nb.providers import failure
-from agent_nb.providers.base import Clock, Piece, RealClock, Request, Turn
+from agent_nb.providers.base import Accepted, Clock, Piece, RealClock, Request, Turn
 from agent_nb.providers.http import limit_silence, release, shared_client
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
@@ -149,6 +149,7 @@ class StreamingProvider(VendorProvider):
             ):
                 limit_silence(response.http_response, self.silence)
                 await self._check_answer(response.http_response)
+                yield Accepted()
                 async for chunk in chunks:
                     for piece in reading.feed(chunk):
                         yield piece

@@ -107,6 +107,17 @@ async def test_a_failure_of_the_vendor_plays_again(case: Case, tmp_path):
     assert KEY not in tape.read_text()
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_the_input_of_a_cut_turn_counts_again(case: Case, tmp_path):
+    tape = tmp_path / "hero.jsonl"
+    async with WireServer() as server:
+        server.plan(reply(Cut()), reply(Say("Done."), Tokens(input=900, output=400)))
+        async with Agent(case.provider(server)) as agent:
+            run = await agent.recording(tape).run(PROMPT)
+    assert run.usage.input > 900
+    await play_without_server(run, tape)
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if case.protocol != "chat"], ids=str)
 async def test_a_budget_plays_again(case: Case, tmp_path):
     tape = tmp_path / "hero.jsonl"

@@ -36,6 +36,15 @@ def test_a_turn_cut_off_counts_as_far_as_it_came():
     assert meter.total == Usage(input=25, output=100)
 
 
+def test_a_turn_that_was_accepted_counts_its_input():
+    meter = CostMeter(lambda usage: usage.input * 1.0)
+    meter.begin_turn(25)
+    meter.accepted()
+    meter.begin_turn(25)
+    meter.cut_off()
+    assert (meter.total, meter.cost) == (Usage(input=25), 25.0)
+
+
 def test_tools_and_turns_cost_together():
     meter = CostMeter(lambda usage: usage.input * 1.0)
     charge = meter.open_charge(lambda: None)

@@ -4,6 +4,8 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.events import FileDelta, MessageAdded, RunFinished, TextDelta, TurnRetrying, UsageUpdated
+from agent_nb.messages import Usage
+from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.prices import price_of
 from tests.support.wire import (
     Call,
@@ -80,6 +82,23 @@ async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireSer
     added = [event.message for event in events if isinstance(event, MessageAdded)]
     assert [message.text for message in added if message.role == "assistant"] == ["A whole sentence."]
     assert events[-1].reason == "end_turn"
+
+
+async def test_a_turn_that_was_cut_counts_its_input(case: Case, server: WireServer):
+    server.plan(*[reply(Tokens(input=30_000), Cut())] * 5)
+    provider = case.provider(server)
+    provider.new_clock = lambda: VirtualClock(pace=0)
+    run = await Agent(provider).run("x" * 120_000)
+    assert (run.reason, len(server.requests)) == ("failed", 5)
+    assert run.usage.input >= 150_000
+    assert run.usage.output <= 5
+    assert run.cost == price_of(case.name, run.usage)
+
+
+async def test_a_refused_request_counts_nothing(case: Case, server: WireServer):
+    server.plan(problem(400, "This is wrong"))
+    run = await Agent(case.provider(server)).run("x" * 120_000)
+    assert (run.reason, run.usage) == ("failed", Usage())
 
 
 @pytest.mark.parametrize(
