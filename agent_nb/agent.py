@@ -1,5 +1,6 @@
 """Agent: a model with its tools and limits, which starts runs."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict
@@ -179,6 +180,10 @@ class Agent:
         handle = self.start(prompt, **material)
         try:
             return await handle
+        except asyncio.CancelledError:
+            handle.stop("interrupted")
+            await handle
+            raise
         finally:
             handle.stop("interrupted")
 

@@ -2,14 +2,16 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Generator
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.tool_runner import Ask
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.run import Run
+
+_RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
 
 
 class Recorded(Protocol):
@@ -63,6 +65,20 @@ class Handle(ABC):
 
     def __await__(self) -> Generator[Any, None, Run]:
         return self._wait().__await__()
+
+    if not TYPE_CHECKING:  # it would make type checkers accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            """What else a `Run` has, from the result: the variable may hold the handle after the run has ended."""
+            run = self.__dict__.get("result")
+            if name not in _RUN_NAMES:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if run is None:
+                raise AttributeError(f"`{name}` is known when the run has ended; await it first.")
+            return getattr(run, name)
+
+    def __dir__(self) -> Iterable[str]:
+        return {*super().__dir__(), *(_RUN_NAMES if self.done else ())}
 
     @abstractmethod
     async def _wait(self) -> Run: ...

@@ -65,8 +65,8 @@ class Race(Handle):
 
     @property
     def files(self) -> Files:
-        """The current files of the first variant."""
-        return self.files_of(0)
+        """The current files of the first variant; after the end, those of the result."""
+        return self.result.files if self.result else self.files_of(0)
 
     def files_of(self, variant: int) -> Files:
         return self.handles[variant].files

@@ -21,6 +21,9 @@ from agent_nb.tools.base import Tool, ToolContext
 
 T = TypeVar("T")
 
+CLEANUP_SECONDS = 2.0
+"""How long a cancelled tool may take to clean up before it is left behind. A thread cannot be cancelled."""
+
 _abandoned: set["asyncio.Future[Any]"] = set()
 """Calls that were given up but still run; the event loop holds only weak references to tasks."""
 
@@ -40,6 +43,11 @@ async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
         if work.cancelled():
             raise ToolError(f"`{tool.name}` cancelled itself.")
         return work.result()
+    except asyncio.CancelledError:
+        scope.close()
+        _abandon(work)
+        await asyncio.wait({work}, timeout=CLEANUP_SECONDS)
+        raise
     finally:
         scope.close()
         if not work.done():

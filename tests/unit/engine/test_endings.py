@@ -282,6 +282,45 @@ async def test_cancelling_the_caller_ends_the_run():
     assert (events[-1].type, events[-1].reason) == ("run_finished", "interrupted")
 
 
+async def test_a_cancelled_run_waits_for_its_tools_to_end():
+    running, steps = asyncio.Event(), []
+
+    @tool(timeout=None)
+    async def bake() -> str:
+        """Bakes for ever."""
+        try:
+            running.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.01)
+            steps.append("oven off")
+        return ""
+
+    task = asyncio.create_task(Agent(ScriptedProvider([[call("bake")]]), tools=[bake]).run("go"))
+    await running.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert steps == ["oven off"]
+    assert not asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def test_a_handle_reads_like_its_run_after_the_end():
+    provider = ScriptedProvider([[write()], [text("Done.")]])
+    handle = Agent(provider).start("go")
+    with pytest.raises(AttributeError, match="`reason` is known when the run has ended; await it first"):
+        handle.reason  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'raisin'"):
+        handle.raisin  # noqa: B018
+    assert "reason" not in dir(handle)
+    await handle
+    assert (handle.reason, handle.text, handle.html) == ("end_turn", "Done.", PAGE)
+    assert handle.with_files({"a.txt": "mine"}).files["a.txt"] == "mine"
+    assert "reason" in dir(handle)
+    with pytest.raises(AttributeError, match="no attribute 'raisin'"):
+        handle.raisin  # noqa: B018
+
+
 async def test_a_page_beyond_the_step_limit_is_kept_as_a_draft():
     run = await run_script([write()], limits=Limits(steps=1))
     assert (run.reason, run.html) == ("max_steps", PAGE)

@@ -1,48 +1,16 @@
-import asyncio
-import contextvars
 import datetime
-import json
 import logging
-import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
-from agent_nb.files import Change, Files, Workspace
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
 from agent_nb.tools.toolbox import MAX_TEXT
-
-
-class Bench:
-    """A workspace that remembers what it was told, and from which thread."""
-
-    def __init__(self) -> None:
-        self.changes: list[Change] = []
-        self.lines: list[str] = []
-        self.threads: set[int] = set()
-        self.context = ToolContext(
-            files=Workspace(Files(), self._changed), progress=self._progress, call_id="c1"
-        )
-
-    def _changed(self, change: Change) -> None:
-        self.threads.add(threading.get_ident())
-        self.changes.append(change)
-
-    def _progress(self, line: str) -> None:
-        self.threads.add(threading.get_ident())
-        self.lines.append(line)
-
-
-async def run(function: Callable[..., Any] | Tool, bench: Bench | None = None, **args: Any) -> ToolOutput:
-    box = Toolbox([function])
-    found, checked = box.prepare(ToolCall("1", next(iter(box)).name, json.dumps(args)))
-    return await box.run(found, checked, (bench or Bench()).context)
+from tests.support.bench import run
 
 
 def test_default_holds_every_family() -> None:
@@ -168,149 +136,6 @@ async def test_exception_without_words_is_named() -> None:
         await run(breaks)
 
 
-async def test_hanging_sync_tool_times_out() -> None:
-    release = threading.Event()
-    bench = Bench()
-    late: list[Exception] = []
-    ended = threading.Event()
-
-    @tool(timeout=0.05)
-    def hangs(context: ToolContext) -> None:
-        release.wait(10)
-        try:
-            context.progress("late")
-            context.files.write("late.txt", "")
-        except ToolError as error:
-            late.append(error)
-        ended.set()
-
-    with pytest.raises(ToolError, match=r"`hangs` did not finish within 0\.05 seconds") as caught:
-        await run(hangs, bench)
-    assert caught.value.code == "TIMEOUT"
-    release.set()
-    await asyncio.to_thread(ended.wait, 10)
-    assert "has ended" in str(late[0])
-    assert (bench.changes, bench.lines) == ([], [])
-
-
-async def test_hanging_async_tool_is_cancelled() -> None:
-    ended = asyncio.Event()
-
-    @tool(timeout=0.05)
-    async def hangs() -> None:
-        try:
-            await asyncio.sleep(10)
-        finally:
-            ended.set()
-
-    with pytest.raises(ToolError, match="did not finish within"):
-        await run(hangs)
-    await asyncio.wait_for(ended.wait(), 5)
-
-
-async def test_tool_that_ignores_cancelling_times_out() -> None:
-    stubborn = asyncio.Event()
-
-    @tool(timeout=0.05)
-    async def ignores() -> None:
-        while not stubborn.is_set():
-            try:
-                await stubborn.wait()
-            except asyncio.CancelledError:
-                continue
-
-    with pytest.raises(ToolError, match="did not finish within"):
-        await run(ignores)
-    stubborn.set()
-
-
-async def test_own_timeout_error_is_failure() -> None:
-    async def breaks() -> None:
-        raise TimeoutError("the socket")
-
-    with pytest.raises(ToolError) as caught:
-        await run(breaks)
-    assert (caught.value.code, str(caught.value)) == ("FAILED", "TimeoutError: the socket")
-
-
-async def test_cancelling_passes_through() -> None:
-    started, cancelled = asyncio.Event(), asyncio.Event()
-
-    async def waits() -> None:
-        started.set()
-        try:
-            await asyncio.sleep(10)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-
-    task = asyncio.create_task(run(waits))
-    await started.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    await asyncio.wait_for(cancelled.wait(), 5)
-
-
-async def test_tool_cancelling_itself_is_failure() -> None:
-    async def gives_up() -> None:
-        raise asyncio.CancelledError
-
-    with pytest.raises(ToolError, match="cancelled itself"):
-        await run(gives_up)
-
-
-async def test_sync_tool_leaves_the_loop_free() -> None:
-    release = threading.Event()
-
-    def waits() -> str:
-        return str(release.wait(10))
-
-    task = asyncio.create_task(run(waits))
-    await asyncio.sleep(0.01)
-    release.set()
-    assert (await task).text == "True"
-
-
-async def test_context_variables_reach_the_thread() -> None:
-    name: contextvars.ContextVar[str] = contextvars.ContextVar("name")
-    name.set("hero")
-
-    def tells() -> str:
-        return name.get()
-
-    assert (await run(tells)).text == "hero"
-
-
-async def test_changes_are_told_on_loop_thread() -> None:
-    bench = Bench()
-
-    def writes(context: ToolContext) -> str:
-        context.files.write("a.txt", "1")
-        context.progress("half way")
-        context.files.write("a.txt", "2")
-        context.files.delete("a.txt")
-        return f"{threading.get_ident()}"
-
-    output = await run(writes, bench)
-    assert bench.threads == {threading.get_ident()}
-    assert output.text != str(threading.get_ident())
-    assert [(change.action, change.call_id) for change in bench.changes] == [
-        ("created", "c1"),
-        ("edited", "c1"),
-        ("deleted", "c1"),
-    ]
-    assert bench.lines == ["half way"]
-
-
-async def test_refused_write_reaches_the_thread() -> None:
-    def writes(context: ToolContext) -> None:
-        context.files.write("../a.txt", "1")
-
-    with pytest.raises(ToolError, match="is outside the project"):
-        await run(writes)
-
-
 async def test_wrong_return_type_is_told() -> None:
     spec = ToolSpec(name="raw", description="", schema={"type": "object"})
     with pytest.raises(ToolError, match="returned a int instead of a ToolOutput"):
@@ -366,30 +191,3 @@ async def test_long_text_is_cut_and_counted() -> None:
     text = (await run(talks)).text
     assert text.endswith(f"\n[1,234 of {MAX_TEXT + 1234:,} characters omitted]")
     assert text.startswith("x" * MAX_TEXT + "\n")
-
-
-def test_hanging_tool_does_not_hold_exit() -> None:
-    program = """
-import asyncio, time
-from agent_nb.errors import ToolError
-from agent_nb.files import Files, Workspace
-from agent_nb.tools import ToolContext, Toolbox, tool
-
-@tool(timeout=0.05)
-def hangs() -> None:
-    time.sleep(600)
-
-async def main():
-    context = ToolContext(files=Workspace(Files()), progress=print)
-    try:
-        await Toolbox().run(hangs, {}, context)
-    except ToolError as error:
-        print(error.code)
-
-asyncio.run(main())
-"""
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert ended.stdout == "TIMEOUT\n"
-    assert ended.stderr == ""
