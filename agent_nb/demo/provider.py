@@ -17,6 +17,8 @@ THINKING, SAYING, WRITING = 0.0045, 0.003, 0.0008
 """Seconds per character."""
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 800
+BUILT_IN_TOKENS = 1_700
+"""For the system text and the built-in tools. Fixed, so that a change to those does not change demo runs."""
 
 # Up to 24 characters, ending after white space if there is any: much like the fragments of vendors.
 _FRAGMENT = re.compile(r".{1,23}(?:\s|$)|.{1,24}", re.DOTALL)
@@ -67,14 +69,13 @@ def _fragments(text: str, emit: Callable[[str], Piece], pace: float) -> Iterator
 
 
 def _usage(request: Request, actions: tuple[Action, ...]) -> Usage:
-    sent = (
-        len(request.system) + sum(map(_message_size, request.messages)) + sum(map(_tool_size, request.tools))
-    )
+    own = [tool for tool in request.tools if tool.name in request.facts.own_tools]
+    sent = sum(map(_message_size, request.messages)) + sum(map(_tool_size, own))
     thinking = sum(len(action.text) for action in actions if isinstance(action, Think))
     text = sum(len(action.text) for action in actions if isinstance(action, Say))
     calls = sum(len(json.dumps(action.arguments)) for action in actions if isinstance(action, Call))
     return Usage(
-        input=sent // CHARACTERS_PER_TOKEN,
+        input=BUILT_IN_TOKENS + sent // CHARACTERS_PER_TOKEN,
         output=(thinking + text + calls) // CHARACTERS_PER_TOKEN,
         reasoning=thinking // CHARACTERS_PER_TOKEN,
     )

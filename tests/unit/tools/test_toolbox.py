@@ -1,6 +1,7 @@
 import datetime
 import logging
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,28 +10,29 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
-from agent_nb.tools.toolbox import MAX_TEXT
+from agent_nb.tools.toolbox import FAMILIES, MAX_TEXT
 from tests.support.bench import run
 
 
 def test_default_holds_every_family() -> None:
     box = Toolbox.default()
-    assert [spec.name for spec in box.specs] == [
-        "create_file",
-        "edit_file",
-        "read_file",
-        "list_files",
-        "delete_file",
-        "generate_images",
-        "edit_image",
-        "remove_background",
-        "extract_assets",
-        "save_assets",
-        "retrieve_option",
-    ]
+    built_in = [tool for family in FAMILIES.values() for tool in family]
+    assert list(box) == built_in
+    assert [spec.name for spec in box.specs] == [tool.name for tool in built_in]
+    assert len(box) == len(built_in)
     assert "create_file" in box
-    assert len(box) == 11
     assert box.get("nope") is None
+
+
+def test_own_tools_are_those_that_are_not_built_in() -> None:
+    def roll(sides: int) -> int:
+        return sides
+
+    (create, *_) = Toolbox.default()
+    replaced = replace(create, timeout=1.0)
+    assert [tool.name for tool in Toolbox.default([roll]).own] == ["roll"]
+    assert Toolbox([create]).own == ()
+    assert Toolbox([replaced]).own == (replaced,)
 
 
 def test_names_must_be_usable_and_single() -> None:
