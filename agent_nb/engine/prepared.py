@@ -54,7 +54,7 @@ class Prepared:
         """What makes two requests the same: prompt, model, own texts, images, files, tools, effort."""
         return {
             **variants_fingerprint([self]),
-            "toolbox": [tool.name for tool in self.toolbox],
+            "toolbox": self.toolbox.chosen,
             "effort": self.config.settings.get("effort"),
         }
 

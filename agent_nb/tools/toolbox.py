@@ -73,6 +73,13 @@ class Toolbox:
         return tuple(tool for tool in self if built_in.get(tool.name) is not tool)
 
     @property
+    def chosen(self) -> list[str]:
+        """The names of the tools that somebody chose. Of a default toolbox, the built-in ones count as one."""
+        if not self._is_default:
+            return list(self._tools)
+        return ["built-in", *(tool.name for tool in self.own)]
+
+    @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is offered. The description of a tool that asks the person first says so."""
         return tuple(_offered(tool) for tool in self)

@@ -35,6 +35,17 @@ def test_own_tools_are_those_that_are_not_built_in() -> None:
     assert Toolbox([replaced]).own == (replaced,)
 
 
+def test_built_in_tools_are_one_choice() -> None:
+    """So that a batch saved before a release with another tool is still resumed after it."""
+
+    def roll(sides: int) -> int:
+        return sides
+
+    assert Toolbox.default().chosen == ["built-in"]
+    assert Toolbox.default([roll]).chosen == ["built-in", "roll"]
+    assert Toolbox([*FAMILIES["variants"], roll]).chosen == ["retrieve_option", "roll"]
+
+
 def test_names_must_be_usable_and_single() -> None:
     def twice(a: int) -> None: ...
 
