@@ -1,20 +1,13 @@
-"""OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other.
+"""OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other."""
 
-Servers differ, so the decoder accepts what they send: a missing index, whole arguments as an object,
-thinking in either of two fields, a tool turn that ends with `stop`.
-"""
-
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
-from agent_nb.events import Stop
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolResult, ToolSpec, Usage
-from agent_nb.providers import failure
-from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Piece, Request
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolResult, ToolSpec
+from agent_nb.providers.base import Request
+from agent_nb.providers.chat_decoder import ChatDecoder
 from agent_nb.providers.openai import sdk_error
 from agent_nb.providers.parts import data_url, source_text
 from agent_nb.providers.settings import Settings
@@ -27,9 +20,6 @@ if TYPE_CHECKING:
 IMAGE_LIMITS = (2048, 5_000_000)
 NO_KEY = "none"
 """The SDK requires a key; local servers ignore it."""
-
-_STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
-_REASONING = ("reasoning_content", "reasoning")
 
 
 class ChatProvider(StreamingProvider):
@@ -54,7 +44,7 @@ class ChatProvider(StreamingProvider):
         return client.create(**body)
 
     def decoder(self) -> Decoder:
-        return _Decoder(self.settings)
+        return ChatDecoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:
         return sdk_error(self.settings, exc)
@@ -168,133 +158,3 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
         }
         for tool in tools
     ]
-
-
-class _Decoder:
-    """Decodes the chunks of one answer."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._turn = Assembler()
-        self._usage = Usage()
-        self._model = settings.model
-        self._stop = ""
-        self._ids: dict[Any, str] = {}
-        self._newest: dict[int, Any] = {}
-        """The key of the latest call with an index, for servers that reuse one."""
-        self._reasoning_field = ""
-        self._reasoning_details: list[Json] = []
-        self._refusal: list[str] = []
-
-    def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        choices = data.get("choices")
-        if not choices:
-            return self._without_choices(data)
-        choice = choices[0]
-        delta = choice.get("delta")
-        pieces: list[Piece] = []
-        if delta:
-            if calls := delta.get("tool_calls"):
-                for call in calls:
-                    pieces += self._call(call)
-            if content := delta.get("content"):
-                pieces.append(self._turn.text(content))
-            elif len(delta) > 1 or "tool_calls" not in delta:
-                pieces += self._rare(delta)
-        if choice.get("finish_reason"):
-            self._stop = choice["finish_reason"]
-            self._model = data.get("model") or self._model
-        if data.get("usage"):
-            self._usage = _usage(data["usage"])
-        return pieces
-
-    def finish(self) -> Sequence[Piece]:
-        """`[DONE]` or the end of the body: complete if a finish reason came, else cut."""
-        if not self._stop:
-            return ()
-        refusal = "".join(self._refusal)
-        stop = _STOPS.get(self._stop) or ("tool_use" if self._turn.has_calls else "end_turn")
-        if refusal and stop == "end_turn":
-            stop = "refusal"
-        detail = refusal or (self._stop if stop == "refusal" else "")
-        vendor = {self._settings.vendor.name: echo} if (echo := self._echo()) else {}
-        usage = self._usage
-        return (self._turn.turn(stop=stop, usage=usage, model=self._model, vendor=vendor, detail=detail),)
-
-    def _without_choices(self, data: Json) -> Sequence[Piece]:
-        if problem := data.get("error"):
-            raise _event_error(self._settings, problem)
-        if data.get("usage"):
-            self._usage = _usage(data["usage"])
-        return ()
-
-    def _rare(self, delta: Json) -> Sequence[Piece]:
-        """Thinking in either field, and refusals."""
-        for field in _REASONING:
-            if isinstance(text := delta.get(field), str):
-                self._reasoning_field = self._reasoning_field or field
-                self._reasoning_details += delta.get("reasoning_details") or []
-                return (self._turn.thinking(text, "thinking"),) if text else ()
-        self._reasoning_details += delta.get("reasoning_details") or []
-        if refusal := delta.get("refusal"):
-            self._refusal.append(refusal)
-            return (self._turn.text(refusal),)
-        return ()
-
-    def _call(self, call: Json) -> Sequence[Piece]:
-        function = call.get("function") or {}
-        key = self._key(call, bool(function.get("name")))
-        pieces: list[Piece] = []
-        if key not in self._ids:
-            call_id = self._ids[key] = str(call.get("id") or f"call_{len(self._ids)}")
-            pieces.append(self._turn.start_call(key, call_id, function.get("name") or ""))
-        if arguments := function.get("arguments"):
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-            pieces.append(self._turn.arguments(key, text))
-        return pieces
-
-    def _key(self, call: Json, named: bool) -> Any:
-        """Which call a fragment belongs to: by its index, or its id; without either, a name starts a new call.
-
-        Some servers give every call the index 0. There, a name with a new id starts a new call, and fragments
-        without a name belong to the latest call with that index.
-        """
-        index, call_id = call.get("index"), call.get("id")
-        if index is not None:
-            newest = self._newest.get(index, index)
-            if named and call_id and self._ids.get(newest, call_id) != call_id:
-                newest = next((key for key, known in self._ids.items() if known == call_id), call_id)
-                self._newest[index] = newest
-            return newest
-        if call_id or not self._ids:
-            return call_id or "first"
-        return f"unnumbered {len(self._ids)}" if named else next(reversed(self._ids))
-
-    def _echo(self) -> Json:
-        """The thinking, in the field it came in: some servers refuse a tool turn without it."""
-        echo: Json = {}
-        if self._reasoning_field:
-            echo[self._reasoning_field] = self._turn.joined("thinking", "thinking")
-        if self._reasoning_details:
-            echo["reasoning_details"] = self._reasoning_details
-        return echo
-
-
-def _usage(counts: Json) -> Usage:
-    prompt = counts.get("prompt_tokens_details") or {}
-    return Usage(
-        input=counts.get("prompt_tokens") or 0,
-        cached_read=prompt.get("cached_tokens") or counts.get("prompt_cache_hit_tokens") or 0,
-        cached_write=prompt.get("cache_write_tokens") or 0,
-        output=counts.get("completion_tokens") or 0,
-        reasoning=(counts.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
-    )
-
-
-def _event_error(settings: Settings, problem: Any) -> ProviderError:
-    """An error inside the stream. Its code is a status or a word, or missing."""
-    if not isinstance(problem, dict):
-        return failure.from_status(settings, 500, str(problem))
-    code = str(problem.get("code") or problem.get("type") or "")
-    status = int(code) if code.isdigit() and len(code) == 3 else 500
-    return failure.from_status(settings, status, str(problem.get("message") or code), body=problem)

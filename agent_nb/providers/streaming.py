@@ -228,7 +228,10 @@ class _Reading:
             return ()
         if pieces := self._finish():
             return pieces
-        if not self._has_events and self._head.strip():
+        head = self._head.strip()
+        if (
+            head and not self._has_events and not head.startswith(b":")
+        ):  # comments are a stream without events
             raise failure.not_an_api(self._settings, self._head.decode("utf-8", "replace"))
         raise failure.cut(self._settings)
 

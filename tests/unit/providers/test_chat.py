@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from agent_nb.messages import ToolCall, user
+from agent_nb.errors import ProviderError
+from agent_nb.messages import Text, Thinking, ToolCall, user
 from agent_nb.providers import model
 from tests.support.wire import Call, Raw, Refuse, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of
 from tests.support.wire.dialects import sse
-from tests.support.wire.steps import Cut
+from tests.support.wire.steps import Cut, Reply
 
 CHAT = CASE["chat"]
 TWO_CALLS = (Call("search", {"q": "a"}, id="a"), Call("search", {"q": "b"}, id="b"))
@@ -80,7 +81,8 @@ async def test_odd_chunks_are_survived(server: WireServer):
         Raw(sse({})),
         chunk({"content": None, "tool_calls": None}),
     ]
-    server.plan(reply(*odd, Say("Hello."), *odd))
+    text = Raw(sse({"error": None, "choices": [{"delta": {"content": "Hello."}}]}))
+    server.plan(reply(*odd, text, *odd))
     assert (await turn_of(CHAT.provider(server))).message.text == "Hello."
 
 
@@ -113,6 +115,67 @@ async def test_deepseek_gets_the_field_even_when_empty(server: WireServer):
     turn = await turn_of(provider)
     await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
     assert server.requests[1].body["messages"][2]["reasoning_content"] == ""
+
+
+def detail(kind: str, index: int = 0, **fields) -> Raw:
+    return chunk({"content": "", "reasoning_details": [{"type": kind, "index": index, **fields}]})
+
+
+async def test_fragments_of_thinking_go_back_as_one_with_its_signature(server: WireServer):
+    fragments = [
+        detail("reasoning.text", text="Hm, ", format="anthropic-claude-v1"),
+        detail("reasoning.text", text="so.\n", format="anthropic-claude-v1"),
+        detail("reasoning.encrypted", 1, data="c2Vj", id="rs_1"),
+        detail("reasoning.encrypted", 1, data="c2Vk", id="rs_2"),
+    ]
+    signature = {"type": "reasoning.text", "index": 0, "signature": "c2lnbmVk", "format": None}
+    server.plan(
+        reply(*fragments, chunk({"content": "I search.", "reasoning_details": [signature]}), *TWO_CALLS),
+        reply(Say("Done.")),
+    )
+    provider = CHAT.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    thinking = {"text": "Hm, so.\n", "format": "anthropic-claude-v1", "signature": "c2lnbmVk"}
+    assert server.requests[1].body["messages"][2]["reasoning_details"] == [
+        {"type": "reasoning.text", "index": 0, **thinking},
+        {"type": "reasoning.encrypted", "index": 1, "data": "c2Vj", "id": "rs_1"},
+        {"type": "reasoning.encrypted", "index": 1, "data": "c2Vk", "id": "rs_2"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "error", [{"error": {"code": 502, "message": "Provider returned error"}}, {}], ids=str
+)
+async def test_an_error_next_to_choices_may_be_tried_again(server: WireServer, error):
+    choice = {"index": 0, "delta": {"content": ""}, "finish_reason": "error"}
+    server.plan(reply(Say("Half an an"), Raw(sse({"id": "c1", **error, "choices": [choice]})), Cut()))
+    with pytest.raises(ProviderError, match="OpenRouter failed") as caught:
+        await collect(CHAT.provider(server))
+    assert caught.value.retryable
+
+
+async def test_comments_and_then_nothing_is_a_cut(server: WireServer):
+    comments = b": OPENROUTER PROCESSING\n\n" * 3
+    server.plan(Reply(headers={"content-type": "text/event-stream"}, body=comments))
+    with pytest.raises(ProviderError, match="broke off") as caught:
+        await collect(CHAT.provider(server))
+    assert caught.value.retryable
+
+
+async def test_content_may_be_a_list_of_blocks(server: WireServer):
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm, so."}]}
+    text = {"type": "text", "text": "Hello."}
+    reference = {"type": "reference", "reference_ids": [1]}
+    server.plan(
+        reply(chunk({"content": [thinking]}), chunk({"content": [text, reference]}), Say(" More.")),
+        reply(Say("Done.")),
+    )
+    provider = CHAT.provider(server)
+    turn = await turn_of(provider)
+    assert turn.message.parts == (Thinking("Hm, so."), Text("Hello. More."))
+    await turn_of(provider, ask(user("Hello?"), turn.message, user("Well?")))
+    assert server.requests[1].body["messages"][2] == {"role": "assistant", "content": "Hello. More."}
 
 
 @pytest.mark.parametrize(
