@@ -1,6 +1,6 @@
 """Makes `docs/widget.png`, the README's picture, from a real run in a real JupyterLab.
 
-python -m docs.scripts.picture
+python -m docs.scripts.screenshot
 """
 
 import tempfile
