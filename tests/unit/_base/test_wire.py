@@ -14,8 +14,10 @@ def test_bytes_travel_as_base64():
 
 def test_data_that_looks_like_a_value_stays_plain():
     parts = (Text("hi"), ToolCall("1", "draw", '{"type": "text"}'))
-    told = Message(role="assistant", parts=parts, vendor={"anthropic": {"type": "text", "text": "not ours"}})
-    assert from_wire(Message, to_wire(told)) == told
+    message = Message(
+        role="assistant", parts=parts, vendor={"anthropic": {"type": "text", "text": "not ours"}}
+    )
+    assert from_wire(Message, to_wire(message)) == message
 
 
 def test_unknown_fields_of_a_newer_release_are_passed_over():

@@ -265,6 +265,6 @@ def test_files_can_be_copied_and_pickled() -> None:
 
 def test_sizes_are_given_in_words() -> None:
     sizes = [0, 1, 999, 1000, 6449, 9960, 182_000, 999_499, 999_500, 50_000_000]
-    words = "0 bytes,1 byte,999 bytes,1.0 kB,6.4 kB,10 kB,182 kB,999 kB,1.0 MB,50 MB"
-    assert [human_size(size) for size in sizes] == words.split(",")
+    texts = "0 bytes,1 byte,999 bytes,1.0 kB,6.4 kB,10 kB,182 kB,999 kB,1.0 MB,50 MB"
+    assert [human_size(size) for size in sizes] == texts.split(",")
     assert [count_lines(text) for text in ("", "a", "a\n", "a\n\n", "a\nb")] == [0, 1, 1, 2, 2]

@@ -24,7 +24,7 @@ def test_paths_have_one_form(given_path: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "message"),
     [
         ("", "needs a path"),
         ("   ", "needs a path"),
@@ -48,8 +48,8 @@ def test_paths_have_one_form(given_path: str, path: str) -> None:
         ("長" * 67, "too long"),
     ],
 )
-def test_unsafe_paths_are_refused_clearly(path: str, words: str) -> None:
-    with pytest.raises(FileError, match=words) as caught:
+def test_unsafe_paths_are_refused_clearly(path: str, message: str) -> None:
+    with pytest.raises(FileError, match=message) as caught:
         safe_path(path)
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)

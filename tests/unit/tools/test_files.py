@@ -122,7 +122,7 @@ async def test_count_replaces_that_many() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "message"),
     [
         ({}, "lack `old` and `new`, or `edits`"),
         ({"old": "Bread"}, "lack `old` and `new`"),
@@ -134,8 +134,8 @@ async def test_count_replaces_that_many() -> None:
         ({"old": "Bread", "new": "Bread"}, "do not change a.html"),
     ],
 )
-async def test_unclear_edits_are_refused(args: dict[str, Any], words: str) -> None:
-    assert words in str(await Desk(a_html=PAGE).fail("edit_file", path="a.html", **args))
+async def test_unclear_edits_are_refused(args: dict[str, Any], message: str) -> None:
+    assert message in str(await Desk(a_html=PAGE).fail("edit_file", path="a.html", **args))
 
 
 async def test_edit_keeps_windows_line_ends() -> None:

@@ -1,4 +1,4 @@
-"""`@tool`: what the model is told of a function, and what the function is given."""
+"""`@tool`: the schema that the model sees, and the arguments that the function gets."""
 
 import enum
 import functools
@@ -139,7 +139,7 @@ def test_annotated_words_win_over_docstring() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    ("parameters", "message"),
     [
         ("x", "'x' of 'f' has no annotation: write, for example, `x: str`"),
         ("x: complex", "'x' of 'f' is annotated complex, which has no JSON schema: use str"),
@@ -151,10 +151,10 @@ def test_annotated_words_win_over_docstring() -> None:
         ("**x: int", "cannot be passed by name"),
     ],
 )
-def test_unusable_parameter_is_named(parameters: str, words: str) -> None:
+def test_unusable_parameter_is_named(parameters: str, message: str) -> None:
     scope: dict[str, Any] = {}
     exec(f"def f({parameters}): pass", scope)
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=message):
         tool(scope["f"])
 
 

@@ -40,7 +40,7 @@ async def test_padding_stops_at_the_edge():
 
 
 @pytest.mark.parametrize(
-    ("box", "words"),
+    ("box", "message"),
     [
         ([0, 0, 1200, 500], "The box [0, 0, 1200, 500] is not inside the image."),
         ([-5, 0, 100, 100], "is not inside the image."),
@@ -49,10 +49,10 @@ async def test_padding_stops_at_the_edge():
         ([500, 500, 501, 501], "is too small"),
     ],
 )
-async def test_boxes_outside_are_refused(box, words):
+async def test_boxes_outside_are_refused(box, message):
     desk = Desk(images=[as_image(screenshot())])
     error = await desk.fail("extract_assets", padding=0, assets=[{"box": box, "path": "a.png"}])
-    assert words in error.message
+    assert message in error.message
     assert "400 x 200" in str(error)
 
 
@@ -83,7 +83,7 @@ async def test_save_takes_inputs_and_data_urls():
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "message"),
     [
         ("https://127.0.0.1/a.png", "is a private address"),
         ("https://[::1]/a.png", "is a private address"),
@@ -96,10 +96,10 @@ async def test_save_takes_inputs_and_data_urls():
         ("nowhere.png", "There is no image nowhere.png."),
     ],
 )
-async def test_save_refuses_what_it_must(source, words):
+async def test_save_refuses_what_it_must(source, message):
     desk = Desk(studio=studio_for(model("openai:", api_key=KEY)))
     error = await desk.fail("save_assets", assets=[{"source": source, "path": "a.png"}])
-    assert words in str(error)
+    assert message in str(error)
 
 
 async def test_nothing_is_fetched_offline():
@@ -122,9 +122,9 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 async def test_bad_images_are_reported_to_the_model(name):
-    content, words = BAD[name]
+    content, message = BAD[name]
     error = await Desk({name: content}).fail("remove_background", source=name, path="cut.png")
-    assert words in error.message
+    assert message in error.message
 
 
 async def test_an_unknown_path_names_the_nearest():

@@ -155,8 +155,8 @@ async def test_a_stop_closes_the_requests(server, vendors):
 
 async def test_transparency_without_a_maker_of_it(server, vendors):
     """Gemini has no transparent background: a plain one is asked for and cut out."""
-    picture, _ = on_ground(PIL.Image.new("RGB", (120, 90), "white"), _disc)
-    server.plan(gemini_image(encoded(picture)))
+    drawn, _ = on_ground(PIL.Image.new("RGB", (120, 90), "white"), _disc)
+    server.plan(gemini_image(encoded(drawn)))
     desk = Desk(studio=vendors["gemini"])
     await desk.call("generate_images", images=wanted("loaf", transparent=True))
     assert "single-coloured background" in server.requests[0].body["contents"][0]["parts"][0]["text"]
@@ -190,8 +190,8 @@ async def test_openai_removes_a_background(server, vendors):
 
 
 async def test_the_local_cut_says_its_limits():
-    picture, _ = on_ground(PIL.Image.new("RGB", (120, 90), "white"), _disc)
-    desk = Desk({"a.png": encoded(picture)})
+    drawn, _ = on_ground(PIL.Image.new("RGB", (120, 90), "white"), _disc)
+    desk = Desk({"a.png": encoded(drawn)})
     output = await desk.call("remove_background", source="a.png", path="cut.webp")
     assert output.text.endswith(LIMITS)
     cut = opened(desk.files["cut.webp"])
@@ -199,7 +199,7 @@ async def test_the_local_cut_says_its_limits():
 
 
 @pytest.mark.parametrize(
-    ("images", "words"),
+    ("images", "message"),
     [
         (wanted(*"abcdefghi"), "images"),
         ([], "images"),
@@ -211,8 +211,8 @@ async def test_the_local_cut_says_its_limits():
         (wanted("a", aspect="5:1"), "aspect"),
     ],
 )
-async def test_wrong_orders_are_refused_whole(images, words):
-    assert words in (await Desk().fail("generate_images", images=images)).message
+async def test_wrong_orders_are_refused_whole(images, message):
+    assert message in (await Desk().fail("generate_images", images=images)).message
 
 
 async def test_full_files_are_told_per_image(monkeypatch):

@@ -68,7 +68,7 @@ def test_unknown_tool_names_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         ('{"path": "a', 'Unterminated string starting at at character 9, near \'{"path": "a\''),
         ("", "Expecting value"),
@@ -80,10 +80,10 @@ def test_unknown_tool_names_the_nearest() -> None:
         ('{"a": ' + "9" * 5000 + "}", "4300 digits"),
     ],
 )
-def test_broken_json_says_where(arguments: str, words: str) -> None:
+def test_broken_json_says_where(arguments: str, message: str) -> None:
     error = prepare_error("create_file", arguments)
     assert error.code == "INVALID_JSON"
-    assert words in error.message
+    assert message in error.message
     assert len(error.message) < 300
 
 
@@ -156,7 +156,7 @@ async def test_wrong_return_type_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("odd", "words"),
+    ("odd", "message"),
     [
         ({"text": 3}, "`odd` returned a int as `text`"),
         ({"text": "t", "summary": None}, "`odd` returned a NoneType as `summary`"),
@@ -167,7 +167,7 @@ async def test_wrong_return_type_is_told() -> None:
     ],
     ids=str,
 )
-async def test_an_odd_output_is_told(odd: dict[str, Any], words: str) -> None:
+async def test_an_odd_output_is_told(odd: dict[str, Any], message: str) -> None:
     def run_odd(args: Json, context: ToolContext) -> ToolOutput:
         return ToolOutput(**odd)
 
@@ -175,7 +175,7 @@ async def test_an_odd_output_is_told(odd: dict[str, Any], words: str) -> None:
     with pytest.raises(ToolError) as raised:
         await run(Tool(spec=spec, run=run_odd, title=lambda args: "odd"))
     assert raised.value.code == "FAILED"
-    assert words in raised.value.message
+    assert message in raised.value.message
 
 
 async def test_values_for_the_person_become_json() -> None:
