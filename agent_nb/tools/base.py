@@ -92,7 +92,7 @@ class Tool:
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
     function: Callable[..., Any] | None = None
-    """The function that it was made from, which calling the tool calls."""
+    """The function that it was made from. Calling the tool calls this."""
 
     def __post_init__(self) -> None:
         if self.approval not in get_args(Approval):

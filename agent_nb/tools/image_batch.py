@@ -46,7 +46,7 @@ async def _retried(request: Callable[[], Awaitable[T]]) -> T:
 
 
 async def save_all(work: Mapping[str, Work], context: ToolContext, how: str, note: str = "") -> ToolOutput:
-    """Makes all images at once and writes their files in order. The output says why each other one failed."""
+    """Makes all images at once and writes their files in order. The output says why the others failed."""
     done: list[ImageFile] = []
     failed: dict[str, str] = {}
     async with asyncio.TaskGroup() as group:

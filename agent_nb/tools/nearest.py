@@ -39,7 +39,7 @@ def _same_but_for_spaces(lines: list[str], block: list[str]) -> int | None:
 
 
 def _most_alike(lines: list[str], block: list[str]) -> int | None:
-    """The line where the block would start, if its line with the best match in the file is that line.
+    """Where the block would start in the file, judging by the best match of one of its lines.
 
     Only the longest lines of the block are compared, because short ones are alike by chance.
     """
