@@ -8,6 +8,7 @@ AgentError
 ├── FileError                 the virtual file system refuses a path or a size
 ├── ToolError                 a tool failed: code, message and hint for the model
 ├── ProviderError             a vendor or the network failed; says whether to retry
+│   └── RequestRefusedError   the vendor refused the request as it is
 ├── SavedRunError             a saved run cannot be read
 ├── CassetteError             a cassette cannot be read, replayed or written
 └── RunFailedError            raised only by `run.raise_for_failure()`
@@ -77,6 +78,16 @@ class ProviderError(AgentError):
         """Whether the model's context window cannot hold the request."""
         self.window = window
         """The tokens that the window holds, if the vendor says so."""
+
+
+class RequestRefusedError(ProviderError):
+    """A vendor refused the request as it is. It is retried if `without` names a part to leave out."""
+
+    def __init__(self, message: str, *, refusal: str, without: str = "") -> None:
+        super().__init__(message, retryable=bool(without), retry_after=0.0 if without else None)
+        self.refusal = refusal
+        """The vendor's message and its codes."""
+        self.without = without
 
 
 class SavedRunError(AgentError):

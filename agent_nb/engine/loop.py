@@ -27,7 +27,7 @@ from agent_nb.engine.opening import Opening
 from agent_nb.engine.retry import wait_before
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of
-from agent_nb.errors import AgentError, FileError, ProviderError
+from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
 from agent_nb.events import (
     FileChanged,
     MessageAdded,
@@ -87,6 +87,8 @@ class RunHandle(Handle):
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by the call id used in events."""
+        self._without: frozenset[str] = frozenset()
+        """Optional parts of the requests that the vendor has refused."""
         self._stop_reason: Reason | None = None
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
@@ -117,10 +119,12 @@ class RunHandle(Handle):
             self._budget.check()
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
-                turn = await self._stream(request)
+                turn = await self._stream(replace(request, without=self._without))
                 break
             except ProviderError as error:
                 wait = wait_before(attempt, error)
+                if isinstance(error, RequestRefusedError):
+                    self._without |= {error.without}
                 self._call_counts = dict(known)
                 self._open_calls.clear()
                 self._journal.tick()

@@ -2,7 +2,7 @@
 
 import random
 
-from agent_nb.errors import ProviderError
+from agent_nb.errors import ProviderError, RequestRefusedError
 
 RETRIES = 4
 LONGEST_WAIT = 60.0
@@ -11,6 +11,8 @@ LONGEST_WAIT = 60.0
 
 def wait_before(attempt: int, error: ProviderError) -> float:
     """Seconds to wait after failed attempt number `attempt`; raises the error if there is to be no retry."""
+    if isinstance(error, RequestRefusedError) and error.without:
+        return 0.0
     if not error.retryable or attempt > RETRIES:
         raise error
     if error.retry_after is not None:

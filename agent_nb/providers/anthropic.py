@@ -15,6 +15,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.parts import arguments_object, base64_of, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
@@ -53,6 +54,15 @@ _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh
 
 
 class AnthropicProvider(StreamingProvider):
+    optional = (
+        OptionalParameter(
+            name="thinking",
+            refused=r"\bthinking[.:]|thinking is not supported|not support \S*thinking|`thinking` is enabled",
+        ),
+        OptionalParameter(name="effort", path="output_config.effort", refused=r"\beffort\b|output_config"),
+        OptionalParameter(name="cache_control", path="*.cache_control", refused=r"cache_control"),
+    )
+
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import anthropic
 

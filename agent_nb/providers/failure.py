@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_nb._base.secrets import mask
-from agent_nb.errors import ProviderError
+from agent_nb.errors import ProviderError, RequestRefusedError
 from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
 from agent_nb.providers.settings import Settings
 
@@ -61,9 +61,11 @@ def from_status(
     status = 429 if limit == "rate" else status
     if limit is None and (refused := too_long(settings, message, " ".join(codes))):
         return refused
-    if remedy := _remedy(settings, status, " ".join((*codes, message)), limit):
+    refusal = " ".join((*codes, message))
+    if remedy := _remedy(settings, status, refusal, limit):
         what, what_to_do = remedy
-        return error(f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}")
+        sentence = f"{what}: {line} {what_to_do}" if line else f"{what}. {what_to_do}"
+        return RequestRefusedError(mask(sentence), refusal=refusal) if status == 404 else error(sentence)
     if status in _RETRY_STATUSES or status >= 500:
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
         return error(
@@ -74,7 +76,8 @@ def from_status(
     if 300 <= status < 400:
         where = headers.get("location", "another address")
         return error(f"{settings.server} redirects to {where}. Set `base_url` to the final address.")
-    return error(f"{settings.vendor.title} refused the request ({status}): {line}")
+    sentence = f"{settings.vendor.title} refused the request ({status}): {line}"
+    return RequestRefusedError(mask(sentence), refusal=refusal)
 
 
 def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Request, UsagePiece
 from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
 from agent_nb.providers.http import responses_opened
+from agent_nb.providers.optional import explained
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import VendorProvider
@@ -62,6 +63,8 @@ class GeminiGenerateProvider(VendorProvider):
                     yield piece
             for piece in decoder.finish():
                 yield piece
+        except ProviderError as error:
+            failed = error
         except AgentError:
             raise
         except Exception as exc:  # every failure of the SDK becomes a ProviderError here
@@ -74,7 +77,7 @@ class GeminiGenerateProvider(VendorProvider):
         if failed is not None:
             if opened and opened[-1].is_success:
                 yield Accepted()  # the headers came, but perhaps no chunk
-            raise failed
+            raise explained(failed, self.optional, request, body)
 
 
 async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -73,7 +73,7 @@ def limit_of(status: int, codes: list[str], message: str) -> Limit | None:
 def codes_in(body: Any) -> list[str]:
     """The codes and quota ids in the body of an error, in any of the vendors' shapes."""
     error = _error_in(body)
-    codes = [str(error[name]) for name in ("code", "type", "status") if error.get(name)]
+    codes = [str(error[name]) for name in ("code", "type", "status", "param") if error.get(name)]
     match error.get("details"):
         case {"error_code": str(code)}:  # Anthropic
             codes.append(code)

@@ -19,6 +19,7 @@ from agent_nb.messages import Image, ToolResult
 from agent_nb.providers import failure
 from agent_nb.providers.base import Accepted, Clock, Piece, RealClock, Request, Turn
 from agent_nb.providers.http import limit_silence, release, shared_client
+from agent_nb.providers.optional import OptionalParameter, explained, lean_body, lean_request
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
 from agent_nb.providers.windows import context_window
@@ -99,6 +100,9 @@ class VendorClient(abc.ABC):
 class VendorProvider(VendorClient):
     """A model of a vendor. Each provider's file has a subclass."""
 
+    optional: tuple[OptionalParameter, ...] = ()
+    """The parameters that a request is retried without when the vendor refuses them."""
+
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.silence = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
@@ -116,10 +120,10 @@ class VendorProvider(VendorClient):
         """What to send, as arguments of the SDK."""
 
     async def prepared_body(self, request: Request) -> Json:
-        """The request's body; images are resized off the loop."""
-        if _has_images(request):
-            return await asyncio.to_thread(self.body, request)
-        return self.body(request)
+        """The request's body, without what the vendor has refused; images are resized off the loop."""
+        request = lean_request(request)
+        body = await asyncio.to_thread(self.body, request) if _has_images(request) else self.body(request)
+        return lean_body(self.optional, request, body)
 
 
 class StreamingProvider(VendorProvider):
@@ -158,13 +162,15 @@ class StreamingProvider(VendorProvider):
                 for piece in reading.finish():
                     yield piece
                 await _drain(chunks)
+        except ProviderError as error:
+            failed = error
         except AgentError:
             raise
         except Exception as exc:  # every failure of the SDK becomes a ProviderError here
             failed = self.error(exc)
         # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         if failed is not None:
-            raise failed
+            raise explained(failed, self.optional, request, body)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""

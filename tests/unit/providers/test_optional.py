@@ -1,0 +1,131 @@
+"""A request that is refused for an optional parameter is sent once more without it, visibly."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb.errors import ProviderError
+from agent_nb.events import RunFinished, TurnRetrying
+from agent_nb.messages import user
+from agent_nb.providers.optional import OptionalParameter
+from tests.support.wire import Call, ErrorEvent, Reply, Say, Think, WireServer, problem, reply
+from tests.support.wire.cases import CASE, ask, results_of, turn_of
+
+WRITES = Call("create_file", {"path": "index.html", "content": "<h1>Hello</h1>"}, id="call_page")
+SIGNATURE = "messages.1.content.0: Invalid `signature` in `thinking` block"
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+def sent_in(body: Any, name: str) -> bool:
+    """Whether a parameter is anywhere in a body."""
+    match body:
+        case dict():
+            return name in body or any(sent_in(value, name) for value in body.values())
+        case list():
+            return any(sent_in(value, name) for value in body)
+        case _:
+            return False
+
+
+REFUSALS = [
+    (
+        "anthropic",
+        "thinking",
+        "thinking",
+        problem(400, '"thinking.type.adaptive" is not supported for this model. Use "output_config.effort".'),
+    ),
+    ("anthropic", "effort", "effort", problem(400, "This model does not support the effort parameter.")),
+    (
+        "anthropic",
+        "cache_control",
+        "cache_control",
+        problem(400, "A maximum of 4 blocks with cache_control may be provided. Found 5."),
+    ),
+]
+"""Protocol, the parameter's name, its key in the body, and the vendor's refusal."""
+
+
+@pytest.mark.parametrize(("protocol", "name", "key", "refusal"), REFUSALS, ids=lambda value: str(value)[:20])
+async def test_the_run_goes_on_without_it(
+    server: WireServer, protocol: str, name: str, key: str, refusal: Reply
+):
+    server.plan(refusal, reply(WRITES), reply(Say("Done.")))
+    agent = Agent(CASE[protocol].provider(server, effort="high"))
+    events = [event async for event in agent.stream("A page.")]
+    assert isinstance(events[-1], RunFinished)
+    assert (events[-1].reason, events[-1].error) == ("end_turn", None)
+    retries = [event for event in events if isinstance(event, TurnRetrying)]
+    assert [f"Retrying without `{name}`, which this model refuses." in retry.why for retry in retries] == [
+        True
+    ]
+    assert [sent_in(request.body, key) for request in server.requests] == [True, False, False]
+
+
+async def test_it_is_tried_once(server: WireServer):
+    refusal = problem(400, "This model does not support the effort parameter.")
+    server.plan(refusal, refusal)
+    run = await Agent(CASE["anthropic"].provider(server, effort="high")).run("A page.")
+    assert run.reason == "failed"
+    assert "Retrying" not in run.error
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        problem(400, "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"),
+        problem(400, "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'"),
+        problem(400, "messages: at least one message is required"),
+        problem(400, SIGNATURE),
+        problem(401, "No thinking: invalid x-api-key"),
+    ],
+)
+async def test_nothing_else_is_left_out(server: WireServer, refusal: Reply):
+    server.plan(refusal)
+    run = await Agent(CASE["anthropic"].provider(server, effort="high")).run("A page.")
+    assert run.reason == "failed"
+    assert len(server.requests) == 1
+
+
+async def test_refused_signatures_are_dropped_with_the_reasoning(server: WireServer):
+    server.plan(
+        reply(Think("Hm."), Call("search", {"q": 1}, id="c")), problem(400, SIGNATURE), reply(Say("Done."))
+    )
+    provider = CASE["anthropic"].provider(server)
+    turn = await turn_of(provider)
+    conversation = ask(user("Hello?"), turn.message, results_of(turn))
+    with pytest.raises(ProviderError, match="Retrying without the reasoning of earlier turns") as refused:
+        await turn_of(provider, conversation)
+    assert refused.value.retryable
+    await turn_of(provider, replace(conversation, without=frozenset({refused.value.without})))
+    kinds = [block["type"] for block in server.requests[2].body["messages"][1]["content"]]
+    assert kinds == ["tool_use"]
+
+
+async def test_a_refusal_inside_the_stream_counts_too(server: WireServer):
+    server.plan(reply(Say("So"), ErrorEvent(400, "cache_control: Extra inputs")), reply(Say("Done.")))
+    run = await Agent(CASE["anthropic"].provider(server)).run("A page.")
+    assert (run.reason, run.text) == ("end_turn", "Done.")
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        ("a", {"b": {"c": 1, "d": [{"a": 2}]}}),
+        ("b.c", {"a": 1, "b": {"d": [{"a": 2}]}}),
+        ("b", {"a": 1}),
+        ("x.y", {"a": 1, "b": {"c": 1, "d": [{"a": 2}]}}),
+        ("*.a", {"b": {"c": 1, "d": [{}]}}),
+    ],
+)
+def test_a_path_names_the_place(path: str, left: dict[str, Any]):
+    body = {"a": 1, "b": {"c": 1, "d": [{"a": 2}]}}
+    assert OptionalParameter(name="it", refused="", path=path).removed_from(body) == left
+    assert body == {"a": 1, "b": {"c": 1, "d": [{"a": 2}]}}
