@@ -139,6 +139,7 @@ def test_a_reload_after_the_end_shows_it_again(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "again", f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
+    wait_for_kernel(page)  # the page shows the end of the run before the cell has displayed the result
     save(page)
     page.reload()
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
@@ -169,6 +170,7 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("All done.")))
     begin(page, lab, "saved", f"%%agent hero {MODEL}\nA page")
     phase(page, "done")
+    wait_for_kernel(page)
     save(page)
     text = saved_outputs(lab, "saved")
     assert "application/vnd.jupyter.widget-view" not in text
@@ -235,6 +237,7 @@ def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
         panel = open_beside(page, name)
         run_all(page)
         expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        wait_for_kernel(page)
         save(page)
     page.reload()
     wait_for_kernel(page)
