@@ -34,6 +34,7 @@ from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.files import READ_FILE
 from agent_nb.tools.variants import BASE_VARIANTS
 from agent_nb.web.vocabulary import translator
 
@@ -91,7 +92,8 @@ class Agent:
         Images given as paths or addresses are read here, which blocks the event loop. To avoid that, pass
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so themselves.
         """
-        return self._prepare(open_run(prompt, files, images, base, messages))
+        material = Material(files=files, images=images, base=base, messages=messages)
+        return self._prepare(open_run(prompt, material, can_read=READ_FILE.name in self.toolbox))
 
     def start(self, prompt: str, **material: Unpack[Material]) -> RunHandle:
         """Starts a run in the running event loop and returns its handle.

@@ -8,11 +8,16 @@ from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, FileDelta, MessageAdded, TextDelta, TurnRetrying, TurnStarted
-from agent_nb.files import Files, Workspace, unified_diff
+from agent_nb.files import Content, Files, Workspace, unified_diff
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
+from agent_nb.prompts import shortened_file_note
 from agent_nb.tools import Toolbox, ToolContext
 
 ENTRY = "index.html"
+FULL_LENGTH = 50_000
+"""Characters up to which a file of the user is shown to the model in full."""
+START_LENGTH = 4_000
+"""Characters that are shown of a longer one, if the model can read the rest."""
 _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -152,17 +157,25 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def describe_files(files: Files) -> str:
-    """The given files, as the model reads them."""
+def is_long(content: Content) -> bool:
+    """Whether a file is too long to be shown to the model in full."""
+    return isinstance(content, str) and len(content) > FULL_LENGTH
+
+
+def describe_files(files: Files, *, shorten: bool) -> str:
+    """The given files, as the model reads them. `shorten` shows only the first lines of long files."""
     blocks = []
     for path, content in files.items():
         language = path.rsplit(".", 1)[-1]
-        body = fenced(content, language) if isinstance(content, str) else f"({len(content):,} bytes, binary)"
+        if isinstance(content, str):
+            body = _code(content, language, shorten=shorten)
+        else:
+            body = f"({len(content):,} bytes, binary)"
         blocks.append(f"`{path}`:\n{body}")
     return "Current files:\n\n" + "\n\n".join(blocks)
 
 
-def describe_edits(before: Files, after: Files) -> str:
+def describe_edits(before: Files, after: Files, *, shorten: bool) -> str:
     """The user's own edits since the last run, as the model reads them; empty if there are none."""
     notes = []
     for path in sorted({*before, *after}):
@@ -174,7 +187,15 @@ def describe_edits(before: Files, after: Files) -> str:
         elif isinstance(new, bytes) or isinstance(old, bytes):
             notes.append(f"I replaced `{path}` ({len(new):,} bytes).")
         elif old is None:
-            notes.append(f"I added `{path}`:\n{fenced(new, path.rsplit('.', 1)[-1])}")
+            notes.append(f"I added `{path}`:\n{_code(new, path.rsplit('.', 1)[-1], shorten=shorten)}")
         else:
-            notes.append(f"I changed `{path}`:\n{fenced(unified_diff(old, new, path), 'diff')}")
+            diff = unified_diff(old, new, path)
+            notes.append(f"I changed `{path}`:\n{_code(diff, 'diff', shorten=shorten)}")
     return "\n\n".join(notes)
+
+
+def _code(text: str, language: str, *, shorten: bool) -> str:
+    if not (shorten and is_long(text)):
+        return fenced(text, language)
+    start = text[: text.rfind("\n", 0, START_LENGTH) if "\n" in text[:START_LENGTH] else START_LENGTH]
+    return f"{fenced(start, language)}\n{shortened_file_note(len(start), len(text))}"

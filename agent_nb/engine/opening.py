@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from agent_nb.engine.conversation import describe_edits, describe_files, images_in, page_in, to_message
+from agent_nb.engine.conversation import (
+    describe_edits,
+    describe_files,
+    images_in,
+    is_long,
+    page_in,
+    to_message,
+)
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, safe_path
 from agent_nb.images.convert import to_image
@@ -42,7 +49,9 @@ class Opening:
     earlier_images: tuple[Image, ...] = ()
     """Images the user gave earlier in the conversation."""
     edited: frozenset[str] = frozenset()
-    """Files the user has edited since the base run, and that the question does not show in full."""
+    """Files the user has given or edited since the base run, and that the question does not show in full."""
+    shortened: tuple[str, ...] = ()
+    """Given files of which the question shows only the first lines."""
     base: str | None = None
     base_variants: tuple[Files, ...] = ()
     """The files of each variant of the base run."""
@@ -70,26 +79,25 @@ async def read_images(images: Any) -> list[Image]:
     return [await asyncio.to_thread(to_image, file) for file in files]
 
 
-def open_run(
-    prompt: str,
-    files: Mapping[str, str | bytes] | None,
-    images: Any,
-    base: Run | None,
-    messages: Sequence[Message | Mapping[str, Any]] | None,
-) -> Opening:
-    """Builds the opening; raises `ConfigError` if the arguments are wrong or contradict each other."""
+def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
+    """Builds the opening; raises `ConfigError` if the arguments are wrong or contradict each other.
+
+    `can_read` is whether the model has a tool to read files, so that long ones need not be shown in full.
+    """
+    files, base, messages = material.get("files"), material.get("base"), material.get("messages")
     _check_arguments(prompt, files, base, messages)
     given = [to_message(message) for message in messages or ()]
     spoken = tuple(message for message in given if message.role != "system")
     system = "\n\n".join(message.text for message in given if message.role == "system") or None
     history = base.messages if base is not None else spoken
-    own_images = tuple(to_image(image) for image in as_sequence(images))
+    own_images = tuple(to_image(image) for image in as_sequence(material.get("images")))
     earlier = images_in(history)
-    notes, start = _starting_files(files, base, bool(spoken))
+    notes, start = _starting_files(files, base, spoken=bool(spoken), shorten=can_read)
     if own_images and system is None:
         notes.append(image_text(page=_has_page(start, spoken)))
     if own_images and earlier:
         notes.append(image_numbers(len(earlier), len(own_images)))
+    shortened = _shortened_files(files, base) if can_read else ()
     opening = Opening(
         prompt=prompt,
         system=system,
@@ -98,6 +106,8 @@ def open_run(
         files=start,
         images=own_images,
         earlier_images=earlier,
+        edited=frozenset(shortened),
+        shortened=shortened,
     )
     return opening if base is None else _continuing(opening, base, files or {})
 
@@ -111,7 +121,7 @@ def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -
     """The opening with what it takes from the base run."""
     return replace(
         opening,
-        edited=_edited_files(base) - {safe_path(path) for path in files},
+        edited=opening.edited | (_edited_files(base) - {safe_path(path) for path in files}),
         base=base.id,
         base_variants=tuple(variant.files for variant in base.variants),
         stack=base.settings.get("stack"),
@@ -148,6 +158,14 @@ def _edited_files(base: Run) -> frozenset[str]:
     return frozenset(path for path, content in base.given_files.items() if base.files.get(path) != content)
 
 
+def _shortened_files(files: Mapping[str, str | bytes] | None, base: Run | None) -> tuple[str, ...]:
+    """The files that are too long to be shown in full, of those that the user gives now or has added."""
+    given = {safe_path(path): content for path, content in (files or {}).items()}
+    if base is not None and base.given_files is not None:
+        given = {path: base.files[path] for path in base.files if path not in base.given_files} | given
+    return tuple(path for path, content in given.items() if is_long(content))
+
+
 def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:
     if files is not None:
         return files.entry is not None
@@ -155,7 +173,7 @@ def _has_page(files: Files | None, spoken: Sequence[Message]) -> bool:
 
 
 def _starting_files(
-    files: Mapping[str, str | bytes] | None, base: Run | None, spoken: bool
+    files: Mapping[str, str | bytes] | None, base: Run | None, *, spoken: bool, shorten: bool
 ) -> tuple[list[str], Files | None]:
     """Notes on the files for the model, and the files; None if they are to be extracted from the messages."""
     notes: list[str] = []
@@ -166,10 +184,10 @@ def _starting_files(
             f" {base.variant + 1}."
         )
     if base is not None and base.given_files is not None:
-        notes.append(describe_edits(base.given_files, base.files))
+        notes.append(describe_edits(base.given_files, base.files, shorten=shorten))
     if files:
         seeded = Files(dict(files))
-        notes.append(describe_files(seeded))
+        notes.append(describe_files(seeded, shorten=shorten))
         for path, content in seeded.items():
             start = start.write(path, content)
     elif spoken:

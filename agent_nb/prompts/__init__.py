@@ -52,6 +52,11 @@ def image_numbers(earlier: int, own: int) -> str:
     return f"{_NUMBERS} {listed}; lower numbers are those of earlier requests."
 
 
+def shortened_file_note(shown: int, total: int) -> str:
+    """What follows the first lines of a file that is too long for a prompt."""
+    return f"(First {shown:,} of {total:,} characters. `read_file` with `start` and `end` reads any lines of the file.)"
+
+
 def is_about_images(text: str) -> bool:
     """Whether a part of a prompt is one of these texts about its images, and not the person's."""
     text = text.strip()

@@ -37,6 +37,8 @@ class Described:
     images: tuple[Image, ...] = ()
     masked: tuple[str, ...] = ()
     """What was masked in it, for the user."""
+    shortened: tuple[str, ...] = ()
+    """What is not shown in full, for the user."""
 
 
 def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:
@@ -66,13 +68,16 @@ def describe(name: str, value: Any) -> Described:
     except Exception as error:  # a `repr` can raise anything
         raise UsageError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
     keys = [f"a key in `{name}`"] if text != description else []
-    return Described(_limited(text), masked=(*(f"`{key}` in `{name}`" for key in masks.names), *keys))
+    cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
+    masked_names = (*(f"`{key}` in `{name}`" for key in masks.names), *keys)
+    return Described(_limited(text), masked=masked_names, shortened=tuple(cut))
 
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     """The prompt with each `{{name}}` replaced; `\\{{name}}` stands for the braces themselves."""
     images: list[Image] = []
     masked: list[str] = []
+    shortened: list[str] = []
 
     def replace(found: re.Match[str]) -> str:
         if found[1]:
@@ -80,9 +85,10 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
         described = describe(found[2], lookup(found[2], namespace, braces=found[0]))
         images.extend(described.images)
         masked.extend(described.masked)
+        shortened.extend(described.shortened)
         return described.text
 
-    return Described(_REFERENCE.sub(replace, prompt), tuple(images), tuple(masked))
+    return Described(_REFERENCE.sub(replace, prompt), tuple(images), tuple(masked), tuple(shortened))
 
 
 def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:

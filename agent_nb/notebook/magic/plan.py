@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -150,7 +150,7 @@ class _Request:
             base=self.base,
             prepared=tuple(prepared),
             key="",
-            note="\n".join(filter(None, (note, _masked_note(self.prompt.masked)))),
+            note="\n".join(filter(None, (note, *_notes(self.prompt, prepared[0].opening.shortened)))),
         )
         return replace(plan, key=_key(plan))
 
@@ -169,12 +169,23 @@ async def _read_prompt(session: Session, options: Options, cell: str, cassette: 
         text="\n\n".join(part.text for part in parts if part.text),
         images=(*(image for part in parts for image in part.images), *images),
         masked=tuple(name for part in parts for name in part.masked),
+        shortened=tuple(name for part in parts for name in part.shortened),
     )
 
 
-def _masked_note(masked: Sequence[str]) -> str:
-    names = ", ".join(dict.fromkeys(masked))
-    return f"Masked as secrets, so the model does not see them: {names}." if names else ""
+def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
+    """What the user should know about the prompt: what the model does not see of it."""
+    if prompt.masked:
+        yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
+    if prompt.shortened:
+        yield f"Too long for the prompt, so the model sees the start: {_listed(prompt.shortened)}."
+    if files:
+        names = _listed([f"`{path}`" for path in files])
+        yield f"Too long for the prompt, so the model sees the first lines and can read the rest: {names}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 def _key(plan: Plan) -> str:

@@ -97,6 +97,60 @@ async def test_files_given_are_shown_to_the_model():
     assert run.html == PAGE
 
 
+ROWS = "".join(f"{number},bread\n" for number in range(300_000))
+
+
+def assert_is_start_of_rows(question: str) -> None:
+    assert "`data.csv`:\n```csv\n0,bread\n1,bread\n" in question
+    assert f"of {len(ROWS):,} characters. `read_file`" in question
+    assert len(question) < 6_000
+    shown = question.partition("```csv\n")[2].partition("\n```")[0]
+    assert ROWS.startswith(f"{shown}\n"), "whole lines are shown"
+
+
+async def test_only_the_first_lines_of_a_long_file_are_sent():
+    with ScriptedProvider(
+        [[call("read_file", {"path": "data.csv", "start": 9, "end": 9})], [text("ok")]]
+    ) as provider:
+        run = await Agent(provider).run("Draw it", files={"data.csv": ROWS, "index.html": PAGE})
+    request = provider.requests[0]
+    assert_is_start_of_rows(request.messages[-1].text.partition("`index.html`")[0])
+    assert f"```html\n{PAGE}\n```" in request.messages[-1].text
+    assert request.facts.edited == {"data.csv"}
+    assert run.files["data.csv"] == ROWS
+    assert run.tool_uses[0].result.text == "8,bread"
+
+
+async def test_a_long_file_that_was_added_is_shortened_too():
+    first = await run_script([text("Nothing made.")])
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Go on", base=first.with_files({"data.csv": ROWS}))
+    assert_is_start_of_rows(provider.requests[0].messages[-1].text)
+    assert provider.requests[0].facts.edited == {"data.csv"}
+
+
+async def test_a_long_edit_is_shortened_too():
+    rows = ROWS[:60_000]
+    first = await run_script([write("data.csv", rows)], [text("Made.")])
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Go on", base=first.with_files({"data.csv": rows.replace("bread", "cake")}))
+    question = provider.requests[0].messages[-1].text
+    assert "I changed `data.csv`:\n```diff\n" in question
+    assert len(question) < 6_000
+
+
+async def test_one_long_line_is_cut():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider).run("Use it", files={"data.json": "x" * 60_000})
+    assert "First 4,000 of 60,000 characters." in provider.requests[0].messages[-1].text
+
+
+async def test_without_a_tool_to_read_it_a_long_file_is_sent_whole():
+    with ScriptedProvider([[text("ok")]]) as provider:
+        await Agent(provider, tools=[]).run("Draw it", files={"data.csv": ROWS})
+    assert ROWS in provider.requests[0].messages[-1].text
+
+
 async def test_a_scripted_model_gets_files_and_edits_as_values():
     first = await run_script([write()], [write("a.css", "b{}")], [text("Made.")])
     edited = first.with_files({"index.html": PAGE + "!", "a.css": "i{}", "note.txt": "hi"})

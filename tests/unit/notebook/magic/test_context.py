@@ -144,8 +144,10 @@ def test_figures_and_pil_images_are_sent_as_images():
 
 
 def test_a_long_value_is_cut_and_counted():
-    described = describe("essay", "x" * (TEXT_LIMIT + 1_234)).text
-    assert described == "x" * TEXT_LIMIT + "\n… (1,234 more characters)"
+    described = describe("essay", "x" * (TEXT_LIMIT + 1_234))
+    assert described.text == "x" * TEXT_LIMIT + "\n… (1,234 more characters)"
+    assert described.shortened == ("`essay` (20,000 of 21,234 characters)",)
+    assert expand("{{essay}}", {"essay": "x" * TEXT_LIMIT}).shortened == ()
 
 
 def test_a_value_that_raises_is_named():

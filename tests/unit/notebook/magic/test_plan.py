@@ -151,3 +151,22 @@ async def test_a_cassette_needs_no_key(shell):
     assert (made.models, made.note) == (["demo:"], "")
     with pytest.raises(UsageError, match="recorded with"):
         await plan(shell, "hero", "A game")
+
+
+@pytest.mark.parametrize(("line", "cell"), [("", "Improve {{page}}"), ("-w page", "Improve the page")])
+async def test_the_cell_says_that_a_value_is_shortened(shell, line, cell):
+    shell.names["page"] = "x" * 45_000
+    made = await plan(shell, DEMO + line, cell)
+    assert (
+        made.note
+        == "Too long for the prompt, so the model sees the start: `page` (20,000 of 45,000 characters)."
+    )
+
+
+async def test_the_cell_says_that_a_file_is_shortened(shell):
+    shell.names["hero"] = quick_run().with_files({"data.csv": "1,2\n" * 20_000})
+    made = await plan(shell, DEMO + "x --from hero", "Draw it")
+    assert (
+        made.note
+        == "Too long for the prompt, so the model sees the first lines and can read the rest: `data.csv`."
+    )
