@@ -8,7 +8,8 @@ AgentError
 ├── FileError                 the virtual file system refuses a path or a size
 ├── ToolError                 a tool failed: code, message and hint for the model
 ├── ProviderError             a vendor or the network failed; says whether to retry
-│   └── RequestRefusedError   the vendor refused the request as it is
+│   ├── RequestRefusedError   the vendor refused the request as it is
+│   └── RateLimitError        the vendor takes no more requests for now
 ├── SavedRunError             a saved run cannot be read
 ├── CassetteError             a cassette cannot be read, replayed or written
 └── RunFailedError            raised only by `run.raise_for_failure()`
@@ -88,6 +89,10 @@ class RequestRefusedError(ProviderError):
         self.refusal = refusal
         """The vendor's message and its codes."""
         self.without = without
+
+
+class RateLimitError(ProviderError):
+    """The vendor takes no more requests for now."""
 
 
 class SavedRunError(AgentError):

@@ -6,6 +6,7 @@ Repeatable tools really run, so that the files are really made. Nothing else is 
 import asyncio
 import base64
 import logging
+import math
 import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from agent_nb.cassette.reader import read_cassette
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
+from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
@@ -94,6 +96,7 @@ class ReplayProvider:
             settings={**recorded, "replayed": self.path},
             price=self.price,
             runner=ReplayedTools,
+            retries=ReplayedRetries,
             studio=local_studio(),
         )
         if log.isEnabledFor(logging.INFO) and (
@@ -191,6 +194,15 @@ def _prices(recorded: RecordedVariant) -> dict[Usage, float] | None:
         if counted:
             prices[counted[-1]] = attempt.cost
     return prices
+
+
+class ReplayedRetries(Retries):
+    """Waits exactly as long as the recorded run did."""
+
+    def wait_after(self, error: ProviderError, left: float = math.inf) -> float:
+        if error.retry_after is None:
+            raise error
+        return error.retry_after
 
 
 @dataclass(slots=True, kw_only=True)

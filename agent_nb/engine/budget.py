@@ -1,5 +1,7 @@
 """Holds the cost and the time of a run against its limits, and reports the cost while it runs."""
 
+import math
+
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, SharedCosts
 from agent_nb.engine.ending import EndRun
@@ -23,6 +25,11 @@ class Budget:
             raise EndRun("budget")
         if self._limits.seconds is not None and self._journal.elapsed() >= self._limits.seconds:
             raise EndRun("max_seconds")
+
+    @property
+    def seconds_left(self) -> float:
+        limit = self._limits.seconds
+        return math.inf if limit is None else limit - self._journal.elapsed()
 
     def report(self) -> None:
         """Emits the cost so far."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
+from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import Hooks, Policy, ToolRunner
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
@@ -29,6 +30,7 @@ class RunConfig:
     price: Callable[[Usage], float | None]
     """The price of these tokens in US dollars; None when it is unknown."""
     runner: type[ToolRunner] = ToolRunner
+    retries: type[Retries] = Retries
     studio: Studio | None = None
     """Makes and edits images."""
 

@@ -24,7 +24,6 @@ from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
-from agent_nb.engine.retry import wait_before
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of
 from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
@@ -89,6 +88,7 @@ class RunHandle(Handle):
         """Calls without a result, by the call id used in events."""
         self._without: frozenset[str] = frozenset()
         """Optional parts of the requests that the vendor has refused."""
+        self._retries = config.retries()
         self._stop_reason: Reason | None = None
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
@@ -114,6 +114,7 @@ class RunHandle(Handle):
     async def _turn(self, number: int, request: Request) -> Turn:
         """One turn of the model, retried when the vendor or the network fails."""
         known = dict(self._call_counts)
+        self._retries.begin_turn()
         self._emit(TurnStarted, step=number)
         for attempt in itertools.count(1):
             self._budget.check()
@@ -122,7 +123,7 @@ class RunHandle(Handle):
                 turn = await self._stream(replace(request, without=self._without))
                 break
             except ProviderError as error:
-                wait = wait_before(attempt, error)
+                wait = self._retries.wait_after(error, self._budget.seconds_left)
                 if isinstance(error, RequestRefusedError):
                     self._without |= {error.without}
                 self._call_counts = dict(known)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_nb._base.secrets import mask
-from agent_nb.errors import ProviderError, RequestRefusedError
+from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
 from agent_nb.providers.settings import Settings
 
@@ -70,8 +70,9 @@ def from_status(
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
         return error(
             f"{settings.vendor.title} {why} ({status}): {line} Try again in a while.",
+            kind=RateLimitError if status == 429 else ProviderError,
             retryable=headers.get("x-should-retry") != "false",
-            wait=wait_asked(headers, body),
+            wait=wait_asked(headers, body, message),
         )
     if 300 <= status < 400:
         where = headers.get("location", "another address")
@@ -161,9 +162,15 @@ def not_an_api(settings: Settings, body: str) -> ProviderError:
     return error(f"{settings.server} answered {start} instead of a stream of events; check `base_url`.")
 
 
-def error(message: str, *, retryable: bool = False, wait: float | None = None) -> ProviderError:
+def error(
+    message: str,
+    *,
+    kind: type[ProviderError] = ProviderError,
+    retryable: bool = False,
+    wait: float | None = None,
+) -> ProviderError:
     """A `ProviderError` with no secret in it."""
-    return ProviderError(mask(message), retryable=retryable, retry_after=wait)
+    return kind(mask(message), retryable=retryable, retry_after=wait)
 
 
 def message_in(body: Any) -> str:

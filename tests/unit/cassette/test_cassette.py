@@ -12,7 +12,7 @@ import pytest
 from agent_nb import Agent, Image, Limits, ToolError, replay, tool
 from agent_nb._base.secrets import MASK
 from agent_nb.engine.tool_runner import Answer
-from agent_nb.errors import CassetteError, ConfigError, ProviderError
+from agent_nb.errors import CassetteError, ConfigError, ProviderError, RateLimitError
 from agent_nb.events import ApprovalResolved, FileChanged, ToolProgress, TurnRetrying
 from agent_nb.messages import Text, Usage, assistant
 from agent_nb.providers.base import RealClock
@@ -78,6 +78,14 @@ async def test_retries_play_again(tape):
         [wait(0.1234), text("Whole."), usage(input=5, output=2)],
     )
     assert [event.why for event in of(run, TurnRetrying)] == ["Overloaded.", "Cut."]
+
+
+async def test_a_long_wait_for_a_rate_limit_plays_again(tape):
+    refused = [
+        fail(RateLimitError("Slow down.", retryable=True, retry_after=seconds)) for seconds in range(9)
+    ]
+    run, _ = await assert_replays(tape, *([each] for each in refused), [text("At last.")])
+    assert len(of(run, TurnRetrying)) == 9
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 import pytest
 
-from agent_nb import Agent
+from agent_nb import Agent, Limits
 from agent_nb.events import FileDelta, MessageAdded, RunFinished, TextDelta, TurnRetrying, UsageUpdated
 from agent_nb.messages import Usage
 from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.prices import price_of
+from tests.support.clocks import SharedClock
 from tests.support.wire import (
     Call,
     Cut,
@@ -99,6 +100,44 @@ async def test_a_refused_request_counts_nothing(case: Case, server: WireServer):
     server.plan(problem(400, "This is wrong"))
     run = await Agent(case.provider(server)).run("x" * 120_000)
     assert (run.reason, run.usage) == ("failed", Usage())
+
+
+async def test_a_rate_limit_is_waited_for_longer_than_a_fault(case: Case, server: WireServer):
+    server.plan(*[problem(429, "Slow down", {"retry-after": "3"})] * 9, reply(Say("At last.")))
+    provider = case.provider(server)
+    provider.new_clock = lambda: VirtualClock(pace=0)
+    run = await Agent(provider).run("A bakery page.")
+    waits = [event.wait for event in run.events if isinstance(event, TurnRetrying)]
+    assert (run.reason, run.text, len(waits)) == ("end_turn", "At last.", 9)
+    assert min(waits) >= 3
+    assert sum(waits) <= 120
+    assert len(set(waits)) > 1
+
+
+async def test_a_rate_limit_is_not_waited_for_past_the_time_limit(case: Case, server: WireServer):
+    server.plan(problem(429, "Slow down", {"retry-after": "30"}), reply(Say("Too late.")))
+    run = await Agent(case.provider(server), limits=Limits(seconds=20)).run("A bakery page.")
+    assert (run.reason, len(server.requests)) == ("failed", 1)
+    assert "asks to wait 30 s" in run.error
+
+
+async def test_many_variants_get_through_a_limit_of_one_request_a_second(case: Case, server: WireServer):
+    clock, served = SharedClock(8), set()
+
+    def answer(request) -> Reply:
+        second = int(clock.now())
+        if second in served:
+            return problem(429, "One request a second", {"retry-after": "1"})
+        served.add(second)
+        return reply(Say("Hello."))
+
+    server.otherwise = answer
+    provider = case.provider(server)
+    provider.new_clock = lambda: clock
+    agent = Agent(provider)
+    agent.on_event(lambda event: clock.leave() if isinstance(event, RunFinished) else None)
+    run = await agent.race("Hello?", variants=8)
+    assert [variant.reason for variant in run.variants] == ["end_turn"] * 8
 
 
 @pytest.mark.parametrize(
