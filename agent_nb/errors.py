@@ -84,7 +84,7 @@ class ProviderError(AgentError):
 class RequestRefusedError(ProviderError):
     """A vendor refused the request as it is. It is retried if `without` names a part to leave out."""
 
-    def __init__(self, message: str, *, refusal: str, without: str = "") -> None:
+    def __init__(self, message: str, *, refusal: str = "", without: str = "") -> None:
         super().__init__(message, retryable=bool(without), retry_after=0.0 if without else None)
         self.refusal = refusal
         """The vendor's message and its codes."""
