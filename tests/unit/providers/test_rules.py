@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -16,8 +17,9 @@ def test_ids_are_unique():
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_refuses_its_example_in_the_shape_of_the_vendor(rule: Rule):
     assert rule.source
-    assert re.search(rule.family, rule.example.model)
-    found = first_refusal(rule.protocol, rule.example, (rule,))
+    request = rule.refused_request
+    assert re.search(rule.family, request.model)
+    found = first_refusal(rule.protocol, request, (rule,))
     assert found
     answer = found[1]
     assert answer.status == rule.status
@@ -29,6 +31,6 @@ def test_a_rule_refuses_its_example_in_the_shape_of_the_vendor(rule: Rule):
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.family], ids=lambda rule: rule.id)
 def test_a_rule_of_one_family_leaves_others_alone(rule: Rule):
-    other = type(rule.example)("some-other-model", rule.example.body, rule.example.earlier)
+    other = replace(rule.refused_request, model="some-other-model")
     assert not re.search(rule.family, other.model)
     assert first_refusal(rule.protocol, other, (rule,)) is None

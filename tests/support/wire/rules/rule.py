@@ -40,8 +40,8 @@ class Rule:
     source: str
     """The document, the type of the SDK or the issue that shows it."""
     check: Callable[[Asked], Iterable[Fault]]
-    example: Asked
-    """A request that this rule refuses."""
+    example: Asked | Callable[[], Asked]
+    """A request that this rule refuses; a function if it is costly to make."""
     family: str = ""
     """A regular expression, searched for in the model's name; empty for every model."""
     status: int = 400
@@ -49,6 +49,10 @@ class Rule:
     """Fields of the error beside its message."""
     shape: Callable[[Json], Json] | None = None
     """The body around the error, where a vendor's differs from its protocol's."""
+
+    @property
+    def refused_request(self) -> Asked:
+        return self.example if isinstance(self.example, Asked) else self.example()
 
     def faults(self, asked: Asked) -> Iterator[Fault]:
         if re.search(self.family, asked.model):
