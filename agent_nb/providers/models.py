@@ -19,6 +19,10 @@ class Family:
     """Anthropic's `thinking`: adaptive, with a budget of tokens, or not sent."""
     encrypted_reasoning: bool = False
     """Whether to ask for reasoning that can be sent back without being stored (OpenAI's `include`)."""
+    echoes_reasoning: bool = True
+    """Whether it takes back the reasoning items of earlier turns (OpenAI)."""
+    summaries: bool = True
+    """Whether it can summarise its reasoning (OpenAI)."""
     max_output: int | None = None
     """Tokens to ask for when `max_tokens` is not set; None leaves it to the vendor."""
 
@@ -35,10 +39,35 @@ def nearest_effort(wanted: str, accepted: Sequence[str]) -> str:
 ANY_MODEL = (Family(),)
 """For vendors that serve models of many makers and take every effort word."""
 
+_OPENAI = r"^(?:.*/)?(?:ft:)?"
+_NO_REASONING = Family(efforts=(), echoes_reasoning=False)
+
+
+def _reasoning(pattern: str, efforts: str, summaries: bool = True) -> Family:
+    return Family(
+        pattern=f"{_OPENAI}(?:{pattern})",
+        efforts=tuple(efforts.split()),
+        encrypted_reasoning=True,
+        summaries=summaries,
+    )
+
+
 OPENAI_MODELS = (
-    Family(pattern=r"^(gpt-[34]|chatgpt-4)", efforts=(), encrypted_reasoning=True),
-    Family(encrypted_reasoning=True),
+    replace(_NO_REASONING, pattern=rf"{_OPENAI}(gpt-[34]|chatgpt-4|gpt-5-chat|o1-(mini|preview))"),
+    _reasoning(r"(gpt-)?chat-latest|gpt-5\.\d-chat|.*deep-research|computer-use", "medium"),
+    _reasoning(r"o1|o3-mini", "low medium high", summaries=False),
+    _reasoning(r"o3|o4|gpt-oss|gpt-5-codex|gpt-5\.1-codex(?!-max)", "low medium high"),
+    _reasoning(r"gpt-5-pro", "high"),
+    _reasoning(r"gpt-5\.1-codex-max|gpt-5\.[23]-codex", "low medium high xhigh"),
+    _reasoning(r"gpt-5(-mini|-nano)?(-\d{4}|$)", "minimal low medium high"),
+    _reasoning(r"gpt-5\.1", "none low medium high"),
+    _reasoning(r"gpt-5\.[245]-pro", "medium high xhigh"),
+    _reasoning(r"gpt-5\.[2345]", "none low medium high xhigh"),
+    _reasoning(r"gpt-5\.6|gpt-6-(sol|luna)", "none low medium high xhigh max"),
+    _reasoning(r"gpt-6", "low medium high xhigh max"),
+    Family(efforts=()),
 )
+"""OpenAI has no default limit of output tokens below what a model can write, so none is asked for."""
 
 _CLAUDE = r"claude-(?:[a-z]+-)?"
 _ADAPTIVE = Family(thinking="adaptive", efforts=("low", "medium", "high", "xhigh", "max"))

@@ -11,7 +11,9 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request
-from agent_nb.providers.parts import data_url, source_text
+from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.pairing import fit_calls
+from agent_nb.providers.parts import data_url, source_text, valid_arguments
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
 from agent_nb.providers.strict import strict_schema
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 VENDOR = "openai"
 IMAGE_LIMITS = (2048, 8_000_000)
+CALL_ID = r".{1,64}"
+"""The ids of calls that are accepted; two calls may have the same."""
 
 _INCOMPLETE: dict[str, Stop] = {
     "max_output_tokens": "max_tokens",
@@ -37,6 +41,18 @@ _POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
 
 
 class OpenAIProvider(StreamingProvider):
+    optional = (
+        # Refused for organisations that are not verified, whatever the model.
+        OptionalParameter(
+            name="reasoning.summary", refused=r"reasoning\.(generate_)?summary|reasoning summaries"
+        ),
+        OptionalParameter(name="reasoning.effort", refused=r"reasoning\.effort"),
+        OptionalParameter(name="reasoning", refused=r"parameter:? '?reasoning'?(?![.\w])"),
+        OptionalParameter(name="include", refused=r"\binclude\b|encrypted content is not supported"),
+        OptionalParameter(name="parallel_tool_calls", refused=r"parallel_tool_calls"),
+        OptionalParameter(name="stream_options", refused=r"stream_options|include_obfuscation"),
+    )
+
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         return make_client(self.settings, http).responses.with_streaming_response
 
@@ -73,7 +89,7 @@ def _body(settings: Settings, request: Request) -> Json:
         "stream": True,
         "store": False,
         **({"include": ["reasoning.encrypted_content"]} if family.encrypted_reasoning else {}),
-        "input": _messages(request.messages),
+        "input": _messages(request.messages, family.echoes_reasoning),
         "stream_options": {"include_obfuscation": False},
     }
     if request.system:
@@ -81,9 +97,8 @@ def _body(settings: Settings, request: Request) -> Json:
     if request.tools:
         body["tools"] = _tools(request.tools)
         body["parallel_tool_calls"] = True
-    if family.efforts:
-        effort = {"effort": family.effort(settings.effort)} if settings.effort else {}
-        body["reasoning"] = {"summary": "auto", **effort}
+    if reasoning := _reasoning(settings):
+        body["reasoning"] = reasoning
     if settings.max_tokens:
         body["max_output_tokens"] = settings.max_tokens
     if settings.options:
@@ -91,11 +106,19 @@ def _body(settings: Settings, request: Request) -> Json:
     return body
 
 
-def _messages(messages: Sequence[Message]) -> list[Json]:
+def _reasoning(settings: Settings) -> Json:
+    family = settings.family
+    if not family.efforts:
+        return {}
+    effort = {"effort": family.effort(settings.effort)} if settings.effort else {}
+    return {**({"summary": "auto"} if family.summaries else {}), **effort}
+
+
+def _messages(messages: Sequence[Message], echoes_reasoning: bool) -> list[Json]:
     items: list[Json] = []
-    for message in messages:
+    for message in fit_calls(messages, CALL_ID, unique=False):
         if message.role == "assistant":
-            items += _assistant(message)
+            items += _echoed(message, echoes_reasoning) if VENDOR in message.vendor else _rebuilt(message)
             continue
         items += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
         content = [block for part in message.parts for block in _user_blocks(part)]
@@ -104,18 +127,48 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
     return items
 
 
-def _assistant(message: Message) -> list[Json]:
-    if VENDOR in message.vendor:
-        return list(message.vendor[VENDOR])
+def _rebuilt(message: Message) -> list[Json]:
     items: list[Json] = []
     for part in message.parts:
         if isinstance(part, Text):
             content = [{"type": "output_text", "text": part.text}]
             items.append({"type": "message", "role": "assistant", "content": content})
         elif isinstance(part, ToolCall):
-            call = {"call_id": part.id, "name": part.name, "arguments": part.arguments}
-            items.append({"type": "function_call", **call})
+            items.append(_call(part))
     return items
+
+
+def _call(call: ToolCall) -> Json:
+    arguments = valid_arguments(call.arguments)
+    return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments}
+
+
+def _echoed(message: Message, echoes_reasoning: bool) -> list[Json]:
+    """The items of an earlier answer, without what cannot stand alone.
+
+    Reasoning is refused without the item it led to, and an item with an id without the reasoning it came after.
+    An answer that was cut may lack the item of a call.
+    """
+    calls = {call.id: call for call in message.tool_calls}
+    items: list[Json] = []
+    waiting: list[Json] = []
+    lost = False
+    for item in message.vendor[VENDOR]:
+        if item.get("type") == "reasoning":
+            waiting.append(item)
+            continue
+        sent = dict(item)
+        if item.get("type") == "function_call":
+            if item["call_id"] not in calls:
+                continue
+            sent["arguments"] = valid_arguments(calls.pop(item["call_id"]).arguments)
+        kept = [each for each in waiting if echoes_reasoning and each.get("encrypted_content")]
+        lost = lost or len(kept) < len(waiting)
+        if lost:
+            sent.pop("id", None)
+        items += [*kept, sent]
+        waiting.clear()
+    return [*items, *map(_call, calls.values())]
 
 
 def _user_blocks(part: Part) -> list[Json]:

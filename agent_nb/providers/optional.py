@@ -15,7 +15,8 @@ from agent_nb.providers.base import Request
 VENDOR_DATA = "vendor data"
 """What a vendor attached to its own messages: signatures and encrypted reasoning."""
 _FOREIGN_DATA = re.compile(
-    r"invalid_encrypted_content|encrypted content .{0,80}could not be"  # OpenAI
+    r"invalid_encrypted_content|encrypted content .{0,80}could not be|reasoning input items can only"  # OpenAI
+    r"|without its required (following|'reasoning') item|duplicate item found|items are not persisted"
     r"|invalid `?signature|blocks in the latest assistant message cannot be modified"  # Anthropic
     r"|thought[ _]signature",  # Gemini
     re.IGNORECASE,

@@ -26,5 +26,15 @@ def arguments_object(text: str) -> Json:
     return value if isinstance(value, dict) else {"value": value}
 
 
+def valid_arguments(text: str) -> str:
+    """A call's arguments as valid JSON, for vendors that want a string: the text itself if it is an object."""
+    try:
+        if isinstance(json.loads(text), dict):
+            return text
+    except ValueError:
+        pass
+    return json.dumps(arguments_object(text), ensure_ascii=False)
+
+
 def source_text(source: Source) -> str:
     return f"[{source.title}]({source.url})" + (f": {source.snippet}" if source.snippet else "")

@@ -1,5 +1,6 @@
 """OpenAI's Responses and Chat Completions, spoken from steps."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -7,9 +8,17 @@ from typing import Any
 from tests.support.wire.dialect import Dialect, sse
 from tests.support.wire.steps import Call, ErrorEvent, Refuse, Say, Step, Think
 
+_numbers = itertools.count(1)
+
 
 class Responses(Dialect):
+    """The Responses API. The id of an item that follows reasoning ends with the reasoning's id, for the rules."""
+
     sequence = 0
+    reasoning_id = ""
+
+    def new_id(self, prefix: str) -> str:
+        return f"{prefix}_{next(_numbers)}{self.reasoning_id and '_'}{self.reasoning_id}"
 
     def event(self, kind: str, **data: Any) -> bytes:
         self.sequence += 1
@@ -38,7 +47,9 @@ class Responses(Dialect):
                 self.index -= 1
 
     def reasoning(self, step: Think, number: int) -> Iterator[bytes]:
-        item = {"id": f"rs_{number}", "type": "reasoning", "summary": []}
+        self.reasoning_id = ""
+        item = {"id": self.new_id("rs"), "type": "reasoning", "summary": []}
+        self.reasoning_id = str(item["id"])
         at = {"output_index": self.index, "item_id": item["id"], "summary_index": 0}
         yield self.event(
             "response.output_item.added", output_index=self.index, item={**item, "encrypted_content": "part"}
@@ -54,7 +65,7 @@ class Responses(Dialect):
 
     def message(self, step: Say | Refuse, number: int) -> Iterator[bytes]:
         item: dict[str, Any] = {
-            "id": f"msg_{number}",
+            "id": self.new_id("msg"),
             "type": "message",
             "role": "assistant",
             "phase": "commentary",
@@ -73,7 +84,7 @@ class Responses(Dialect):
 
     def call(self, step: Call, number: int) -> Iterator[bytes]:
         item = {
-            "id": f"fc_{number}",
+            "id": self.new_id("fc"),
             "type": "function_call",
             "call_id": self.call_id(step, number),
             "name": step.name,

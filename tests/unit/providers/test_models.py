@@ -3,8 +3,11 @@
 import pytest
 
 from agent_nb._base.constants import EFFORTS
+from agent_nb.providers import model
 from agent_nb.providers.models import nearest_effort
 from agent_nb.providers.vendors import VENDORS
+from tests.support.wire.cases import ask
+from tests.support.wire.rules import Asked, first_refusal
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
@@ -48,9 +51,61 @@ def test_claude_thinks_by_its_version(name: str, thinking: str):
     assert VENDORS["anthropic"].family(name).thinking == thinking
 
 
+OPENAI_MODELS = [
+    "gpt-6.1-sol",
+    "gpt-6-astra",
+    "gpt-6-sol",
+    "gpt-6.1-terra",
+    "gpt-5.6-sol",
+    "gpt-5.5",
+    "gpt-5.4-mini",
+    "gpt-5.2",
+    "gpt-5.2-pro",
+    "gpt-5.1",
+    "gpt-5.1-codex",
+    "gpt-5.1-codex-max",
+    "gpt-5.3-codex",
+    "gpt-5",
+    "gpt-5-mini-2025-08-07",
+    "gpt-5-pro",
+    "gpt-5-codex",
+    "gpt-5-chat-latest",
+    "gpt-5.2-chat-latest",
+    "o3",
+    "o4-mini",
+    "o3-mini",
+    "o1",
+    "o3-deep-research",
+    "gpt-4.1",
+    "gpt-4o-mini",
+    "gpt-4-turbo",
+    "gpt-3.5-turbo",
+    "chatgpt-4o-latest",
+    "ft:gpt-4o-mini:me",
+    "gpt-oss-120b",
+    "gpt-7",
+    "some-deployment",
+]
+
+
+@pytest.mark.parametrize("effort", [None, *EFFORTS])
+@pytest.mark.parametrize("name", OPENAI_MODELS)
+def test_openai_accepts_every_effort_of_every_model(name: str, effort: str | None):
+    provider = model(f"openai:{name}", api_key="k", effort=effort)
+    assert first_refusal("openai", Asked(name, provider.body(ask()))) is None
+
+
 @pytest.mark.parametrize(
-    ("name", "takes_effort"),
-    [("gpt-4.1", False), ("chatgpt-4o-latest", False), ("gpt-5", True), ("o3", True), ("my-gpt-4", True)],
+    ("name", "effort"),
+    [("gpt-6.1-sol", "low"), ("gpt-5.6", "none"), ("o3", "low"), ("openai/gpt-5", "minimal")],
 )
-def test_older_openai_models_take_no_effort(name: str, takes_effort: bool):
-    assert bool(VENDORS["openai"].family(name).efforts) == takes_effort
+def test_openai_models_get_the_nearest_effort_to_none(name: str, effort: str):
+    body = model(f"openai:{name}", api_key="k", effort="none").body(ask())
+    assert body["reasoning"]["effort"] == effort
+    assert body["include"] == ["reasoning.encrypted_content"]
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1", "gpt-5-chat-latest", "gpt-7", "some-deployment"])
+def test_models_that_do_not_reason_or_are_unknown_get_nothing_optional(name: str):
+    body = model(f"openai:{name}", api_key="k", effort="high").body(ask())
+    assert not {"reasoning", "include"} & body.keys()

@@ -1,6 +1,7 @@
 """What is OpenAI's alone: strict tools, reasoning, refusals, errors inside the stream."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from agent_nb.providers.strict import strict_schema
 from tests.support.wire import Raw, Refuse, Say, WireServer, reply
 from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
 from tests.support.wire.dialects import sse
-from tests.support.wire.steps import Call, Cut
+from tests.support.wire.steps import Call, Cut, End, Think
 
 OPENAI = CASE["openai"]
 
@@ -37,10 +38,60 @@ async def test_nothing_is_stored_at_the_vendor(server: WireServer):
     assert body["instructions"] == "Be brief."
 
 
-def test_old_models_are_sent_no_reasoning():
-    from agent_nb.providers import model
+@pytest.mark.parametrize("name", ["gpt-4o", "gpt-4.1", "gpt-5-chat-latest"])
+async def test_models_that_do_not_reason_can_go_on_after_one_that_does(server: WireServer, name: str):
+    server.plan(reply(Think("Hm."), Say("I search."), Call("search", {"q": 1})), reply(Say("Done.")))
+    turn = await turn_of(OPENAI.provider(server))
+    provider = replace(OPENAI, name=f"openai:{name}").provider(server, effort="high")
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    _, message, call, _ = server.requests[1].body["input"]
+    assert (message["content"][0]["text"], call["name"]) == ("I search.", "search")
 
-    assert "reasoning" not in model("openai:gpt-4.1", api_key="k").body(ask())
+
+async def test_reasoning_goes_back_before_what_it_led_to(server: WireServer):
+    server.plan(
+        reply(Think("Hm."), Think("So."), Say("I search."), Call("search", {"q": 1})), reply(Say("Done."))
+    )
+    provider = OPENAI.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    assert [item.get("type") for item in server.requests[1].body["input"][1:]] == [
+        "reasoning",
+        "reasoning",
+        "message",
+        "function_call",
+        "function_call_output",
+    ]
+
+
+async def test_thinking_that_was_cut_does_not_go_back(server: WireServer):
+    server.plan(reply(Say("I think."), Think("Hm, hm."), End("max_tokens")), reply(Say("Done.")))
+    provider = OPENAI.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, user("Go on.")))
+    assert [item.get("type") for item in server.requests[1].body["input"]] == [None, "message", None]
+
+
+async def test_a_call_that_was_cut_goes_back_as_valid_json(server: WireServer):
+    started = {"id": "fc_1", "type": "function_call", "call_id": "c", "name": "search", "arguments": ""}
+    at = {"output_index": 1}
+    server.plan(
+        reply(
+            Think("Hm."),
+            Raw(sse({"type": "response.output_item.added", **at, "item": started})),
+            Raw(sse({"type": "response.function_call_arguments.delta", **at, "delta": '{"q": "ca'})),
+            End("max_tokens"),
+        ),
+        reply(Say("Done.")),
+    )
+    provider = OPENAI.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(
+        provider, ask(user("Hello?"), turn.message, results_of(turn, "Cut off.", code="INVALID_JSON"))
+    )
+    _, call, output = server.requests[1].body["input"]
+    assert (call["name"], json.loads(call["arguments"])) == ("search", {"invalid_json": '{"q": "ca'})
+    assert (call["call_id"], output["output"]) == ("c", "Cut off.")
 
 
 def test_a_schema_with_all_required_becomes_strict():

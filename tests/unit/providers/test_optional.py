@@ -48,6 +48,34 @@ REFUSALS = [
         "cache_control",
         problem(400, "A maximum of 4 blocks with cache_control may be provided. Found 5."),
     ),
+    (
+        "openai",
+        "reasoning.summary",
+        "summary",
+        problem(
+            400,
+            "Your organization must be verified to generate reasoning summaries.",
+            param="reasoning.summary",
+            code="unsupported_value",
+        ),
+    ),
+    (
+        "openai",
+        "reasoning.effort",
+        "effort",
+        problem(
+            400,
+            "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+            param="reasoning.effort",
+            code="unsupported_parameter",
+        ),
+    ),
+    (
+        "openai",
+        "include",
+        "include",
+        problem(400, "Encrypted content is not supported with this model.", param="include"),
+    ),
 ]
 """Protocol, the parameter's name, its key in the body, and the vendor's refusal."""
 
@@ -107,6 +135,32 @@ async def test_refused_signatures_are_dropped_with_the_reasoning(server: WireSer
     await turn_of(provider, replace(conversation, without=frozenset({refused.value.without})))
     kinds = [block["type"] for block in server.requests[2].body["messages"][1]["content"]]
     assert kinds == ["tool_use"]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        problem(400, "The encrypted content gAAA could not be verified.", code="invalid_encrypted_content"),
+        problem(400, "Reasoning input items can only be provided to a reasoning or computer use model."),
+        problem(400, "Item 'rs_1' of type 'reasoning' was provided without its required following item."),
+        problem(400, "Item 'fc_1' was provided without its required 'reasoning' item: 'rs_1'."),
+        problem(404, "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."),
+        reply(ErrorEvent(400, "The encrypted content gAAA could not be verified.")),
+    ],
+)
+async def test_openais_items_are_rebuilt_when_they_are_refused(server: WireServer, refusal: Reply):
+    server.plan(reply(Think("Hm."), WRITES), refusal, reply(Say("Done.")))
+    run = await Agent(CASE["openai"].provider(server)).run("A page.")
+    assert (run.reason, run.text) == ("end_turn", "Done.")
+    assert [item.get("type") for item in server.requests[1].body["input"][1:]] == [
+        "reasoning",
+        "function_call",
+        "function_call_output",
+    ]
+    assert [item.get("type") for item in server.requests[2].body["input"][1:]] == [
+        "function_call",
+        "function_call_output",
+    ]
 
 
 async def test_a_refusal_inside_the_stream_counts_too(server: WireServer):

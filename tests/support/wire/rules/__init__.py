@@ -7,13 +7,19 @@ To add a rule, add a row to the file of its protocol, with its source and a requ
 import json
 from collections.abc import Iterable
 
-from tests.support.wire.rules import anthropic, chat, gemini, openai
+from tests.support.wire.rules import anthropic, chat, gemini, openai, openai_parameters
 from tests.support.wire.rules.rule import Asked, Exchange, Fault, Rule
 from tests.support.wire.steps import Reply
 
 __all__ = ["RULES", "Asked", "Exchange", "Rule", "first_refusal"]
 
-RULES: tuple[Rule, ...] = (*anthropic.RULES, *openai.RULES, *chat.RULES, *gemini.RULES)
+RULES: tuple[Rule, ...] = (
+    *anthropic.RULES,
+    *openai.RULES,
+    *openai_parameters.RULES,
+    *chat.RULES,
+    *gemini.RULES,
+)
 _SHAPES = {
     "anthropic": anthropic.error_body,
     "openai": openai.error_body,

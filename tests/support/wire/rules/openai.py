@@ -1,5 +1,6 @@
-"""What OpenAI's Responses API refuses."""
+"""What OpenAI's Responses API refuses: the items of `input`. Parameters and tools are in `openai_parameters`."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,21 +14,11 @@ def error_body(error: Json) -> Json:
     return {"error": {**fields, "param": error.get("param"), "code": error.get("code")}}
 
 
-def items(asked: Asked, kind: str) -> Iterator[tuple[str, Json]]:
-    """The items of one type in `input`, each with its path."""
+def items(asked: Asked, *kinds: str) -> Iterator[tuple[str, Json]]:
+    """The items of some types in `input`, each with its path; of all types if none is given."""
     for index, item in enumerate(asked.body.get("input") or ()):
-        if item.get("type", "message") == kind:
+        if not kinds or item.get("type", "message") in kinds:
             yield f"input[{index}]", item
-
-
-def _encrypted_content(asked: Asked) -> Iterator[Fault]:
-    if "reasoning.encrypted_content" in (asked.body.get("include") or ()):
-        yield "Encrypted content is not supported with this model."
-
-
-def _effort(asked: Asked) -> Iterator[Fault]:
-    if "effort" in (asked.body.get("reasoning") or {}):
-        yield "Unsupported parameter: 'reasoning.effort' is not supported with this model."
 
 
 def _orphan_output(asked: Asked) -> Iterator[Fault]:
@@ -44,39 +35,134 @@ def _unanswered(asked: Asked) -> Iterator[Fault]:
             yield f"No tool output found for function call {item['call_id']}."
 
 
-def _example(model: str = "gpt-6.1-sol", **changes: Any) -> Asked:
+def _lone_reasoning(asked: Asked) -> Iterator[Fault]:
+    found = [item for _, item in items(asked)]
+    for item, following in zip(found, [*found[1:], {"role": "user"}], strict=True):
+        is_own = (
+            following.get("type") in ("reasoning", "function_call") or following.get("role") == "assistant"
+        )
+        if item.get("type") == "reasoning" and not is_own:
+            yield f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
+
+
+def _missing_reasoning(asked: Asked) -> Iterator[Fault]:
+    """The wire server's ids end with the id of the reasoning that the item came after."""
+    known: set[str] = set()
+    for _, item in items(asked):
+        item_id = item.get("id", "")
+        known.add(item_id)
+        needed = re.search(r"(?<=\d_)rs_\d+$", item_id)
+        if needed and needed[0] not in known:
+            kind = item.get("type", "message")
+            yield (
+                f"Item '{item_id}' of type '{kind}' was provided without its required 'reasoning' item: "
+                f"'{needed[0]}'."
+            )
+
+
+def _reasoning(asked: Asked) -> Iterator[Fault]:
+    for _ in items(asked, "reasoning"):
+        yield (
+            "Reasoning input items can only be provided to a reasoning or computer use model. Remove reasoning "
+            "items from your input and try again."
+        )
+
+
+def _not_persisted(asked: Asked) -> Iterator[Fault]:
+    for _, item in items(asked, "reasoning"):
+        if not asked.body.get("store", True) and not item.get("encrypted_content"):
+            yield (
+                f"Item with id '{item['id']}' not found. Items are not persisted when `store` is set to false. "
+                "Try again with `store` set to true, or remove this item from your input."
+            )
+
+
+def _repeated_item(asked: Asked) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for _, item in items(asked):
+        if item.get("id") in seen:
+            yield f"Duplicate item found with id {item['id']}. Remove duplicate items from your input and try again."
+        seen |= {item["id"]} if "id" in item else set()
+
+
+def _item_id(asked: Asked) -> Iterator[Fault]:
+    prefixes = {"function_call": "fc", "message": "msg", "reasoning": "rs"}
+    for path, item in items(asked, *prefixes):
+        prefix, item_id = prefixes[item.get("type", "message")], item.get("id")
+        if item_id is None:
+            continue
+        more = {"param": f"{path}.id"}
+        if not item_id.startswith(prefix):
+            yield f"Invalid '{path}.id': '{item_id}'. Expected an ID that begins with '{prefix}'.", more
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", item_id):
+            yield (
+                f"Invalid '{path}.id': '{item_id}'. Expected an ID that contains letters, numbers, underscores, "
+                "or dashes, but this value contained additional characters.",
+                more,
+            )
+
+
+def _long_call_id(asked: Asked) -> Iterator[Fault]:
+    for path, item in items(asked, "function_call", "function_call_output"):
+        if (length := len(item["call_id"])) > 64:
+            yield (
+                f"Invalid '{path}.call_id': string too long. Expected a string with maximum length 64, but got a "
+                f"string with length {length} instead.",
+                {"param": f"{path}.call_id"},
+            )
+
+
+def _empty_call_id(asked: Asked) -> Iterator[Fault]:
+    for path, item in items(asked, "function_call", "function_call_output"):
+        if not item["call_id"]:
+            yield (
+                f"Invalid '{path}.call_id': empty string. Expected a string with minimum length 1, but got an "
+                "empty string instead.",
+                {"param": f"{path}.call_id"},
+            )
+
+
+def _content_type(asked: Asked) -> Iterator[Fault]:
+    accepted = {"assistant": ("output_text", "refusal")}
+    for path, item in items(asked, "message"):
+        content = item["content"]
+        for index, block in enumerate(content if isinstance(content, list) else ()):
+            known = accepted.get(item["role"], ("input_text", "input_image", "input_file"))
+            if block["type"] not in known:
+                names = ", ".join(f"'{name}'" for name in known)
+                where = {"param": f"{path}.content[{index}]"}
+                yield f"Invalid value: '{block['type']}'. Supported values are: {names}.", where
+
+
+def _role(asked: Asked) -> Iterator[Fault]:
+    for path, item in items(asked, "message"):
+        if item.get("role") not in ("user", "assistant", "system", "developer"):
+            yield (
+                f"Invalid value: '{item.get('role')}'. Supported values are: 'assistant', 'system', 'developer', "
+                "and 'user'.",
+                {"param": f"{path}.role"},
+            )
+
+
+def example(model: str = "gpt-6.1-sol", **changes: Any) -> Asked:
     messages = [{"role": "user", "content": [{"type": "input_text", "text": "Hello?"}]}]
     return Asked(model, {"model": model, "input": messages, "store": False, **changes})
 
 
 _CALL = {"type": "function_call", "call_id": "call_1", "name": "search", "arguments": "{}"}
 
+_OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}
+_REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+_LONG = "call_" + "x" * 60
+
 RULES = (
-    Rule(
-        id="oa-include",
-        protocol="openai",
-        family=NOT_REASONING,
-        check=_encrypted_content,
-        error={"param": "include"},
-        source="pydantic/pydantic-ai#2865, #3326; draive#399",
-        example=_example("gpt-4o", include=["reasoning.encrypted_content"]),
-    ),
-    Rule(
-        id="oa-effort",
-        protocol="openai",
-        family=NOT_REASONING,
-        check=_effort,
-        error={"param": "reasoning.effort", "code": "unsupported_parameter"},
-        source="BoundaryML/baml#2708; songquanpeng/one-api#120; OpenAI-DotNet#500",
-        example=_example("gpt-4.1", reasoning={"effort": "low"}),
-    ),
     Rule(
         id="oa-orphan-output",
         protocol="openai",
         check=_orphan_output,
         error={"param": "input"},
         source="continuedev/continue#10092; oh-my-pi#106",
-        example=_example(input=[{"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}]),
+        example=example(input=[{"type": "function_call_output", "call_id": "call_1", "output": "3 hits"}]),
     ),
     Rule(
         id="oa-unanswered",
@@ -84,6 +170,88 @@ RULES = (
         check=_unanswered,
         error={"param": "input"},
         source="GhidrAssist#78; openai/openai-support-agent-demo#12",
-        example=_example(input=[_CALL]),
+        example=example(input=[_CALL]),
+    ),
+    Rule(
+        id="oa-lone-reasoning",
+        protocol="openai",
+        check=_lone_reasoning,
+        error={"param": "input"},
+        source="continuedev/continue#8933; vercel/ai#7099; openai/openai-node#1567",
+        example=example(input=[_REASONING]),
+    ),
+    Rule(
+        id="oa-missing-reasoning",
+        protocol="openai",
+        check=_missing_reasoning,
+        error={"param": "input"},
+        source="continuedev/continue#11994; 0xPlaygrounds/rig#751",
+        example=example(input=[{**_CALL, "id": "fc_2_rs_1"}, _OUTPUT]),
+    ),
+    Rule(
+        id="oa-reasoning-nr",
+        protocol="openai",
+        family=NOT_REASONING,
+        check=_reasoning,
+        error={"param": "input"},
+        source="OpenAI's message for these models, from memory; the words may differ",
+        example=example("gpt-4.1", input=[_REASONING, _CALL, _OUTPUT]),
+    ),
+    Rule(
+        id="oa-not-persisted",
+        protocol="openai",
+        check=_not_persisted,
+        status=404,
+        error={"param": "input"},
+        source="https://developers.openai.com/api/docs/guides/reasoning (encrypted reasoning items)",
+        example=example(input=[{**_REASONING, "encrypted_content": None}, _CALL, _OUTPUT]),
+    ),
+    Rule(
+        id="oa-dup-item",
+        protocol="openai",
+        check=_repeated_item,
+        error={"param": "input"},
+        source="continuedev/continue#10200; badlogic/pi-mono#5151",
+        example=example(input=[{**_CALL, "id": "fc_1"}, _OUTPUT, {**_CALL, "id": "fc_1"}]),
+    ),
+    Rule(
+        id="oa-id-prefix",
+        protocol="openai",
+        check=_item_id,
+        error={"code": "invalid_value"},
+        source="continuedev/continue#11689; langchain-ai/langchainjs#11044",
+        example=example(input=[{**_CALL, "id": "call_1"}, _OUTPUT]),
+    ),
+    Rule(
+        id="oa-callid-long",
+        protocol="openai",
+        check=_long_call_id,
+        error={"code": "string_above_max_length"},
+        source="fastllm#45; CLIProxyAPIPlus#430",
+        example=example(input=[{**_CALL, "call_id": _LONG}, {**_OUTPUT, "call_id": _LONG}]),
+    ),
+    Rule(
+        id="oa-callid-empty",
+        protocol="openai",
+        check=_empty_call_id,
+        error={"code": "empty_string"},
+        source="fastllm#45; the lower limit by the same check",
+        example=example(input=[{**_CALL, "call_id": ""}, {**_OUTPUT, "call_id": ""}]),
+    ),
+    Rule(
+        id="oa-content-type",
+        protocol="openai",
+        check=_content_type,
+        error={"code": "invalid_value"},
+        source="openai SDK: ResponseInputContentParam, ResponseOutputMessageParam",
+        example=example(input=[{"role": "user", "content": [{"type": "output_text", "text": "Hello?"}]}]),
+    ),
+    Rule(
+        id="oa-role",
+        protocol="openai",
+        check=_role,
+        error={"code": "invalid_value"},
+        source="openai SDK: EasyInputMessageParam.role",
+        example=example(input=[{"role": "tool", "content": "3 hits"}]),
     ),
 )

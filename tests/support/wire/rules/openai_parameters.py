@@ -1,0 +1,179 @@
+"""What OpenAI's Responses API refuses: parameters, by model, and tools."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.support.wire.rules.openai import NOT_REASONING, example
+from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
+
+_EFFORTS = (
+    (r"^(gpt-)?chat-latest|^gpt-5\.\d-chat|deep-research|^computer-use", "medium"),
+    (r"^(o1|o3|o4)|^gpt-oss|^gpt-5-codex|^gpt-5\.1-codex(?!-max)", "low medium high"),
+    (r"^gpt-5-pro", "high"),
+    (r"^gpt-5\.1-codex-max|^gpt-5\.[23]-codex", "low medium high xhigh"),
+    (r"^gpt-5(-mini|-nano)?(-\d{4}|$)", "minimal low medium high"),
+    (r"^gpt-5\.1", "none low medium high"),
+    (r"^gpt-5\.[245]-pro", "medium high xhigh"),
+    (r"^gpt-5\.[2345]", "none low medium high xhigh"),
+    (r"^gpt-5\.6|^gpt-6-(sol|luna)", "none low medium high xhigh max"),
+    (r"^gpt-6", "low medium high xhigh max"),
+)
+"""The effort words of each family; the first match wins."""
+_NOT_STRICT = ("$schema", "ref", "allOf", "oneOf", "not", "patternProperties", "default")
+
+
+def _encrypted_content(asked: Asked) -> Iterator[Fault]:
+    if "reasoning.encrypted_content" in (asked.body.get("include") or ()):
+        yield "Encrypted content is not supported with this model."
+
+
+def _effort(asked: Asked) -> Iterator[Fault]:
+    if "effort" in (asked.body.get("reasoning") or {}):
+        yield "Unsupported parameter: 'reasoning.effort' is not supported with this model."
+
+
+def _effort_value(asked: Asked) -> Iterator[Fault]:
+    effort = (asked.body.get("reasoning") or {}).get("effort")
+    accepted = next((known.split() for family, known in _EFFORTS if re.search(family, asked.model)), [effort])
+    if effort is not None and effort not in accepted:
+        *first, last = (f"'{value}'" for value in accepted)
+        values = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
+        yield (
+            f"Unsupported value: '{effort}' is not supported with the '{asked.model}' model. Supported values are: "
+            f"{values}."
+        )
+
+
+def _summary(asked: Asked) -> Iterator[Fault]:
+    if "summary" in (asked.body.get("reasoning") or {}):
+        yield f"Unsupported parameter: 'reasoning.summary' is not supported with the '{asked.model}' model."
+
+
+def _unknown(asked: Asked) -> Iterator[Fault]:
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+
+    known = ResponseCreateParamsStreaming.__annotations__.keys()
+    for name in asked.body.keys() - known:
+        yield f"Unknown parameter: '{name}'.", {"param": name}
+
+
+def _tool_name(asked: Asked) -> Iterator[Fault]:
+    for index, tool in enumerate(asked.body.get("tools") or ()):
+        path = f"tools[{index}].name"
+        if "name" not in tool:
+            yield (
+                f"Missing required parameter: '{path}'.",
+                {"param": path, "code": "missing_required_parameter"},
+            )
+        elif not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", tool["name"]):
+            yield (
+                f"Invalid '{path}': string does not match pattern. Expected a string that matches the pattern "
+                "'^[a-zA-Z0-9_-]+$'.",
+                {"param": path},
+            )
+
+
+def _objects(schema: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """Every schema inside a schema, with its path as OpenAI writes it."""
+    yield path, schema
+    for name, inner in (schema.get("properties") or {}).items():
+        yield from _objects(inner, (*path, "properties", name))
+    if isinstance(schema.get("items"), dict):
+        yield from _objects(schema["items"], (*path, "items"))
+    for index, inner in enumerate(schema.get("anyOf") or ()):
+        yield from _objects(inner, (*path, "anyOf", str(index)))
+
+
+def _strict_faults(schema: Json) -> Iterator[str]:
+    for path, found in _objects(schema):
+        context = f"In context={path},"
+        for keyword in set(_NOT_STRICT) & found.keys():
+            yield f"{context} '{keyword}' is not permitted."
+        if found.get("type") != "object":
+            continue
+        if found.get("additionalProperties") is not False:
+            yield f"{context} 'additionalProperties' is required to be supplied and to be false."
+        properties, required = set(found.get("properties") or ()), set(found.get("required") or ())
+        for name in properties - required:
+            yield (
+                f"{context} 'required' is required to be supplied and to be an array including every key in "
+                f"properties. Missing '{name}'."
+            )
+        for name in required - properties:
+            yield f"{context} Extra required key '{name}' supplied."
+
+
+def _strict_schema(asked: Asked) -> Iterator[Fault]:
+    for index, tool in enumerate(asked.body.get("tools") or ()):
+        for fault in _strict_faults(tool["parameters"]) if tool.get("strict") else ():
+            where = {"param": f"tools[{index}].parameters"}
+            yield f"Invalid schema for function '{tool['name']}': {fault}", where
+
+
+def _tool(**changes: Any) -> Json:
+    schema: Json = {"type": "object", "properties": {"q": {"type": "string"}}}
+    return {"type": "function", "name": "search", "parameters": schema, "strict": True, **changes}
+
+
+RULES = (
+    Rule(
+        id="oa-include",
+        protocol="openai",
+        family=NOT_REASONING,
+        check=_encrypted_content,
+        error={"param": "include"},
+        source="pydantic/pydantic-ai#2865, #3326; draive#399",
+        example=example("gpt-4o", include=["reasoning.encrypted_content"]),
+    ),
+    Rule(
+        id="oa-effort",
+        protocol="openai",
+        family=NOT_REASONING,
+        check=_effort,
+        error={"param": "reasoning.effort", "code": "unsupported_parameter"},
+        source="BoundaryML/baml#2708; songquanpeng/one-api#120; OpenAI-DotNet#500",
+        example=example("gpt-4.1", reasoning={"effort": "low"}),
+    ),
+    Rule(
+        id="oa-effort-value",
+        protocol="openai",
+        check=_effort_value,
+        error={"param": "reasoning.effort", "code": "unsupported_value"},
+        source="openai/openai-agents-python#2089; pydantic/pydantic-ai#7081; sst/models.dev#331",
+        example=example(reasoning={"effort": "none"}),
+    ),
+    Rule(
+        id="oa-summary-model",
+        protocol="openai",
+        family=r"^(o1|o3-mini)",
+        check=_summary,
+        error={"param": "reasoning.summary", "code": "unsupported_parameter"},
+        source="openai/openai-python#2194",
+        example=example("o3-mini-2025-01-31", reasoning={"summary": "auto"}),
+    ),
+    Rule(
+        id="oa-unknown",
+        protocol="openai",
+        check=_unknown,
+        error={"code": "unknown_parameter"},
+        source="openai SDK: ResponseCreateParams",
+        example=example(messages=[]),
+    ),
+    Rule(
+        id="oa-tool-name",
+        protocol="openai",
+        check=_tool_name,
+        error={"code": "invalid_value"},
+        source="openai SDK: FunctionDefinition.name; github/copilot-cli#3394",
+        example=example(tools=[_tool(name="find it")]),
+    ),
+    Rule(
+        id="oa-strict",
+        protocol="openai",
+        check=_strict_schema,
+        error={"code": "invalid_function_parameters"},
+        source="openai-agents-mcp#2; bytedance/trae-agent#173; sst/opencode#13737; dotnet/extensions#6302",
+        example=example(tools=[_tool()]),
+    ),
+)
