@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.wire import Json
+from agent_nb.cassette.upgrades import neutral
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.fingerprint import digest, tool_digest
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
@@ -37,7 +38,7 @@ def differences(recorded: Json, now: Json) -> list[str]:
 
 
 def _differences(recorded: Json, now: Json) -> Iterator[str]:
-    if not _same_text(recorded.get("prompt", ""), now["prompt"]):
+    if not _same_text(neutral(recorded.get("prompt", "")), neutral(now["prompt"])):
         yield f"another prompt ({_excerpts(recorded.get('prompt', ''), now['prompt'])})"
     yield from _other_models(recorded, now)
     if not _same_text(recorded.get("system", ""), now["system"]):

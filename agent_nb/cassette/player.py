@@ -16,6 +16,7 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.cassette.reader import read_cassette
+from agent_nb.cassette.upgrades import as_recorded
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
@@ -107,10 +108,11 @@ class ReplayProvider:
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
+        recorded, opening = self.cassette.yours, prepared.opening
         fingerprint = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         missing = [name for name in self.repeats if name not in prepared.toolbox]
         return [
-            *differences(self.cassette.yours, fingerprint),
+            *differences(recorded, as_recorded(fingerprint, recorded, opening.images, opening.history)),
             *(f"the tool `{name}`" for name in missing),
         ]
 

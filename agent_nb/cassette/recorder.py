@@ -22,6 +22,7 @@ from agent_nb.cassette.format import (
     ToolMoment,
 )
 from agent_nb.cassette.recording import Recording, Target
+from agent_nb.cassette.upgrades import with_pixels
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import CostMeter, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN
@@ -278,7 +279,7 @@ def record(target: Target, variants: Sequence[Prepared]) -> list[Recorder]:
     """One recorder for each variant; the cassette is written when all of them have ended."""
     recording = Recording(
         target,
-        yours=variants_fingerprint(variants),
+        yours=with_pixels(variants_fingerprint(variants), variants[0].opening.images),
         ours=release_fingerprint(variants[0].config),
         variants=len(variants),
     )

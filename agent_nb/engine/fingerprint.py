@@ -36,14 +36,15 @@ def fingerprint_of(opening: Opening, configs: Sequence[RunConfig], own_system: s
         "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
         "files": {path: digest(content) for path, content in (opening.files or {}).items()},
         "tools": {tool.name: tool_digest(tool) for tool in config.toolbox.own},
-        "history": _history_digest(opening.history),
+        "history": history_digest(opening.history),
     }
     if len(configs) > 1:
         fingerprint["variants"] = [each.provider.name for each in configs]
     return mask_json(fingerprint)  # type: ignore[no-any-return]
 
 
-def _history_digest(history: Sequence[Message]) -> str:
+def history_digest(history: Sequence[Message]) -> str:
+    """A digest of the conversation so far; empty if there is none."""
     if not history:
         return ""
     return digest([_content(message) for message in history if not _is_built_in(message)])

@@ -6,12 +6,14 @@ The first describer that accepts a value describes it. Secrets are masked.
 import ast
 import difflib
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.conversation import fenced
 from agent_nb.images.convert import to_image
@@ -152,7 +154,9 @@ def _text(value: str) -> str:
 
 @describer(lambda value: is_of(value, "pandas", "DataFrame"))
 def _frame(value: Any) -> str:
-    columns = "\n".join(f"- {name}: {kind}" for name, kind in value.dtypes.items())
+    columns = "\n".join(
+        f"- {name}: {_dtype(value.iloc[:, place])}" for place, name in enumerate(value.columns)
+    )
     return (
         f"DataFrame with {len(value):,} rows and {len(value.columns)} columns\n{columns}\n"
         f"First rows:\n{value.head(5).to_csv(index=type(value.index).__name__ != 'RangeIndex')}"
@@ -161,7 +165,15 @@ def _frame(value: Any) -> str:
 
 @describer(lambda value: is_of(value, "pandas", "Series"))
 def _series(value: Any) -> str:
-    return f"Series {value.name!r} of {len(value):,} {value.dtype} values\n{value.head(10).to_string()}"
+    return f"Series {value.name!r} of {len(value):,} {_dtype(value)} values\n{value.head(10).to_string()}"
+
+
+def _dtype(column: Any) -> str:
+    """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
+    name = str(column.dtype)
+    if name == "object" and sys.modules["pandas"].api.types.infer_dtype(column) == "string":
+        return "str"
+    return without_unit(name)
 
 
 @describer(lambda value: is_of(value, "numpy", "ndarray"))

@@ -113,6 +113,28 @@ def test_a_recursive_dict_is_described():
     assert describe("loop", loop).text == "{'name': 'x', 'self': {...}}"
 
 
+def test_types_have_the_same_names_in_all_versions_of_pandas():
+    days = pd.to_datetime(["2026-01-02", "2026-01-03"])
+    columns = {
+        "town": pd.Series(["Lyon", None], dtype=object),
+        "mixed": pd.Series(["Lyon", 3], dtype=object),
+        "day": days.astype("datetime64[ns]"),
+        "at": days.tz_localize("UTC"),
+        "took": days - days[0],
+    }
+    described = describe("df", pd.DataFrame(columns)).text
+    assert described.splitlines()[1:6] == [
+        "- town: str",
+        "- mixed: object",
+        "- day: datetime64",
+        "- at: datetime64[UTC]",
+        "- took: timedelta64",
+    ]
+    assert describe("towns", columns["town"]).text.startswith("Series None of 2 str values")
+    doubled = pd.DataFrame([["Lyon", 3]], columns=["a", "a"], dtype=object)
+    assert describe("df", doubled).text.splitlines()[1:3] == ["- a: str", "- a: object"]
+
+
 def test_a_frame_is_summarised():
     frame = pd.DataFrame({"sales": range(2_000), "town": ["Lyon"] * 2_000})
     described = describe("frame", frame).text
