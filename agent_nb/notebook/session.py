@@ -23,6 +23,7 @@ class Defaults(Protocol):
     approve: Literal["ask", "auto", "deny"]
     steps: int
     seconds: float | None
+    silence: float | None
     budget: float | None
     files_name: str
     save_runs: bool

@@ -125,7 +125,7 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
             return error(f"{settings.server} cannot be used: {shortened(str(exc))} Check `base_url`.")
         case httpx2.TimeoutException():
             return error(
-                f"{settings.vendor.title} sent nothing for too long. Try again.",
+                f"{settings.vendor.title} sent nothing for too long. Try again, or allow more with `silence`.",
                 retryable=True,
             )
         case _:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import httpx2
 
 VENDOR = "gemini_generate"
-ANSWER_SECONDS = 900.0
+ANSWER_SECONDS = 1800.0
 """The SDK sends this limit to the server too, which ends the whole answer when it is reached."""
 REFUSALS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}

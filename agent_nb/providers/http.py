@@ -7,6 +7,7 @@ installed.
 import asyncio
 import contextlib
 import functools
+import socket
 import weakref
 from collections.abc import AsyncGenerator, Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     import httpx2
 
 HEADER_SECONDS = 300.0
-"""How long to wait for the headers of a response."""
+"""How long to wait for the headers of a response, unless `responses_opened` says otherwise."""
+_KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+"""Probes after 30 s of silence, then every 15 s; four without an answer end the connection.
+
+macOS has a name of its own for the first.
+"""
 
 
 class _Shared:
@@ -73,17 +79,12 @@ async def release(user: object) -> None:
         await shared.close()
 
 
-def limit_silence(response: "httpx2.Response", seconds: float) -> None:
-    """Makes `seconds` without a byte a read timeout for the body of a response.
-
-    The transport looks up the limit when the body is first read, so it can differ from that for the headers.
-    """
-    response.request.extensions.setdefault("timeout", {})["read"] = seconds
-
-
 @contextlib.contextmanager
 def responses_opened(found: "list[httpx2.Response]", silence: float) -> Iterator[None]:
-    """Collects the responses this task opens inside the block, which an SDK hides, and limits their silence."""
+    """Collects the responses this task opens inside the block, which an SDK hides.
+
+    `silence` is how many seconds they may pass without a byte, before and after their headers.
+    """
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("a stream is read inside a task")
@@ -94,12 +95,35 @@ def responses_opened(found: "list[httpx2.Response]", silence: float) -> Iterator
         _watching.pop(task, None)
 
 
-async def _collect(response: "httpx2.Response") -> None:
+def _watching_now() -> "tuple[list[httpx2.Response], float] | None":
     task = asyncio.current_task()
-    if task is not None and (watching := _watching.get(task)):
-        found, silence = watching
-        found.append(response)
-        limit_silence(response, silence)
+    return _watching.get(task) if task is not None else None
+
+
+async def _limit_silence(request: "httpx2.Request") -> None:
+    if watching := _watching_now():
+        request.extensions.setdefault("timeout", {})["read"] = watching[1]
+
+
+async def _collect(response: "httpx2.Response") -> None:
+    if watching := _watching_now():
+        watching[0].append(response)
+
+
+async def _keep_alive(response: "httpx2.Response") -> None:
+    """Has the operating system check that the server is still there while it sends nothing.
+
+    Set on the open socket, because a transport with socket options of its own ignores the proxy variables.
+    """
+    stream = response.extensions.get("network_stream")
+    connection = stream.get_extra_info("socket") if stream else None
+    if connection is None:
+        return
+    with contextlib.suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in _KEEP_ALIVE.items():
+            if hasattr(socket, option):
+                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
 @functools.cache
@@ -118,5 +142,5 @@ def _make_client() -> "httpx2.AsyncClient":
         verify=_tls(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
-        event_hooks={"response": [_collect]},
+        event_hooks={"request": [_limit_silence], "response": [_collect, _keep_alive]},
     )

@@ -41,14 +41,26 @@ def model(
     base_url: str | None = None,
     api_key: str | None = None,
     effort: str | None = None,
+    silence: float | None = None,
     **options: Any,
 ) -> "Provider":
-    """The provider for `vendor:model`; `options` such as `max_tokens` go into the request."""
-    from agent_nb.providers.settings import Settings, check_effort, check_headers, check_max_tokens
+    """The provider for `vendor:model`; `options` such as `max_tokens` go into the request.
+
+    `silence` is how many seconds a vendor may send nothing before the request is retried: by default 300, and 900
+    at effort `high` and above.
+    """
+    from agent_nb.providers.settings import (
+        Settings,
+        check_effort,
+        check_headers,
+        check_max_tokens,
+        check_silence,
+    )
 
     vendor, model_name = _parse(name)
     if vendor.offline:
         check_effort(effort)
+        check_silence(silence)
         _check_offline(vendor, {**options, "base_url": base_url, "api_key": api_key})
         return load(vendor.api.target)(model_name, **options)  # type: ignore[no-any-return]
     _check_text(base_url=base_url, api_key=api_key)
@@ -63,6 +75,7 @@ def model(
         key_variable=key_variable,
         effort=check_effort(effort),
         max_tokens=check_max_tokens(options.pop("max_tokens", None)),
+        silence=check_silence(silence),
         headers={**vendor.headers, **check_headers(options.pop("headers", None))},
         options={**vendor.extra_body, **options},
     )

@@ -29,6 +29,8 @@ class Settings:
     """Where the key came from; empty when it was an argument."""
     effort: str | None = None
     max_tokens: int | None = None
+    silence: float | None = None
+    """Seconds without a byte after which a request has failed; None for the usual time."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the request body, sent as they are."""
@@ -96,6 +98,14 @@ def check_pace(pace: Any) -> float:
     if not isinstance(pace, int | float) or isinstance(pace, bool) or not 0 <= pace < math.inf:
         raise ConfigError(f"The pace must be 0 (at once) or more (1 as recorded), not {pace!r}.")
     return pace
+
+
+def check_silence(value: Any) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ConfigError(f"`silence` is a number of seconds above 0, not {value!r}.")
+    return value
 
 
 def check_max_tokens(value: Any) -> int | None:

@@ -13,12 +13,13 @@ import weakref
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_nb._base.constants import EFFORTS
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult
 from agent_nb.providers import failure
 from agent_nb.providers.base import Accepted, Clock, Piece, RealClock, Request, Turn
-from agent_nb.providers.http import limit_silence, release, shared_client
+from agent_nb.providers.http import release, responses_opened, shared_client
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body, lean_request
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
@@ -27,7 +28,10 @@ from agent_nb.providers.windows import context_window
 if TYPE_CHECKING:
     import httpx2
 
-SILENCE_SECONDS = 60.0
+SILENCE_SECONDS = 300.0
+"""How long a vendor may send nothing. Models think for minutes, and not every vendor sends pings meanwhile."""
+HARD_THINKING_SILENCE_SECONDS = 900.0
+"""The same at effort `high` and above."""
 LOCAL_SILENCE_SECONDS = 600.0
 """A local server may process a long prompt for minutes before its first byte."""
 _DRAIN_SECONDS = 0.5
@@ -105,7 +109,8 @@ class VendorProvider(VendorClient):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.silence = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
+        self.silence = settings.silence or _usual_silence(settings)
+        """Seconds without a byte after which a request has failed. Any byte counts, also of a ping or comment."""
 
     @property
     def window(self) -> int | None:
@@ -147,11 +152,10 @@ class StreamingProvider(VendorProvider):
         reading = _Reading(self.decoder(), self.settings)
         failed: ProviderError | None = None
         try:
-            async with (
-                self.open(client, body) as response,
-                contextlib.aclosing(_chunks(response.http_response)) as chunks,
-            ):
-                limit_silence(response.http_response, self.silence)
+            async with contextlib.AsyncExitStack() as stack:
+                with responses_opened([], self.silence):
+                    response = await stack.enter_async_context(self.open(client, body))
+                chunks = await stack.enter_async_context(contextlib.aclosing(_chunks(response.http_response)))
                 await self._check_answer(response.http_response)
                 yield Accepted()
                 async for chunk in chunks:
@@ -240,6 +244,12 @@ class _Reading:
         ):  # comments are a stream without events
             raise failure.not_an_api(self._settings, self._head.decode("utf-8", "replace"))
         raise failure.cut(self._settings)
+
+
+def _usual_silence(settings: Settings) -> float:
+    usual = LOCAL_SILENCE_SECONDS if settings.vendor.local else SILENCE_SECONDS
+    thinks_hard = settings.effort in EFFORTS[EFFORTS.index("high") :]
+    return max(usual, HARD_THINKING_SILENCE_SECONDS) if thinks_hard else usual
 
 
 def _chunks(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:

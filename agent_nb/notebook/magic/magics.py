@@ -36,6 +36,12 @@ class AgentMagics(Magics):
     ).tag(config=True)
     steps = Int(20, help="Maximum number of turns in a run.").tag(config=True)
     seconds = Float(None, allow_none=True, help="Maximum duration of a run, in seconds.").tag(config=True)
+    silence = Float(
+        None,
+        allow_none=True,
+        help="Seconds that a vendor may send nothing before the request is retried; None for 300, or 900 at"
+        " effort high and above.",
+    ).tag(config=True)
     budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.").tag(config=True)
     files_name = Unicode("files", help="Variable that receives the files; '' for none.").tag(config=True)
     save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)

@@ -120,9 +120,13 @@ class _Request:
     def _models(self, names: Sequence[str]) -> list[Provider]:
         if self.options.pace is not None and not any(is_demo(name) for name in names):
             raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
-        effort = self.options.effort or self.session.defaults.effort or None
+        defaults = self.session.defaults
+        effort = self.options.effort or defaults.effort or None
         demo_options: dict[str, Any] = {"pace": self.pace}
-        return [model(name, effort=effort, **(demo_options if is_demo(name) else {})) for name in names]
+        return [
+            model(name, effort=effort, silence=defaults.silence, **(demo_options if is_demo(name) else {}))
+            for name in names
+        ]
 
     def _agent(self, provider: Provider) -> Agent:
         options, defaults = self.options, self.session.defaults

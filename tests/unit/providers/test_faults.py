@@ -58,6 +58,13 @@ async def test_a_silent_stream_is_given_up(case: Case, server: WireServer):
     await server.requests[0].closed.wait()
 
 
+async def test_an_answer_that_never_begins_is_given_up(case: Case, server: WireServer):
+    server.plan(Reply(silent=True))
+    with pytest.raises(ProviderError, match="sent nothing") as caught:
+        await collect(case.provider(server, silence=0.1))
+    assert caught.value.retryable
+
+
 async def test_an_error_event_ends_the_stream(case: Case, server: WireServer):
     error = await failure(case, server, reply(Say("Hello."), ErrorEvent(529, "Overloaded, come back later")))
     assert error.retryable

@@ -2,12 +2,13 @@
 
 import asyncio
 import gc
+import socket
 from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
 
-from agent_nb.providers.http import limit_silence, release, responses_opened, shared_client
+from agent_nb.providers.http import release, responses_opened, shared_client
 
 
 class User:
@@ -92,15 +93,25 @@ async def test_a_redirect_is_not_followed():
     await release(user)
 
 
-async def test_silence_is_limited_once_the_answer_began():
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"])
+async def test_silence_is_limited_before_and_after_the_answer_began(answer: bytes):
     user = User()
-    begun = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"
-    async with server(begun, then_hold=True) as url:
+    async with server(answer, then_hold=True) as url:
+        client = await shared_client(user)
+        with responses_opened([], 0.05), pytest.raises(httpx2.ReadTimeout):
+            await client.get(url)
+        await release(user)
+
+
+async def test_the_operating_system_checks_that_the_server_is_there():
+    user = User()
+    fine = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+    async with server(fine, then_hold=True) as url:
         client = await shared_client(user)
         async with client.stream("GET", url) as response:
-            limit_silence(response, 0.05)
-            with pytest.raises(httpx2.ReadTimeout):
-                await response.aread()
+            connection = response.extensions["network_stream"].get_extra_info("socket")
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 15
         await release(user)
 
 

@@ -109,6 +109,14 @@ async def test_options_win_over_configured_defaults(shell):
     assert made.agent.instructions == "Speak Dutch.\n\nBe brief."
 
 
+async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k3y-0f-the-tests-7f3a9c")
+    shell.magics.silence = 42.0
+    made = await plan(shell, "-m openai:gpt-6.1-sol -m demo:")
+    assert made.agent.provider.silence == 42.0
+    assert made.models[1].startswith("demo:")
+
+
 async def test_the_system_text_may_be_a_variable(shell):
     shell.names["style"] = "Speak French."
     assert (await plan(shell, DEMO + "--system style")).agent.instructions == "Speak French."

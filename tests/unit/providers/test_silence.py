@@ -1,0 +1,59 @@
+"""How long a vendor may send nothing: long enough for a model that thinks, and any byte counts."""
+
+import pytest
+
+from agent_nb.errors import ConfigError
+from agent_nb.providers import model
+from tests.support.wire import Comment, Pause, Raw, Say, WireServer, reply
+from tests.support.wire.cases import CASE, KEY, turn_of
+from tests.support.wire.dialect import sse
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("name", "effort", "seconds"),
+    [
+        ("openai:gpt-6.1-sol", None, 300),
+        ("openai:gpt-6.1-sol", "medium", 300),
+        ("openai:gpt-6.1-sol", "high", 900),
+        ("anthropic:claude-opus-5-5", "xhigh", 900),
+        ("gemini:gemini-4-argon", "max", 900),
+        ("openrouter:some/model", "none", 300),
+        ("ollama:qwen3", None, 600),
+        ("ollama:qwen3", "high", 900),
+    ],
+)
+def test_a_model_that_thinks_hard_may_be_silent_for_longer(name: str, effort: str | None, seconds: float):
+    assert model(name, api_key=KEY, effort=effort).silence == seconds
+    assert model(name, api_key=KEY, effort=effort, silence=42).silence == 42
+
+
+@pytest.mark.parametrize("silence", [0, -1, "long", True, float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["openai:gpt-6.1-sol", "demo:"])
+def test_a_silence_that_is_no_time_is_refused(name: str, silence):
+    with pytest.raises(ConfigError, match="seconds"):
+        model(name, silence=silence, **({} if name == "demo:" else {"api_key": KEY}))
+
+
+def test_a_model_without_a_server_takes_it_too():
+    assert model("demo:", silence=42).name.startswith("demo:")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sign"),
+    [
+        ("chat", Comment("OPENROUTER PROCESSING")),
+        ("openai", Comment("keep-alive")),
+        ("openai", Raw(sse({"type": "keepalive", "sequence_number": 3}, "keepalive"))),
+        ("anthropic", Raw(sse({"type": "ping"}, "ping"))),
+    ],
+)
+async def test_a_comment_or_a_ping_is_a_sign_of_life(protocol: str, sign, server: WireServer):
+    server.plan(reply(*[Pause(0.5), sign] * 5, Say("At last.")))
+    turn = await turn_of(CASE[protocol].provider(server, silence=2))
+    assert turn.message.text == "At last."
