@@ -72,6 +72,8 @@ class Agent:
             raise ConfigError(f"`approve` is 'ask', 'auto', 'deny' or a function, not {approve!r}.")
         self.approve = approve
         self.stack: str | None = None
+        self.compact = False
+        """Whether its runs compact the conversation that they continue."""
         self._hooks = Hooks()
         self._subscribers: list[Callable[[Event], None]] = []
         self._target: Target | None = None
@@ -174,6 +176,15 @@ class Agent:
         """
         other = self._copy()
         other.stack = check_stack(stack)
+        return other
+
+    def compacting(self) -> Self:
+        """A copy of this agent that leaves earlier file contents out of the conversation that a run continues.
+
+        The model can read the files again. Where a conversation would not fit the model, this happens by itself.
+        """
+        other = self._copy()
+        other.compact = True
         return other
 
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run:
@@ -294,6 +305,8 @@ class Agent:
             hooks=self._hooks,
             price=partial(price_of, self.provider.name),
             settings=self._settings(offered, stack),
+            window=getattr(self.provider, "window", None),
+            compact=self.compact,
         )
         return Prepared(
             opening=opening,
@@ -301,6 +314,7 @@ class Agent:
             toolbox=self.toolbox,
             instructions=self.instructions,
             stack=stack,
+            compact=self.compact,
             subscribers=self._subscribers,
             record=partial(record, self._target) if self._target else None,
         )

@@ -27,6 +27,8 @@ Reason = Literal[
 ]
 Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
+WhyCompacted = Literal["asked", "full", "refused"]
+"""The person asked for it, the model's window would not hold the request, or the vendor refused it as too long."""
 MimeBundle = Mapping[str, Any]
 LinePatch = tuple[int, int, str]
 """`(start, count, text)`: replace `count` lines, starting at line `start` (from 0), with the lines of `text`."""
@@ -103,6 +105,22 @@ class TurnFinished(BaseEvent):
     usage: Usage
     model: str
     """As named in the vendor's response."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationCompacted(BaseEvent):
+    """The conversation was made shorter before this turn: it is what is sent from now on."""
+
+    why: WhyCompacted
+    before: int
+    """Tokens, estimated."""
+    after: int
+    limit: int | None
+    """The tokens that it could have; None if that is unknown."""
+    rewritten: int
+    """Messages that have lost contents of files, or thinking."""
+    summarized: int
+    """Messages that one summary replaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +255,7 @@ Event = (
     | TurnStarted
     | TurnRetrying
     | TurnFinished
+    | ConversationCompacted
     | ToolRunning
     | ToolProgress
     | ToolFinished
@@ -274,6 +293,7 @@ LAYERS: dict[str, tuple[type[BaseEvent], ...]] = {
         TurnStarted,
         TurnRetrying,
         TurnFinished,
+        ConversationCompacted,
         ToolRunning,
         ToolProgress,
         ToolFinished,

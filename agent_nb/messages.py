@@ -5,8 +5,8 @@ under the vendor's name and never sent to another vendor.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 from agent_nb._base.wire import Json
@@ -72,10 +72,17 @@ class ToolResult(Tagged):
     images: tuple[Image, ...] = ()
     code: ToolErrorCode | None = None
     """Why the call failed; None if it succeeded."""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """The versions of the files that the call wrote or read, by path."""
 
     @property
     def ok(self) -> bool:
         return self.code is None
+
+    def __setstate__(self, state: Sequence[Any]) -> None:
+        """Reads a pickle, which may be of a release that had no `versions`."""
+        for slot, value in zip(fields(self), (*state, {}), strict=False):
+            object.__setattr__(self, slot.name, value)
 
 
 Part = Text | Thinking | Image | Source | ToolCall | ToolResult

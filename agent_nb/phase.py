@@ -5,6 +5,7 @@ from typing import assert_never
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ConversationCompacted,
     Event,
     FileChanged,
     FileDelta,
@@ -60,6 +61,7 @@ def phase_after(phase: str, event: Event) -> str:
             return ENDINGS[reason]
         case (
             TurnFinished()
+            | ConversationCompacted()
             | ToolArgsDelta()
             | ToolReady()
             | ToolProgress()

@@ -46,6 +46,8 @@ def _differences(recorded: Json, now: Json) -> Iterator[str]:
     stacks = recorded.get("stack", "none"), now.get("stack", "none")
     if stacks[0] != stacks[1]:
         yield f"another stack (`{stacks[0]}` then, `{stacks[1]}` now)"
+    if recorded.get("compact", False) != now.get("compact", False):
+        yield f"{'' if recorded.get('compact') else 'no '}`--compact`"
     if recorded.get("history", "") != now["history"]:
         yield "another conversation before this prompt"
     before = [image["sha256"] for image in recorded.get("images", ())]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_nb._base.wire import Json
-from agent_nb.events import Reason
+from agent_nb.events import Reason, WhyCompacted
 from agent_nb.messages import ToolCall
 from agent_nb.providers.base import Piece, Turn
 
@@ -35,11 +35,22 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """The conversation was compacted before the turn was sent, or sent again."""
+
+    why: WhyCompacted
+    limit: int | None
+    after: Gap = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One stream of the model: its pieces, ending in a `Turn` unless it failed or was cut."""
 
-    pieces: tuple[tuple[Gap, Piece], ...]
+    pieces: tuple[tuple[Gap, Piece], ...] = ()
     retry: Retry | None = None
+    compaction: Compaction | None = None
+    """Set instead of pieces: the turn was not sent yet."""
     cost: float | None = None
     """Dollars at the time of the recording."""
 

@@ -17,7 +17,7 @@ from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.cassette.reader import read_cassette
 from agent_nb.cassette.upgrades import as_recorded
-from agent_nb.engine.ending import EndRun
+from agent_nb.engine.ending import EndRun, MustCompact
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.retry import Retries
@@ -95,6 +95,8 @@ class ReplayProvider:
             toolbox=self._offered(prepared.toolbox),
             limits=Limits(steps=int(recorded.get("steps", Limits().steps))),
             settings={**recorded, "replayed": self.path},
+            window=None,
+            compact=False,
             price=self.price,
             runner=ReplayedTools,
             retries=ReplayedRetries,
@@ -135,6 +137,10 @@ class ReplayProvider:
             raise CassetteError(f"{self.path!r} ends after {len(recorded.turns)} turns.")
         turn = recorded.turns[clock.turn]
         attempt = turn.attempts[clock.attempt]
+        if attempt.compaction:
+            clock.attempt += 1
+            await clock.play(attempt.compaction.after / 1000)
+            raise MustCompact(attempt.compaction.why, attempt.compaction.limit)
         for number, (gap, piece) in enumerate(attempt.pieces):
             if gap or number % _BREATH == 0:
                 await clock.play(gap / 1000)
@@ -259,7 +265,7 @@ class ReplayedTools(ToolRunner):
         if "text" not in data:
             output, error = await self._repeat(moment.call, call)
             self._finished(moment.call, seconds, output, error)
-            return result_of(call, output, error)
+            return self.versioned(call, result_of(call, output, error))
         images: tuple[Image, ...] = from_wire(tuple[Image, ...], data.get("images", ()))
         text, code = str(data["text"]), data.get("code")
         output = ToolOutput(
@@ -268,7 +274,8 @@ class ReplayedTools(ToolRunner):
         error = ToolError(output.summary or text, code=code, hint=data.get("hint", "")) if code else None
         self._finished(moment.call, seconds, output, error)
         code_for_model = data.get("told_code", code)
-        return ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=code_for_model)
+        result = ToolResult(call_id=call.id, name=call.name, text=text, images=images, code=code_for_model)
+        return self.versioned(call, result)
 
     def _pay(self, moment: ToolMoment) -> None:
         """Charges what the call cost when it was recorded."""

@@ -15,6 +15,7 @@ from agent_nb.cassette.format import (
     VERSION,
     Attempt,
     Cassette,
+    Compaction,
     Cut,
     Gap,
     RecordedTurn,
@@ -24,7 +25,7 @@ from agent_nb.cassette.format import (
 )
 from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError
-from agent_nb.events import Reason
+from agent_nb.events import Reason, WhyCompacted
 from agent_nb.messages import Message, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 
@@ -162,6 +163,8 @@ def _variant(rows: _Rows) -> RecordedVariant:
                 case "retry":
                     attempts.append(_given_up(row, pieces))
                     pieces = []
+                case "compacted" if not pieces:
+                    attempts.append(_compacted(row))
                 case "tool":
                     if pieces or attempts or not turns:
                         raise ValueError("a tool line stands inside a turn")
@@ -298,6 +301,14 @@ def _finished(row: Json, pieces: list[tuple[float, Piece]], number: int) -> Atte
 def _given_up(row: Json, pieces: list[tuple[float, Piece]]) -> Attempt:
     retry = Retry(why=str(row["retry"]), wait=float(row["wait"]), after=_gap(row))
     return Attempt(pieces=tuple(pieces), retry=retry, cost=_cost(row))
+
+
+def _compacted(row: Json) -> Attempt:
+    why, limit = row["compacted"], row.get("limit")
+    if why not in get_args(WhyCompacted):
+        raise ValueError(f"a conversation is not compacted because of {why!r}")
+    compaction = Compaction(why=why, limit=None if limit is None else int(limit), after=_gap(row))
+    return Attempt(compaction=compaction, cost=_cost(row))
 
 
 def _moment(row: Json) -> ToolMoment:

@@ -12,6 +12,7 @@ from agent_nb.cassette.fingerprint import release_fingerprint
 from agent_nb.cassette.format import (
     OWN_ENDS,
     Attempt,
+    Compaction,
     Cut,
     Gap,
     MomentKind,
@@ -33,6 +34,7 @@ from agent_nb.events import (
     ApprovalResolved,
     BaseEvent,
     CallEvent,
+    ConversationCompacted,
     Event,
     FileChanged,
     FileDelta,
@@ -119,6 +121,11 @@ class Recorder:
                 self._now = round(self._now + event.wait, 4)
                 self._turns[-1][0].append(self._attempt(pieces, retry))
                 self._begin_attempt("wait")
+            case ConversationCompacted(why=why, limit=limit):
+                compaction = Compaction(why=why, limit=limit, after=self._gap(event.at))
+                free = self._config.price(Usage())
+                self._turns[-1][0].append(Attempt(compaction=compaction, cost=free))
+                self._begin_attempt("turn")
             case TurnFinished():
                 self._turns[-1][0].append(self._attempt(self._timed(event.at), None))
                 self._pieces, self._stage = [], "tools"

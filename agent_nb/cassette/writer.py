@@ -80,6 +80,9 @@ def _attempt(number: int, attempt: Attempt) -> Iterator[Json]:
                     yield _turn(number, attempt, piece, gap)
                 case _:
                     raise AssertionError(piece)
+    if compaction := attempt.compaction:
+        limit = {"limit": compaction.limit} if compaction.limit else {}
+        yield {"compacted": compaction.why, **limit, "cost": attempt.cost, **_after(compaction.after)}
     if retry := attempt.retry:
         yield {"retry": retry.why, "wait": retry.wait, "cost": attempt.cost, **_after(retry.after)}
 

@@ -29,6 +29,10 @@ class RunConfig:
     settings: dict[str, Any]
     price: Callable[[Usage], float | None]
     """The price of these tokens in US dollars; None when it is unknown."""
+    window: int | None = None
+    """Tokens that a request and its answer may have together; None when that is unknown."""
+    compact: bool = False
+    """Whether to compact the conversation before the first turn."""
     runner: type[ToolRunner] = ToolRunner
     retries: type[Retries] = Retries
     studio: Studio | None = None

@@ -11,6 +11,7 @@ from agent_nb.events import Event, FileDelta, MessageAdded, TextDelta, TurnRetry
 from agent_nb.files import Content, Files, Workspace, unified_diff
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.prompts import shortened_file_note
+from agent_nb.prompts.left_out import has_note
 from agent_nb.tools import Toolbox, ToolContext
 
 ENTRY = "index.html"
@@ -100,13 +101,17 @@ async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
 
 
 def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
-    """The calls that did not fail. Results are matched turn by turn, because vendors reuse call ids."""
+    """The calls that did not fail and are complete. Results are matched turn by turn: vendors reuse call ids."""
     calls: list[ToolCall] = []
     failed: set[str] = set()
     for message in reversed(messages):
         failed.update(p.call_id for p in message.parts if isinstance(p, ToolResult) and not p.ok)
         if message.tool_calls:
-            calls += [call for call in reversed(message.tool_calls) if call.id not in failed]
+            calls += [
+                call
+                for call in reversed(message.tool_calls)
+                if call.id not in failed and not has_note(call.arguments)
+            ]
             failed.clear()
     return reversed(calls)
 

@@ -1,10 +1,11 @@
 """The cost of a run: tokens as counted by the vendor, estimates until then, and the cost of its tools."""
 
+import json
 from collections.abc import Callable, Sequence
 
 from agent_nb.errors import ConfigError
 from agent_nb.images.charge import Charge
-from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage
+from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.prices import has_price
 
 CHARS_PER_TOKEN = 4
@@ -13,9 +14,10 @@ UPDATE_EVERY = 2_000
 """Characters between two estimates: often enough to enforce a budget, rarely enough to be cheap."""
 
 
-def estimate_tokens(messages: Sequence[Message], system: str = "") -> int:
-    """Roughly how many tokens a conversation has."""
+def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequence[ToolSpec] = ()) -> int:
+    """Roughly how many tokens a conversation has, with the system text and the descriptions of the tools."""
     chars, images = len(system), 0
+    chars += sum(len(json.dumps(tool.schema)) + len(tool.description) for tool in tools)
     for message in messages:
         for part in message.parts:
             match part:
@@ -31,6 +33,11 @@ def estimate_tokens(messages: Sequence[Message], system: str = "") -> int:
                 case _:
                     pass
     return chars // CHARS_PER_TOKEN + images * TOKENS_PER_IMAGE
+
+
+def density(tokens: int, estimate: int) -> float:
+    """How many tokens there are to an estimated one. Code and most languages have more than plain English."""
+    return min(max(tokens / max(estimate, 1), 1.0), 4.0)
 
 
 def check_price(model: str) -> None:

@@ -10,7 +10,8 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.opening import Opening
 from agent_nb.messages import Message, Text, ToolCall
-from agent_nb.prompts import is_about_images, prompt_text
+from agent_nb.prompts import is_about_images, is_built_in
+from agent_nb.prompts.left_out import has_note, summary_entries
 from agent_nb.tools import Tool
 
 _DIGITS = 16
@@ -51,8 +52,10 @@ def history_digest(history: Sequence[Message]) -> str:
 
 
 def _is_built_in(message: Message) -> bool:
-    """Tool results and built-in prompts are left out: their wording may change between releases."""
-    return message.role == "tool" or (message.role == "user" and message.text == prompt_text("sum_up"))
+    """Tool results and built-in texts are left out: their wording may change between releases."""
+    if message.role == "user":
+        return is_built_in(message.text) or summary_entries(message.text) is not None
+    return message.role == "tool"
 
 
 def _content(message: Message) -> list[Any]:
@@ -62,7 +65,7 @@ def _content(message: Message) -> list[Any]:
             case Text(text):
                 content += [] if is_about_images(text) else [mask(text)]
             case ToolCall(name=name, arguments=arguments):
-                content.append([name, mask(arguments)])
+                content.append([name] if has_note(arguments) else [name, mask(arguments)])
             case _:
                 pass
     return content

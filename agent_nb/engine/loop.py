@@ -7,7 +7,6 @@ The engine knows no vendor and no tool by name, and nothing about notebooks.
 import asyncio
 import contextlib
 import functools
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,9 +17,10 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.engine.budget import Budget
 from agent_nb.engine.config import RunConfig, VariantGroup
+from agent_nb.engine.context import Context, Shorter
 from agent_nb.engine.conversation import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.cost import UPDATE_EVERY, estimate_tokens
-from agent_nb.engine.ending import NOT_RUN, EndRun
+from agent_nb.engine.ending import NOT_RUN, EndRun, MustCompact
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
@@ -28,6 +28,7 @@ from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of
 from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
 from agent_nb.events import (
+    ConversationCompacted,
     FileChanged,
     MessageAdded,
     Reason,
@@ -78,7 +79,8 @@ class RunHandle(Handle):
         self.recording: Recorded | None = None
         self._config, self._opening = config, opening
         self._on_loop = from_any_thread()
-        self._messages: list[Message] = [*opening.history, opening.question]
+        self._context = Context(config, opening)
+        self._messages = self._context.messages
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
         self._budget = Budget(config, group.costs, self._journal)
@@ -101,7 +103,7 @@ class RunHandle(Handle):
         for number in range(1, last + 1):
             if summing_up := number == last > 1:
                 self._add(user(prompt_text("sum_up")))
-            turn = await self._turn(number, self._request(summing_up))
+            turn = await self._turn(number, summing_up)
             self._add(turn.message)
             if turn.stop == "refusal":
                 raise EndRun("refusal", turn.detail or "The model declined to answer.")
@@ -111,27 +113,39 @@ class RunHandle(Handle):
                 return "max_steps" if summing_up else turn.stop
         return "max_steps"
 
-    async def _turn(self, number: int, request: Request) -> Turn:
+    async def _turn(self, number: int, summing_up: bool) -> Turn:
         """One turn of the model, retried when the vendor or the network fails."""
-        known = dict(self._call_counts)
+        known, attempt, refused = dict(self._call_counts), 1, False
         self._retries.begin_turn()
         self._emit(TurnStarted, step=number)
-        for attempt in itertools.count(1):
+        if shorter := self._context.before_turn(number):
+            self._compact(shorter)
+        while True:
             self._budget.check()
+            request = self._request(summing_up)
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(replace(request, without=self._without))
                 break
+            except MustCompact as found:
+                if shorter := self._context.shortened(found.why, found.limit):
+                    self._compact(shorter)
             except ProviderError as error:
-                wait = self._retries.wait_after(error, self._budget.seconds_left)
+                shorter = self._context.after_refusal(error, again=refused)
+                wait = 0.0 if shorter else self._retries.wait_after(error, self._budget.seconds_left)
                 if isinstance(error, RequestRefusedError):
                     self._without |= {error.without}
                 self._call_counts = dict(known)
                 self._open_calls.clear()
                 self._journal.tick()
                 self._emit(TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
+                attempt += 1
+                if shorter:
+                    refused = True
+                    self._compact(shorter)
                 await self._clock.sleep(wait)
         self._meter.end_turn(turn.usage)
+        self._context.counted(turn.usage)
         self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
         self._budget.report()
         log.info("%s turn %d: %s, cost so far %s", turn.model, number, turn.usage, self._meter.cost)
@@ -173,6 +187,11 @@ class RunHandle(Handle):
         if turn is None:
             raise ProviderError("The response ended before it was complete.", retryable=True)
         return turn
+
+    def _compact(self, shorter: Shorter) -> None:
+        """Sends a shorter conversation from now on."""
+        self._context.replace(shorter)
+        self._emit(ConversationCompacted, **shorter.fields)
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Message:
         """Runs the calls of a turn; returns their results as one message, in call order."""
@@ -249,7 +268,8 @@ class RunHandle(Handle):
             error=error,
             files=self._workspace.files,
             messages=tuple(self._messages),
-            history=len(self._opening.history),
+            history=self._context.question,
+            replaced=tuple(self._context.replaced),
             events=tuple(self.events),
             usage=usage,
             cost=cost,

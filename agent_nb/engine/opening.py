@@ -14,7 +14,9 @@ from agent_nb.engine.conversation import (
     page_in,
     to_message,
 )
+from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.errors import ConfigError
+from agent_nb.events import TurnFinished
 from agent_nb.files import Files, safe_path
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image, Message, Part, Text
@@ -57,6 +59,8 @@ class Opening:
     """The files of each variant of the base run."""
     stack: str | None = None
     """The stack of the base run."""
+    density: float = 1.0
+    """How many tokens there are to an estimated one, as the vendor counted the base run."""
 
     @property
     def inputs(self) -> tuple[Image, ...]:
@@ -125,7 +129,16 @@ def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -
         base=base.id,
         base_variants=tuple(variant.files for variant in base.variants),
         stack=base.settings.get("stack"),
+        density=_density_of(base),
     )
+
+
+def _density_of(base: Run) -> float:
+    usages = [event.usage for event in base.events if isinstance(event, TurnFinished)]
+    answers = [place for place, message in enumerate(base.messages) if message.role == "assistant"]
+    if not usages or not answers:
+        return 1.0
+    return density(usages[-1].input, estimate_tokens(base.messages[: answers[-1]], base.system, base.tools))
 
 
 def _check_arguments(prompt: object, files: object, base: object, messages: object) -> None:

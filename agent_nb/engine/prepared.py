@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from agent_nb._base.wire import Json
 from agent_nb.engine.config import RunConfig, VariantGroup
+from agent_nb.engine.context import Context
 from agent_nb.engine.fingerprint import fingerprint_of
 from agent_nb.engine.handle import Recorded
 from agent_nb.engine.loop import RunHandle
@@ -29,6 +30,8 @@ class Prepared:
     instructions: str | None = None
     """The agent's own system text, which is added to the default one."""
     stack: str | None = None
+    compact: bool = False
+    """Whether the conversation so far is to be compacted."""
     subscribers: Sequence[Callable[[Event], None]] = ()
     playback: "Playback | None" = None
     """What plays the run, if it is a replay."""
@@ -42,8 +45,11 @@ class Prepared:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The conversation so far, and the prompt as its last message."""
-        return (*self.opening.history, self.opening.question)
+        """The conversation so far, and the prompt as its last message; compacted if it would be."""
+        context = Context(self.config, self.opening)
+        if shorter := context.before_turn(1):
+            context.replace(shorter)
+        return tuple(context.messages)
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
@@ -127,7 +133,8 @@ def variants_fingerprint(variants: Sequence[Prepared]) -> Json:
     first = variants[0]
     own_system = "\n\n".join(text for text in (first.opening.system, first.instructions) if text)
     fingerprint = fingerprint_of(first.opening, [each.config for each in variants], own_system)
-    return {**fingerprint, "stack": first.stack} if first.stack else fingerprint
+    own = {"stack": first.stack, "compact": first.compact}
+    return {**fingerprint, **{name: value for name, value in own.items() if value}}
 
 
 def _start(prepared: Prepared, group: VariantGroup, variant: int, recorder: Recorder | None) -> RunHandle:

@@ -95,6 +95,11 @@ class ToolRunner:
         unfinished = ToolResult(call_id=call.id, name=call.name, text=end.summary, code=end.code)
         return self.results.get(end.call_id, unfinished)
 
+    def versioned(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """The result with the versions that the files of the call have now."""
+        files, paths = self.context.files.files, self.toolbox.files_of(call) if result.ok else ()
+        return replace(result, versions={path: files.version(path) for path in paths if path in files})
+
     def _paths(self, call: ToolCall) -> tuple[str, ...]:
         try:
             tool, args = self.toolbox.prepare(call)
@@ -127,7 +132,7 @@ class ToolRunner:
             output = replace(output, text=result.text, summary="")
         self.settle(event_id, charge)
         self._finished(event_id, self.clock.now() - started, output, error)
-        self.results[event_id] = result
+        self.results[event_id] = result = self.versioned(original, result)
         return result
 
     async def _run_approved(self, event_id: str, call: ToolCall) -> ToolOutput:

@@ -57,6 +57,11 @@ def shortened_file_note(shown: int, total: int) -> str:
     return f"(First {shown:,} of {total:,} characters. `read_file` with `start` and `end` reads any lines of the file.)"
 
 
+def is_built_in(text: str) -> bool:
+    """Whether a message is one that a run adds by itself, and not the person's."""
+    return text in (prompt_text("sum_up"), prompt_text("go_on"))
+
+
 def is_about_images(text: str) -> bool:
     """Whether a part of a prompt is one of these texts about its images, and not the person's."""
     text = text.strip()

@@ -106,8 +106,8 @@ def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError
     if not _TOO_LONG.search(f"{codes} {message}"):
         return None
     sentence = (
-        f"The conversation is too long for {settings.name!r}: {shortened(message)} Shorten it with `--compact`, "
-        "start a new one, or name a model with a larger context window."
+        f"The conversation is too long for {settings.name!r}: {shortened(message)} Send less, start a "
+        "new conversation, or name a model with a larger context window."
     )
     found = _WINDOW.search(message)
     window = int(found[found.lastindex or 0]) if found else None

@@ -7,7 +7,15 @@ from typing import Protocol
 from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
-from agent_nb.events import Event, Reason, Thumbnail, TurnFinished, TurnStarted
+from agent_nb.events import (
+    ConversationCompacted,
+    Event,
+    Reason,
+    Thumbnail,
+    TurnFinished,
+    TurnStarted,
+    WhyCompacted,
+)
 from agent_nb.files import Files, human_size
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
@@ -119,6 +127,20 @@ def _models(run: FinishedRun) -> str:
 def _is_sum(run: FinishedRun) -> bool:
     """Whether the figures of the run are those of all its variants together."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
+
+
+COMPACTED: dict[WhyCompacted, str] = {
+    "asked": "Compacted",
+    "full": "Context full, compacted",
+    "refused": "Too long, compacted",
+}
+
+
+def compaction(event: ConversationCompacted) -> str:
+    """`about 133k tokens before, 12.1k now; contents left out of 24 messages, 6 messages summarized`"""
+    changes = [f"contents left out of {plural(event.rewritten, 'message')}"] if event.rewritten else []
+    changes += [f"{plural(event.summarized, 'message')} summarized"] if event.summarized else []
+    return f"about {count(event.before)} tokens before, {count(event.after)} now; {', '.join(changes)}"
 
 
 def image_labels(images: Sequence[Thumbnail]) -> list[str]:

@@ -8,6 +8,7 @@ from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
     CallEvent,
+    ConversationCompacted,
     Event,
     FileChanged,
     FileDelta,
@@ -29,7 +30,7 @@ from agent_nb.events import (
 )
 from agent_nb.messages import Message, Source, ToolResult
 from agent_nb.render.rows import ImagesRow, LineRow, Row, SourcesRow, State, TextRow, ThinkingRow, ToolRow
-from agent_nb.render.summary import image_labels
+from agent_nb.render.summary import COMPACTED, compaction, image_labels
 
 R = TypeVar("R", bound=Row)
 
@@ -72,6 +73,9 @@ class Transcript:
                 self._end_stream(at)
                 self._withdraw()
                 return self._append(LineRow(turn=self._turn, title="Retry", detail=why, state="retry"), at)
+            case ConversationCompacted(at=at):
+                title, detail = COMPACTED[event.why], compaction(event)
+                return self._append(LineRow(turn=self._turn, title=title, detail=detail), at)
             case TurnFinished(at=at) | RunFinished(at=at):
                 self._end_stream(at)
             case MessageAdded(message=message, at=at):
@@ -118,11 +122,11 @@ class Transcript:
         return None
 
     def _withdraw(self) -> None:
-        """Removes the rows of this turn, except for the retries before this one."""
+        """Removes the rows of this turn that the model has written."""
         self.rows = [
             row
             for row in self.rows
-            if row.turn != self._turn or (isinstance(row, LineRow) and row.state == "retry")
+            if row.turn != self._turn or (isinstance(row, LineRow) and not isinstance(row, ToolRow))
         ]
 
     def _add_message(self, message: Message, at: float) -> None:

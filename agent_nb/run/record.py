@@ -4,7 +4,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from agent_nb._base.wire import Json
-from agent_nb.events import Event, Reason, ToolFinished, ToolReady, ToolStarted
+from agent_nb.events import (
+    ConversationCompacted,
+    Event,
+    MessageAdded,
+    Reason,
+    ToolFinished,
+    ToolReady,
+    ToolStarted,
+)
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 
@@ -19,7 +27,7 @@ class RunRecord:
     reason: Reason
     files: Files
     messages: tuple[Message, ...]
-    """The whole conversation with that of earlier runs, without the system text."""
+    """The whole conversation with that of earlier runs, without the system text, as it was last sent."""
     events: tuple[Event, ...]
     usage: Usage
     cost: float | None
@@ -35,6 +43,8 @@ class RunRecord:
     """The tools that the model was offered."""
     history: int = 0
     """How many of `messages` are from before this run."""
+    replaced: tuple[tuple[Message, ...], ...] = ()
+    """What earlier turns of this run had sent before the conversation was compacted, once for each time."""
     given_files: Files | None = None
     """The files as the run left them, if they have been changed with `with_files` since."""
     variants: tuple["RunRecord", ...] = ()
@@ -48,8 +58,11 @@ class RunRecord:
 
     @property
     def own_messages(self) -> tuple[Message, ...]:
-        """The messages of this run, without those from before it."""
-        return self.messages[self.history :]
+        """The messages of this run, without those from before it. Compaction changes `messages`, but not these."""
+        own = self.messages[self.history :]
+        if not any(isinstance(event, ConversationCompacted) for event in self.events):
+            return own
+        return (*own[:1], *(event.message for event in self.events if isinstance(event, MessageAdded)))
 
     @cached_property
     def text(self) -> str:

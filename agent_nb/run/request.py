@@ -4,28 +4,47 @@ It is readable JSON, not what was sent to the vendor: images and opaque vendor d
 secrets are masked.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
-from agent_nb.events import MessageAdded, TurnStarted
+from agent_nb.events import ConversationCompacted, MessageAdded, TurnFinished, TurnStarted
 from agent_nb.messages import Image, Message
 from agent_nb.run.record import RunRecord
 
+_FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized")
 TEXT_LIMIT = 20_000
 """Characters of one text that are sent to the page."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was sent with a turn."""
+
+    messages: tuple[Message, ...]
+    compacted: ConversationCompacted | None
+    """How the conversation was compacted for this turn, if it was."""
+
+
 def request_of(run: RunRecord, step: int) -> Json:
-    """The request of turn number `step`, from 1: model, system text, messages, tools, settings."""
+    """The request of turn number `step`, from 1: model, system text, messages, tools, settings.
+
+    `compacted` has the figures if the conversation was compacted for this turn.
+    """
+    sent = _sent(run, step)
+    figures = (
+        {"compacted": {name: getattr(sent.compacted, name) for name in _FIGURES}} if sent.compacted else {}
+    )
     request: Json = mask_json(
         {
             "model": run.model,
             "system": run.system,
-            "messages": [_message(message) for message in run.messages[: _count_sent(run, step)]],
+            "messages": [_message(message) for message in sent.messages],
             "tools": to_wire(run.tools),
             "settings": to_wire(run.settings),
+            **figures,
         }
     )
     return request
@@ -44,22 +63,41 @@ def request_for_page(run: RunRecord | None, message: Json) -> Json:
         raise ConfigError(f"There is no variant {variant!r}.")
     run, step = runs[variant], message.get("step") or 1
     request: Json = shortened(request_of(run, step))
-    return {**request, "known": _count_sent(run, step - 1) if step > 1 else run.history}
+    return {**request, "known": _known(run, step)}
 
 
-def _count_sent(run: RunRecord, step: int) -> int:
-    """How many of the run's messages were sent with a turn."""
-    count, turns = run.history + 1, 0
+def _known(run: RunRecord, step: int) -> int:
+    sent = _sent(run, step)
+    if step == 1:
+        return len(sent.messages) - 1
+    return len(sent.messages if sent.compacted else _sent(run, step - 1).messages)
+
+
+def _sent(run: RunRecord, step: int) -> _Sent:
+    conversations = (*run.replaced, run.messages)
+    added = [0]  # messages, for each conversation
+    has_finished, turn = False, 0
+    sent: dict[int, tuple[int, int, ConversationCompacted | None]] = {}
     for event in run.events:
         match event:
             case MessageAdded():
-                count += 1
-            case TurnStarted(step=turns) if turns == step:
-                return count
+                added[-1] += 1
+            case TurnStarted(step=turn):
+                sent[turn] = len(added) - 1, added[-1], None
+            case TurnFinished():
+                has_finished = True
+            case ConversationCompacted():
+                # What no turn has sent is not among `replaced`.
+                added = [*added, 0] if has_finished else [0]
+                sent[turn] = len(added) - 1, 0, event
             case _:
                 pass
-    have = f"1 to {turns}" if turns else "none"
-    raise ConfigError(f"There is no turn {step!r}; this run has {have}.")
+    if step not in sent:
+        have = f"1 to {turn}" if sent else "none"
+        raise ConfigError(f"There is no turn {step!r}; this run has {have}.")
+    place, count, compacted = sent[step]
+    messages = conversations[place]
+    return _Sent(messages[: len(messages) - added[place] + count], compacted)
 
 
 def _message(message: Message) -> Json:
@@ -78,6 +116,8 @@ def _part(part: Any) -> Json:
         fields["images"] = [_part(image) for image in images]
     else:
         fields.pop("images", None)
+    if not fields.get("versions"):
+        fields.pop("versions", None)
     return fields
 
 

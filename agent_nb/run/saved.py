@@ -18,13 +18,14 @@ DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, V
 
 
 def run_from_wire(data: Json) -> Run:
-    plain = {f.name for f in fields(Run)} - {*NESTED, "messages", "usage", "tools"}
+    plain = {f.name for f in fields(Run)} - {*NESTED, "messages", "replaced", "usage", "tools"}
     given = data.get("given_files")
     return Run(
         **{name: data[name] for name in plain if name in data},
         files=Files.from_wire(data["files"]),
         given_files=Files.from_wire(given) if given is not None else None,
         messages=from_wire(tuple[Message, ...], data["messages"]),
+        replaced=from_wire(tuple[tuple[Message, ...], ...], data.get("replaced", ())),
         events=tuple(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
         usage=from_wire(Usage, data["usage"]),
         tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),

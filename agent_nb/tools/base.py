@@ -78,6 +78,10 @@ class Tool:
     stream: Callable[[], ArgumentStream] | None = None
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
     """The paths that a call writes. Calls of one turn that share a path run in order."""
+    content_arguments: tuple[str, ...] = ()
+    """The arguments that hold text of the files that a call writes."""
+    reads: Callable[[Json], tuple[str, ...]] | None = None
+    """The paths of the files whose contents are the result of a call; None for a tool that reads no files."""
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=_no_hosts)
     """How many images a call fetches from each host. The person is asked once about each host."""
     approval: Approval = "never"

@@ -219,6 +219,10 @@ def _written(args: Json) -> tuple[str, ...]:
         return ()  # refused when it runs
 
 
+def _read_paths(args: Json) -> tuple[str, ...]:
+    return tuple(path for one in args.get("files") or [args] for path in _written(one))
+
+
 def _title(verb: str, args: Json) -> str:
     return f"{verb} {args.get('path') or 'file'}"
 
@@ -250,6 +254,7 @@ CREATE_FILE = Tool(
     title=lambda args: _title("create", args),
     stream=FileArguments,
     writes=_written,
+    content_arguments=("content",),
     repeatable=True,
 )
 EDIT_FILE = Tool(
@@ -272,6 +277,7 @@ EDIT_FILE = Tool(
     run=_edit,
     title=lambda args: _title("edit", args),
     writes=_written,
+    content_arguments=("old", "new", "edits"),
     repeatable=True,
 )
 READ_FILE = Tool(
@@ -291,6 +297,7 @@ READ_FILE = Tool(
     ),
     run=_read,
     title=_read_title,
+    reads=_read_paths,
     repeatable=True,
 )
 LIST_FILES = Tool(

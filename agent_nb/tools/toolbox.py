@@ -111,6 +111,14 @@ class Toolbox:
         self._validators[tool.name](args)
         return tool, args
 
+    def files_of(self, call: ToolCall) -> tuple[str, ...]:
+        """The files that a call writes, or whose contents are its result; none if the call is invalid."""
+        try:
+            tool, args = self.prepare(call)
+            return tool.reads(args) if tool.reads else tool.writes(args)
+        except Exception:  # the tool author's code, or a call that has failed for this
+            return ()
+
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         """Runs the tool. The output is valid and not too long for the model; every failure is a ToolError."""
         try:

@@ -24,6 +24,7 @@ ALIASES = {
     "Reason": events.Reason,
     "Stop": events.Stop,
     "FileAction": events.FileAction,
+    "WhyCompacted": events.WhyCompacted,
     "ToolErrorCode": errors.ToolErrorCode,
 }
 PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "string"}

@@ -17,6 +17,7 @@ export type Reason =
 	| "failed";
 export type Stop = "end_turn" | "tool_use" | "max_tokens" | "refusal" | "go_on";
 export type FileAction = "created" | "edited" | "deleted";
+export type WhyCompacted = "asked" | "full" | "refused";
 export type ToolErrorCode =
 	| "UNKNOWN_TOOL"
 	| "INVALID_JSON"
@@ -83,6 +84,16 @@ export interface TurnFinished extends BaseEvent {
 	stop: Stop;
 	usage: Usage;
 	model: string;
+}
+
+export interface ConversationCompacted extends BaseEvent {
+	type: "conversation_compacted";
+	why: WhyCompacted;
+	before: number;
+	after: number;
+	limit: number | null;
+	rewritten: number;
+	summarized: number;
 }
 
 export interface ToolRunning extends BaseEvent {
@@ -193,6 +204,7 @@ export type Event =
 	| TurnStarted
 	| TurnRetrying
 	| TurnFinished
+	| ConversationCompacted
 	| ToolRunning
 	| ToolProgress
 	| ToolFinished

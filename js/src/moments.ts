@@ -76,6 +76,8 @@ function describe(event: Event, calls: Calls): Description | null {
 			return { key: `turn ${event.step}`, label: "the request is sent", kind: "turn" };
 		case "turn_retrying":
 			return { key: `retry ${event.attempt} ${event.at}`, label: "the turn is retried", kind: "turn" };
+		case "conversation_compacted":
+			return { key: `compacted ${event.seq}`, label: "the conversation is compacted", kind: "turn" };
 		case "thinking_delta":
 			return { key: "thinking", label: "the model thinks", kind: "model" };
 		case "text_delta":

@@ -1,6 +1,7 @@
 // What a run looks like so far: a pure function of its events. Only this file knows what an event means.
 
 import {
+	type ConversationCompacted,
 	ENDINGS,
 	type Event,
 	type FileChanged,
@@ -11,8 +12,10 @@ import {
 	type Thumbnail,
 	type TurnRetrying,
 	type Usage,
+	type WhyCompacted,
 } from "./events.ts";
 import { type Change, contents, type Draft, type FileState, joined, type Version } from "./filestate.ts";
+import { count, plural } from "./format.ts";
 import { retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./toolrow.ts";
@@ -89,6 +92,12 @@ export interface VariantState {
 	epochs: number;
 }
 
+const COMPACTED: Record<WhyCompacted, string> = {
+	asked: "Compacted",
+	full: "Context full, compacted",
+	refused: "Too long, compacted",
+};
+
 const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 
 export const EMPTY: VariantState = {
@@ -133,6 +142,8 @@ export function reduce(before: VariantState, event: Event): VariantState {
 			return say(state, event.text);
 		case "turn_retrying":
 			return retry(state, event);
+		case "conversation_compacted":
+			return append(state, compactedRow(state, event));
 		case "turn_finished":
 			return { ...close(state), context: event.usage.input + event.usage.output };
 		case "file_delta":
@@ -247,10 +258,19 @@ function changeTool(state: VariantState, event: ToolEvent): VariantState {
 	return withTool(state, event.call_id, (row) => toolRowAfter(row, event));
 }
 
-/** Withdraws what the turn has shown so far, except for the retries before this one. */
+function compactedRow(state: VariantState, event: ConversationCompacted): LineRow {
+	const { why, before, after, rewritten, summarized } = event;
+	const changes = [];
+	if (rewritten) changes.push(`contents left out of ${plural(rewritten, "message")}`);
+	if (summarized) changes.push(`${plural(summarized, "message")} summarized`);
+	const detail = `about ${count(before)} tokens before, ${count(after)} now; ${changes.join(", ")}`;
+	return { kind: "line", ...place(state, "line"), state: "info", title: COMPACTED[why], detail };
+}
+
+/** Withdraws what the model has written in this turn. */
 function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): VariantState {
 	const state = close({ ...before, phase: retryPhase(wait) });
-	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && !isRetryLine(row));
+	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && row.kind !== "line");
 	const calls = new Set(gone.map((row) => (row.kind === "tool" ? row.call_id : "")));
 	const files = new Map<string, FileState>();
 	for (const [path, file] of state.files) {
@@ -259,10 +279,6 @@ function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): 
 	}
 	const row: RetryRow = { kind: "retry", ...place(state, "retry"), attempt, from: at, wait, why };
 	return append({ ...state, rows, files }, row);
-}
-
-function isRetryLine(row: Row): boolean {
-	return row.kind === "line" && row.state === "retry";
 }
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {

@@ -29,6 +29,24 @@ describe("rows", () => {
 		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
 	});
 
+	test("a compacted conversation is a line that a later retry leaves", () => {
+		const compacted = {
+			type: "conversation_compacted",
+			why: "refused",
+			before: 133_000,
+			after: 12_100,
+			limit: null,
+			rewritten: 24,
+			summarized: 1,
+		} as const;
+		const state = play(script(started, turn, retrying(1), compacted, text("Half"), retrying(2), text("b")));
+		expect(state.rows.map((row) => row.kind)).toEqual(["line", "line", "line", "text"]);
+		expect(state.rows[1]).toMatchObject({
+			title: "Too long, compacted",
+			detail: "about 133k tokens before, 12k now; contents left out of 24 messages, 1 message summarized",
+		});
+	});
+
 	test("a call that writes several files has no path", () => {
 		const one = [started, turn, tool(), changed("a.png", 1, { size: 10 })];
 		expect(toolRow(play(script(...one))).change).toMatchObject({ path: "a.png", size: 10 });

@@ -6,6 +6,7 @@ import { newChoices } from "../src/ui.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/difftable.ts";
 import { createGiven } from "../src/view/given.ts";
 import { Lines } from "../src/view/lines.ts";
+import { sectionsOf } from "../src/view/requestparts.ts";
 import { changed, piece, play, script, started, tool } from "./events.ts";
 
 describe("differences", () => {
@@ -149,4 +150,13 @@ describe("given images", () => {
 		view.update(play(script(started)).images);
 		expect(view.element.hidden).toBe(true);
 	});
+});
+
+test("a request says that its conversation was compacted", () => {
+	const request = { model: "m", system: "", messages: [], tools: [], settings: {} };
+	const compacted = { before: 133_000, after: 12_100 };
+	expect(sectionsOf({ ...request, compacted }, 0, "{}")[0]?.textContent).toBe(
+		"The conversation was compacted for this turn: about 133k tokens before, 12k now.",
+	);
+	expect(sectionsOf(request, 0, "{}")[0]?.textContent).toContain("System text");
 });

@@ -1,7 +1,10 @@
 """What the tests of the loop share: a page, a way to run a script, a way to pick events."""
 
+import json
+
 from agent_nb import Agent
 from agent_nb.events import Event
+from agent_nb.messages import Message, Thinking, ToolCall, ToolResult, assistant
 from agent_nb.providers.scripted import Calling, ScriptedProvider, call
 from agent_nb.run import Run
 
@@ -10,6 +13,16 @@ PAGE = "<!doctype html><h1>Bread</h1>"
 
 def write(path: str = "index.html", content: str = PAGE, **options) -> Calling:
     return call("create_file", {"path": path, "content": content}, **options)
+
+
+def called(name: str, result: str, versions: dict | None = None, **args) -> list[Message]:
+    """The two messages of a call and its result."""
+    call = ToolCall(f"call_{name}", name, json.dumps(args))
+    answer = ToolResult(call_id=call.id, name=name, text=result, versions=versions or {})
+    return [
+        assistant(Thinking("Hm."), call),
+        Message(role="tool", parts=(answer,)),
+    ]
 
 
 def of(run: Run, *kinds: type) -> list[Event]:

@@ -1,11 +1,10 @@
 """`--dry-run`: shows what would be sent and an estimate of its cost, without sending it."""
 
-import json
 from collections import Counter
 
 from agent_nb._base.secrets import safe_text
 from agent_nb.cassette import ReplayProvider
-from agent_nb.engine.cost import CHARS_PER_TOKEN, estimate_tokens
+from agent_nb.engine.cost import estimate_tokens
 from agent_nb.messages import Image, Text
 from agent_nb.notebook.magic.plan import Plan
 from agent_nb.providers.prices import estimate
@@ -19,8 +18,7 @@ def show_dry_run(plan: Plan) -> None:
 def describe(plan: Plan) -> str:
     prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
-    schemas = sum(len(json.dumps(spec.schema)) + len(spec.description) for spec in tools)
-    tokens = estimate_tokens(messages, system) + schemas // CHARS_PER_TOKEN
+    tokens = estimate_tokens(messages, system, tools)
     costs = [estimate(name, tokens, 0) for name in plan.models]
     cost = None if None in costs else sum(each for each in costs if each is not None)
     lines = [

@@ -15,7 +15,7 @@ from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
-from agent_nb.prompts import prompt_text
+from agent_nb.prompts.left_out import count_requests
 from agent_nb.run import Run
 
 Mode = Literal["auto", "record", "replay", "live"]
@@ -145,6 +145,5 @@ def _default_path(options: Options, base: Run | None) -> str:
     """`cassettes/NAME.jsonl`, or `cassettes/NAME-2.jsonl` for a cell that continues NAME with its second prompt."""
     number = 1
     if base is not None and options.name == base.name:
-        inserted = prompt_text("sum_up")
-        number += sum(1 for message in base.messages if message.role == "user" and message.text != inserted)
+        number += sum(count_requests(message.text) for message in base.messages if message.role == "user")
     return f"cassettes/{options.name}.jsonl" if number == 1 else f"cassettes/{options.name}-{number}.jsonl"

@@ -103,6 +103,11 @@ class Options:
     )
     base: str | None = option(None, "--from NAME", "Continue from this Run.")
     continues: bool = option(False, "-c --continue", "Continue from the Run that NAME holds.")
+    compact: bool = option(
+        False,
+        "--compact",
+        "Leave earlier file contents out of the conversation that is continued. The model can read the files again.",
+    )
     images: tuple[str, ...] = option(
         (), "-i --image IMAGE", "Image to send: a variable (also a list), a path or an https URL."
     )

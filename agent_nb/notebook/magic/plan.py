@@ -143,6 +143,7 @@ class _Request:
             limits=limits,
             approve=options.approve or defaults.approve,
         )
+        agent = agent.compacting() if options.compact else agent
         return agent.with_stack(options.stack) if options.stack else agent
 
     def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:
@@ -198,7 +199,7 @@ def _key(plan: Plan) -> str:
     request = (plan.prompt, plan.models[0], base, plan.agent.instructions or "")
     images = [hashlib.sha256(image.data).hexdigest() for image in plan.images]
     # Left out if empty, so that a request without them has the key that it always had.
-    extras = (other_models, plan.agent.stack, images)
+    extras = (other_models, plan.agent.stack, images, plan.agent.compact)
     return request_key(plan.name, *request, *(extra for extra in extras if extra))
 
 
@@ -218,6 +219,10 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
         raise UsageError("Use either --from NAME or -c, not both.")
     wanted = options.base or (name if options.continues else None)
     if wanted is None:
+        if options.compact:
+            raise UsageError(
+                "--compact shortens an earlier conversation: add -c or --from NAME to continue one."
+            )
         return None
     value = session.namespace.get(wanted)
     if isinstance(value, Run):

@@ -2,7 +2,7 @@
 
 import { h, icon } from "../dom.ts";
 import type { Json } from "../events.ts";
-import { plural } from "../format.ts";
+import { count, plural } from "../format.ts";
 
 const LONGEST_LINE = 120;
 const LONG = 600;
@@ -18,6 +18,8 @@ export interface ModelRequest {
 	messages: { role: string; parts: Part[]; vendor?: Record<string, string> }[];
 	tools: { name: string; description: string; schema: Json }[];
 	settings: Json;
+	/** Set if the conversation was compacted for this turn; in tokens. */
+	compacted?: { before: number; after: number };
 }
 
 /** The first `known` messages were in the previous request, too. */
@@ -26,6 +28,7 @@ export function sectionsOf(request: ModelRequest, known: number, json: string): 
 	const fresh = request.messages.length - known;
 	const news = known > 0 && fresh > 0 ? `, ${fresh} new` : "";
 	return [
+		...(request.compacted ? [compactedNote(request.compacted)] : []),
 		section("System text", size(request.system), false, text(request.system)),
 		section("Messages", `${request.messages.length}${news}`, true, ...messages),
 		section("Tools", String(request.tools.length), false, ...request.tools.map(toolOf)),
@@ -37,6 +40,11 @@ export function sectionsOf(request: ModelRequest, known: number, json: string): 
 		),
 		lazy("Everything as JSON", size(json), () => text(json)),
 	];
+}
+
+function compactedNote({ before, after }: NonNullable<ModelRequest["compacted"]>): HTMLElement {
+	const words = `about ${count(before)} tokens before, ${count(after)} now`;
+	return h("p", { class: "anb-note" }, `The conversation was compacted for this turn: ${words}.`);
 }
 
 function section(label: string, fact: string, open: boolean, ...children: Node[]): HTMLElement {

@@ -16,6 +16,7 @@ def test_a_pickle_of_an_earlier_release_loads():
     assert values["run"].files.versions("notes.txt")
     assert values["limits"] == Limits(steps=7)
     assert isinstance(values["comparison"], Comparison)
+    assert {use.result.versions.get("index.html") for use in values["run"].tool_uses} == {None}
 
 
 def test_a_saved_run_of_an_earlier_release_loads():

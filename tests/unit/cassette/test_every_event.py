@@ -9,11 +9,12 @@ from agent_nb.engine.cost import UPDATE_EVERY
 from agent_nb.engine.tool_runner import Answer
 from agent_nb.errors import ProviderError
 from agent_nb.events import Event
+from agent_nb.messages import user
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, usage
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts
-from tests.support.scripts import write
+from tests.support.scripts import called, write
 
 
 @tool(approval="ask")
@@ -23,6 +24,7 @@ async def count_guests(day: str, context: ToolContext) -> str:
     return "42 guests"
 
 
+BEFORE = [user("A page"), *called("create_file", "Created.", path="a.html", content="bread " * 900)]
 TOOLS = [*Toolbox.default(), count_guests]
 
 
@@ -34,10 +36,11 @@ async def record_every_event(path) -> Run:
 
     turns = [
         [text("Half a sen"), fail(ProviderError("Overloaded.", retryable=True))],
+        [fail(ProviderError("Too long.", too_long=True))],
         [think("Hm."), write(fragment=5), call("count_guests", {"day": "Monday"})],
         [text("x" * UPDATE_EVERY, fragment=100), usage(input=20, output=9)],
     ]
-    handle = Agent(ScriptedProvider(turns), tools=TOOLS).recording(path).start(PROMPT)
+    handle = Agent(ScriptedProvider(turns), tools=TOOLS).recording(path).start(PROMPT, messages=BEFORE)
     handle.approve_with(approve)
     return await handle
 
@@ -52,6 +55,6 @@ async def test_a_replay_emits_every_kind_of_event(tmp_path):
     run = await record_every_event(path)
     missing = {*get_args(Event)} - {type(event) for event in run.events} - {*NOT_REPLAYED}
     assert not missing, "let record_every_event emit these, or give the reason in NOT_REPLAYED"
-    again = await Agent(replay(path), tools=TOOLS).run(PROMPT)
+    again = await Agent(replay(path), tools=TOOLS).run(PROMPT, messages=BEFORE)
     replayed = [event for event in facts(run) if type(event) not in NOT_REPLAYED]
     assert without_numbers(facts(again)) == without_numbers(replayed)

@@ -321,3 +321,12 @@ def test_a_card_line_is_short_and_single():
     assert one_line("\n  first \nsecond") == "first"
     assert one_line(" \n ") == ""
     assert one_line("x" * 500) == "x" * (SUMMARY_LIMIT - 1) + "…"
+
+
+async def test_a_result_knows_which_versions_its_call_wrote_or_read():
+    read = call("read_file", {"files": [{"path": "index.html"}, {"path": "missing.css"}]})
+    edit = call("edit_file", {"path": "index.html", "old": "Bread", "new": "Cake"})
+    missed = call("edit_file", {"path": "index.html", "old": "nowhere", "new": "x"})
+    run = await run_script([write(), edit], [read, missed], [text("ok")])
+    versions = [use.result.versions for use in run.tool_uses if use.result]
+    assert versions == [{"index.html": 1}, {"index.html": 2}, {"index.html": 2}, {}]

@@ -195,7 +195,7 @@ def test_each_vendor_says_in_its_own_words_that_a_request_is_too_long(name, stat
     assert error.too_long
     assert error.window == window
     assert not error.retryable
-    assert "`--compact`" in str(error)
+    assert "larger context window" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ async def test_a_server_may_ask_not_to_retry(case: Case, server: WireServer):
         (403, "Not for you", "key"),
         (404, "The model `x` does not exist", "Check the model's name"),
         (404, "Not Found", "`base_url`"),
-        (400, "prompt is too long: 250000 tokens > 200000 maximum", "start a new one"),
+        (400, "prompt is too long: 250000 tokens > 200000 maximum", "start a new conversation"),
         (413, "Payload too large", "images"),
         (402, "Insufficient credits", "billing"),
         (400, "Unknown parameter: shoe_size", "Unknown parameter: shoe_size"),

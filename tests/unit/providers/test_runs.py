@@ -1,9 +1,19 @@
 """Whole runs over the wire: the loop goes on by itself after a hiccup, and says one sentence when it cannot."""
 
+import json
+
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.events import FileDelta, MessageAdded, RunFinished, TextDelta, TurnRetrying, UsageUpdated
+from agent_nb.events import (
+    ConversationCompacted,
+    FileDelta,
+    MessageAdded,
+    RunFinished,
+    TextDelta,
+    TurnRetrying,
+    UsageUpdated,
+)
 from agent_nb.messages import Usage
 from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.prices import price_of
@@ -16,6 +26,7 @@ from tests.support.wire import (
     Hold,
     Reply,
     Say,
+    Think,
     Tokens,
     WireServer,
     page,
@@ -186,3 +197,20 @@ async def test_a_refusal_ends_the_run_with_its_words(case: Case, server: WireSer
     run = await Agent(case.provider(server)).run("Something bad.")
     assert run.reason == "refusal"
     assert run.error
+
+
+async def test_a_conversation_that_is_too_long_is_compacted_and_sent_again(case: Case, server: WireServer):
+    long_page = PAGE * 400
+    writes = Call("create_file", {"path": "index.html", "content": long_page}, id="call_page")
+    server.plan(reply(Think("Hm."), writes), reply(Say("Done.")))
+    base = await Agent(case.provider(server)).run("A bakery page.")
+    server.plan(problem(400, "prompt is too long: 7000 tokens > 6000 maximum"), reply(Say("Blue.")))
+    run = await Agent(case.provider(server)).run("In blue.", base=base)
+    assert (run.reason, run.text) == ("end_turn", "Blue.")
+    assert [event.limit for event in run.events if isinstance(event, ConversationCompacted)] == [4_000]
+    refused, taken = (json.dumps(request.body, ensure_ascii=False) for request in server.requests[2:])
+    note = "(content of index.html, version 1, left out; read it with read_file)"
+    assert (refused.count(note), taken.count(note)) == (0, 1)
+    assert refused.count("levain") >= 400
+    assert "levain" not in taken
+    assert Think("").signature not in taken

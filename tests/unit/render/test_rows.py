@@ -1,5 +1,6 @@
 """The rows of a transcript: which a retry withdraws, what folds together, and how each form writes them."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -130,3 +131,15 @@ async def test_a_switched_off_tool_says_so():
     with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
         run = await Agent(provider, tools=[shell], approve="deny").run("List")
     assert "denied: This tool is switched off for this run." in to_markdown(run)
+
+
+async def test_a_compacted_conversation_is_a_row_in_every_form():
+    base = await play([write(content="bread " * 2_000)], [text("Done.")])
+    too_long = fail(ProviderError("Too long for it.", too_long=True))
+    with ScriptedProvider([[too_long], [text("Hm."), cut("Overloaded.")], [text("Blue.")]]) as provider:
+        run = await Agent(provider).run("In blue", base=base)
+    [row] = [row for row in transcript(run.events) if isinstance(row, LineRow) and row.state == "info"]
+    assert (row.title, row.turn) == ("Too long, compacted", 1)
+    figures = r"about 4\.\dk tokens before, 1\.\dk now; contents left out of 1 message"
+    for shown in (Elements(bundle(run)["text/html"]).text, to_markdown(run), to_text(run)):
+        assert re.search(rf"Too long, compacted: {figures}", shown)

@@ -4,6 +4,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb import tool
+from agent_nb.engine.cost import estimate_tokens
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.plan import choose_models, make_plan
 from tests.support.shells import quick_run
@@ -41,6 +42,7 @@ async def test_an_empty_cell_is_refused(shell, cell):
         ("x -c", "`x` is not defined"),
         ("x --from number", "`number` is of type int, not a Run"),
         ("x --from hero -c", "either --from NAME or -c, not both"),
+        ("x --compact", "add -c or --from NAME to continue one"),
         ("x -w nothing", "`nothing` is not defined"),
         ("x -t number", "`number` is of type int, not a tool"),
         ("x -t nothing", "`nothing` is not defined"),
@@ -178,3 +180,12 @@ async def test_the_cell_says_that_a_file_is_shortened(shell):
         made.note
         == "Too long for the prompt, so the model sees the first lines and can read the rest: `data.csv`."
     )
+
+
+async def test_compacting_is_part_of_the_request(shell):
+    shell.names["hero"] = quick_run()
+    whole, compacted = await plan(shell, DEMO + "hero -c"), await plan(shell, DEMO + "hero -c --compact")
+    assert (whole.agent.compact, compacted.agent.compact) == (False, True)
+    assert whole.key != compacted.key
+    [before, after] = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
+    assert after < before

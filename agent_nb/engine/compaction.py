@@ -1,0 +1,239 @@
+"""Makes a conversation shorter: notes replace the contents of files, and a summary replaces older requests.
+
+Pure functions over messages. Calls and results stay paired, and a conversation never grows. The model can read a file
+again, so nothing that it needs is lost.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent_nb._base.wire import Json
+from agent_nb.engine.cost import estimate_tokens
+from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from agent_nb.prompts import prompt_text
+from agent_nb.prompts.left_out import (
+    content_note,
+    count_requests,
+    summary_entries,
+    summary_entry,
+    summary_text,
+)
+from agent_nb.tools import Tool, Toolbox
+
+SHORT = 200
+"""Texts of up to this many characters are not worth a note."""
+EXCERPT = 300
+"""Characters of a prompt or an answer in a summary."""
+MOST_ENTRIES = 30
+"""Requests in a summary: the first, which says what it is all about, and the latest."""
+
+ROOMY, TIGHT = 0.5, 0.75
+"""Shares of the limit. Above the first, more contents go; above the second, older requests go, too."""
+
+Share = Callable[[Sequence[Message]], float]
+"""The share of the limit that a conversation takes; 0 if there is no limit."""
+Place = tuple[int, int]
+"""Of a part: the number of its message, and its own in there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted:
+    """A shorter conversation."""
+
+    messages: tuple[Message, ...]
+    question: int
+    """The place of the present question."""
+    rewritten: int = 0
+    """Messages that have lost something: contents of files, or thinking."""
+    summarized: int = 0
+    """Messages that the summary replaces."""
+
+
+def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> Compacted:
+    """Leaves out what the conversation can do without, so that it fits and lasts; the same one if nothing is gained.
+
+    First the contents of files before the question, then those since, except for what the model has called last, then
+    whole requests before the question, oldest first. Thinking and vendor data go in any case: signatures do not hold
+    once an earlier message has changed.
+    """
+    bare = [_without_thinking(message) for message in messages]
+    shorter = _without_contents(bare, question, toolbox)
+    if share(shorter) > ROOMY:
+        shorter = _without_contents(bare, max(question, _last_answer(messages)), toolbox)
+    rewritten = sum(old != new for old, new in zip(messages, shorter, strict=True))
+    if messages[-1].role == "tool":
+        # A question of its own: some vendors require signatures on all calls since the last one.
+        shorter.append(user(prompt_text("go_on")))
+    count = _count_to_summarize(shorter, question, toolbox, share)
+    compacted = Compacted(
+        messages=tuple(_with_summary(shorter, count, toolbox)),
+        question=question - max(0, count - 1),
+        rewritten=rewritten,
+        summarized=count,
+    )
+    if _is_shorter(compacted.messages, messages):
+        return compacted
+    return Compacted(messages=tuple(messages), question=question)
+
+
+def _is_shorter(one: Sequence[Message], other: Sequence[Message]) -> bool:
+    return estimate_tokens(one) < estimate_tokens(other)
+
+
+def _last_answer(messages: Sequence[Message]) -> int:
+    return max((place for place, message in enumerate(messages) if message.role == "assistant"), default=0)
+
+
+def _without_thinking(message: Message) -> Message:
+    parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
+    return replace(message, parts=parts, vendor={})
+
+
+# The contents of files
+
+
+def _without_contents(messages: Sequence[Message], end: int, toolbox: Toolbox) -> list[Message]:
+    """The messages with notes in place of the contents of files before `end`."""
+    reader = next((tool.name for tool in toolbox if tool.reads), "")
+    parts = [list(message.parts) for message in messages]
+    for (row, column), answer in _pairs(messages[:end]).items():
+        call = parts[row][column]
+        result = parts[answer[0]][answer[1]] if answer else None
+        assert isinstance(call, ToolCall)
+        assert isinstance(result, ToolResult | None)
+        tool = toolbox.get(call.name)
+        if tool is None or not (tool.content_arguments or tool.reads):
+            continue
+        known = result.versions if result else {}
+        versions = {path: known.get(path) for path in toolbox.files_of(call)} or {"a file": None}
+        note = content_note(versions, reader)
+        parts[row][column] = _shorter_call(call, tool, note)
+        if answer and result:
+            parts[answer[0]][answer[1]] = _shorter_result(result, tool, note)
+    return [replace(message, parts=tuple(new)) for message, new in zip(messages, parts, strict=True)]
+
+
+def _pairs(messages: Sequence[Message]) -> dict[Place, Place | None]:
+    """Each call with its result, by place. Vendors reuse call ids, so a result belongs to the call just before it."""
+    pairs: dict[Place, Place | None] = {}
+    waiting: list[tuple[str, Place]] = []
+    for row, message in enumerate(messages):
+        if message.role != "tool":
+            waiting = []
+        for column, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                pairs[row, column] = None
+                waiting.append((part.id, (row, column)))
+            elif isinstance(part, ToolResult):
+                answered = next((entry for entry in waiting if entry[0] == part.call_id), None)
+                if answered:
+                    waiting.remove(answered)
+                    pairs[answered[1]] = row, column
+    return pairs
+
+
+def _shorter_call(call: ToolCall, tool: Tool, note: str) -> ToolCall:
+    try:
+        args: Json = json.loads(call.arguments)
+        shorter = {
+            name: _noted(value, note) if name in tool.content_arguments else value
+            for name, value in args.items()
+        }
+    except (ValueError, RecursionError, AttributeError):
+        shorter = {}  # what the model wrote is not an object, and the call has failed
+    arguments = json.dumps(shorter, ensure_ascii=False)
+    return replace(call, arguments=arguments) if len(arguments) < len(call.arguments) - SHORT // 2 else call
+
+
+def _noted(value: Any, note: str) -> Any:
+    """The value with the note in place of long texts."""
+    match value:
+        case str():
+            return note if len(value) > max(SHORT, len(note)) else value
+        case list():
+            return [_noted(item, note) for item in value]
+        case dict():
+            return {key: _noted(item, note) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _shorter_result(result: ToolResult, tool: Tool, note: str) -> ToolResult:
+    if not result.ok:
+        return result
+    # What a writing tool says first is what it did; a diff follows.
+    first = "" if tool.reads else result.text.partition("\n")[0] + "\n"
+    text = f"{first}{note}"
+    if len(text) >= len(result.text) or len(result.text) <= SHORT:
+        text = result.text
+    return replace(result, text=text, images=())
+
+
+# Older requests
+
+
+def _count_to_summarize(messages: Sequence[Message], question: int, toolbox: Toolbox, share: Share) -> int:
+    """How many messages to replace by a summary: whole requests, as few as possible."""
+    ends = [place for place, message in enumerate(messages[: question + 1]) if _is_question(message)]
+    count = 0
+    for end in (place for place in ends if place > 1):
+        if share(_with_summary(messages, count, toolbox)) <= TIGHT:
+            break
+        count = end
+    return count if _is_shorter(_with_summary(messages, count, toolbox), messages) else 0
+
+
+def _with_summary(messages: Sequence[Message], count: int, toolbox: Toolbox) -> list[Message]:
+    """The conversation with a summary in place of its first messages."""
+    return [_summary(messages[:count], toolbox), *messages[count:]] if count else list(messages)
+
+
+def _is_question(message: Message) -> bool:
+    return message.role == "user" and count_requests(message.text) > 0
+
+
+def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
+    """These messages as one: requests, files and last words. The person's images stay: tools know them by number."""
+    entries: list[str] = []
+    for exchange in _exchanges(messages):
+        earlier = summary_entries(exchange[0].text)
+        entries += [_entry(exchange, toolbox)] if earlier is None else earlier
+    images = [
+        part
+        for message in messages
+        if message.role == "user"
+        for part in message.parts
+        if isinstance(part, Image)
+    ]
+    if len(entries) > MOST_ENTRIES:
+        entries = [entries[0], *entries[1 - MOST_ENTRIES :]]
+    requests = sum(count_requests(message.text) for message in messages if message.role == "user")
+    return user(summary_text(requests, entries), *images)
+
+
+def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages, split before each question."""
+    exchanges: list[list[Message]] = []
+    for message in messages:
+        if _is_question(message) or not exchanges:
+            exchanges.append([])
+        exchanges[-1].append(message)
+    return exchanges
+
+
+def _entry(exchange: Sequence[Message], toolbox: Toolbox) -> str:
+    prompt = next((part.text for part in exchange[0].parts if isinstance(part, Text)), "")
+    answers = [message.text for message in exchange if message.role == "assistant" and message.text.strip()]
+    written: dict[str, str] = {}
+    for result in (part for message in exchange for part in message.parts if isinstance(part, ToolResult)):
+        tool = toolbox.get(result.name)
+        if tool and not tool.reads:
+            written |= {path: f"{path} (version {number})" for path, number in result.versions.items()}
+    return summary_entry(_excerpt(prompt), list(written.values()), _excerpt(answers[-1]) if answers else "")
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= EXCERPT else f"{line[:EXCERPT]}…"

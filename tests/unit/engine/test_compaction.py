@@ -1,0 +1,278 @@
+"""A conversation is made shorter without breaking it: notes, summaries, and what stays."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_nb.engine.compaction import compact
+from agent_nb.engine.cost import estimate_tokens
+from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, user
+from agent_nb.prompts import prompt_text
+from agent_nb.prompts.left_out import count_requests
+from agent_nb.tools import Toolbox
+from tests.support.scripts import called
+
+TOOLBOX = Toolbox.default()
+PAGE = "<p>bread</p>\n" * 400
+
+
+def full(messages) -> float:
+    return 2.0
+
+
+def empty(messages) -> float:
+    return 0.0
+
+
+def asked(number: int, path: str = "index.html", answer: str = "") -> list[Message]:
+    """A request and what was done about it."""
+    return [
+        user(f"Change {number}"),
+        *called("create_file", "Replaced it.", {path: number}, path=path, content=PAGE),
+        assistant(f"Changed {number} times.{answer}"),
+    ]
+
+
+def args_of(message: Message) -> dict:
+    return json.loads(message.tool_calls[0].arguments)
+
+
+def result_of(message: Message) -> ToolResult:
+    [result] = message.parts
+    assert isinstance(result, ToolResult)
+    return result
+
+
+def test_a_note_that_names_the_version_replaces_what_was_written():
+    messages = [*asked(3), user("Now in blue")]
+    compacted = compact(messages, 4, TOOLBOX, empty)
+    note = "(content of index.html, version 3, left out; read it with read_file)"
+    assert args_of(compacted.messages[1]) == {"path": "index.html", "content": note}
+    assert compacted.messages[0] == messages[0]
+    assert compacted.messages[3:] == tuple(messages[3:])
+    assert (compacted.question, compacted.rewritten, compacted.summarized) == (4, 1, 0)
+
+
+def test_a_note_replaces_what_was_read():
+    read = called("read_file", PAGE, {"index.html": 2}, path="index.html")
+    compacted = compact([user("Look"), *read, user("Now in blue")], 3, TOOLBOX, empty)
+    assert result_of(compacted.messages[2]).text.startswith("(content of index.html, version 2,")
+    assert args_of(compacted.messages[1]) == {"path": "index.html"}
+
+
+def test_several_files_share_a_note():
+    wanted = [{"path": "a.css"}, {"path": "b.css"}]
+    read = called("read_file", PAGE, {"a.css": 1, "b.css": 4}, files=wanted)
+    compacted = compact([user("Look"), *read, user("Go on")], 3, TOOLBOX, empty)
+    assert result_of(compacted.messages[2]).text == (
+        "(contents of a.css, version 1, and b.css, version 4, left out; read them with read_file)"
+    )
+
+
+def test_an_edit_keeps_what_it_did_and_loses_its_texts_and_its_diff():
+    edits = [{"old": "x" * 900, "new": "y"}]
+    edit = called(
+        "edit_file", f"Edited a.css (+1 -1).\n{'-x' * 900}", {"a.css": 2}, path="a.css", edits=edits
+    )
+    compacted = compact([user("Change"), *edit, user("Go on")], 3, TOOLBOX, empty)
+    [changed] = args_of(compacted.messages[1])["edits"]
+    assert changed["new"] == "y"
+    assert changed["old"].startswith("(content of a.css, version 2,")
+    assert result_of(compacted.messages[2]).text.startswith("Edited a.css (+1 -1).\n(content of a.css,")
+
+
+def test_a_file_of_an_earlier_release_has_no_version():
+    messages = [user("Go"), *called("create_file", "Ok.", path="a.css", content=PAGE), user("Go on")]
+    compacted = compact(messages, 3, TOOLBOX, empty)
+    assert args_of(compacted.messages[1])["content"] == "(content of a.css left out; read it with read_file)"
+
+
+def test_without_a_tool_to_read_with_the_note_names_none():
+    box = Toolbox(tool for tool in TOOLBOX if not tool.reads)
+    compacted = compact([*asked(1), user("Go on")], 4, box, empty)
+    assert args_of(compacted.messages[1])["content"] == "(content of index.html, version 1, left out)"
+
+
+def test_arguments_that_are_no_object_become_one():
+    broken = ToolCall("a", "create_file", '{"content": "' + "x" * 900)
+    failed = ToolResult(call_id="a", name="create_file", text="Not JSON.", code="INVALID_JSON")
+    messages = [user("Go"), assistant(broken), Message(role="tool", parts=(failed,)), user("Go on")]
+    compacted = compact(messages, 3, TOOLBOX, empty)
+    assert compacted.messages[1].tool_calls[0].arguments == "{}"
+    assert result_of(compacted.messages[2]) == failed
+
+
+def test_results_of_other_tools_and_short_texts_stay():
+    short = called("create_file", "Created.", path="a.css", content="a{}")
+    other = called("generate_images", "x" * 900, prompts=["y" * 900])
+    messages = [*asked(1), *short, *other, user("Go on")]
+    compacted = compact(messages, 8, TOOLBOX, empty)
+    assert args_of(compacted.messages[4])["content"] == "a{}"
+    assert args_of(compacted.messages[6])["prompts"] == ["y" * 900]
+    assert result_of(compacted.messages[7]).text == "x" * 900
+
+
+def test_thinking_and_vendor_data_go_with_it():
+    messages = [*asked(1), user("Go on")]
+    messages[3] = Message(role="assistant", parts=(Thinking("Hm."), Text("Done.")), vendor={"x": [1]})
+    compacted = compact(messages, 4, TOOLBOX, empty)
+    assert compacted.messages[3] == assistant("Done.")
+    assert not [
+        part for message in compacted.messages for part in message.parts if isinstance(part, Thinking)
+    ]
+
+
+def test_reused_call_ids_are_not_confused():
+    """`asked` uses the same id each time, as some vendors do."""
+    compacted = compact([*asked(1, "a.css"), *asked(2, "b.css"), user("Go on")], 8, TOOLBOX, empty)
+    notes = [args_of(message)["content"] for message in compacted.messages if message.tool_calls]
+    assert [note.partition(" left")[0] for note in notes] == [
+        "(content of a.css, version 1,",
+        "(content of b.css, version 2,",
+    ]
+
+
+def test_what_this_request_has_written_stays_as_long_as_it_fits():
+    messages = [*asked(1), *asked(2)[:3], *called("list_files", "index.html")]
+    compacted = compact(messages, 4, TOOLBOX, empty)
+    assert args_of(compacted.messages[1])["content"] != PAGE
+    assert args_of(compacted.messages[5])["content"] == PAGE
+    compacted = compact(messages, 4, TOOLBOX, full)
+    assert args_of(compacted.messages[compacted.question + 1])["content"] != PAGE
+
+
+def test_what_the_model_has_called_last_stays_in_any_case():
+    read = called("read_file", PAGE, {"index.html": 1}, path="index.html")
+    compacted = compact([*asked(1), user("Go on"), *read], 4, TOOLBOX, full)
+    assert result_of(compacted.messages[-2]).text == PAGE
+    assert compacted.messages[-1] == user(prompt_text("go_on"))
+
+
+def test_a_summary_has_requests_files_and_last_words():
+    messages = [*asked(1), *asked(2), user("Go on")]
+    compacted = compact(messages, 8, TOOLBOX, full)
+    assert compacted.messages[0].text == (
+        "Earlier in this conversation there were 2 requests, shortened here:\n\n"
+        "- Request: Change 1\n  Files written: index.html (version 1)\n  Your answer: Changed 1 times.\n\n"
+        "- Request: Change 2\n  Files written: index.html (version 2)\n  Your answer: Changed 2 times."
+    )
+    assert compacted.messages[1:] == (user("Go on"),)
+    assert (compacted.question, compacted.summarized) == (1, 8)
+
+
+def test_a_second_summary_continues_the_first():
+    first = compact([*asked(1), *asked(2), user("Change 3")], 8, TOOLBOX, full)
+    more = [*first.messages, *asked(3)[1:], *asked(4), user("Go on")]
+    second = compact(more, len(more) - 1, TOOLBOX, full)
+    assert [line for line in second.messages[0].text.splitlines() if "Request" in line] == [
+        f"- Request: Change {number}" for number in (1, 2, 3, 4)
+    ]
+    assert count_requests(second.messages[0].text) == 4
+
+
+def test_the_oldest_requests_go_first():
+    messages = [*asked(1, answer=" Bread." * 200), *asked(2), user("Go on")]
+    compacted = compact(messages, 8, TOOLBOX, lambda shorter: len(shorter) / 8)
+    assert "Change 1" in compacted.messages[0].text
+    assert compacted.messages[1] == user("Change 2")
+    assert compacted.question == 5
+
+
+def test_a_summary_keeps_the_images_of_the_person():
+    image = Image(b"png")
+    messages = [user("Like this", image), *asked(1)[1:], user("Go on")]
+    compacted = compact(messages, 4, TOOLBOX, full)
+    assert compacted.messages[0].parts[1:] == (image,)
+
+
+def test_a_short_conversation_stays_as_it_is():
+    messages = [user("Hi"), assistant(Thinking("Hm."), "Hello."), user("Go on")]
+    messages[1] = Message(role="assistant", parts=(Text("Hello."),), vendor={"x": 1})
+    compacted = compact(messages, 2, TOOLBOX, full)
+    assert compacted.messages == tuple(messages)
+    assert (compacted.rewritten, compacted.summarized) == (0, 0)
+
+
+# Any conversation
+
+texts = st.text(max_size=30) | st.integers(0, 300).map("word ".__mul__)
+ids = st.sampled_from(["call_0", "call_1", "b"])
+arguments = st.one_of(
+    st.builds(lambda path, text: json.dumps({"path": path, "content": text}), st.sampled_from("ab"), texts),
+    st.builds(
+        lambda path, text: json.dumps({"path": path, "old": text, "new": text}), st.sampled_from("ab"), texts
+    ),
+    texts,
+)
+calls = st.builds(
+    ToolCall, ids, st.sampled_from(["create_file", "edit_file", "read_file", "list_files", "mine"]), arguments
+)
+
+
+@st.composite
+def turns(draw) -> list[Message]:
+    """An answer, with the results of its calls in one message or in one each."""
+    made = draw(st.lists(calls, max_size=3, unique_by=lambda call: call.id))
+    thinking = [Thinking(draw(texts))] if draw(st.booleans()) else []
+    answer = Message(role="assistant", parts=(*thinking, Text(draw(texts)), *made), vendor={"x": draw(texts)})
+    results = [
+        ToolResult(
+            call_id=call.id,
+            name=call.name,
+            text=draw(texts),
+            code=draw(st.sampled_from([None, "FAILED"])),
+            versions=draw(st.dictionaries(st.sampled_from("ab"), st.integers(1, 9), max_size=1)),
+        )
+        for call in made
+    ]
+    if not results:
+        return [answer]
+    if draw(st.booleans()):
+        return [answer, Message(role="tool", parts=tuple(results))]
+    return [answer, *(Message(role="tool", parts=(result,)) for result in results)]
+
+
+@st.composite
+def conversations(draw) -> tuple[list[Message], int]:
+    messages: list[Message] = []
+    for _ in range(draw(st.integers(0, 3))):
+        messages.append(user(draw(texts)))
+        for turn in draw(st.lists(turns(), max_size=3)):
+            messages += turn
+    question = len(messages)
+    messages.append(user(draw(texts)))
+    for turn in draw(st.lists(turns(), max_size=3)):
+        messages += turn
+    return messages, question
+
+
+def shape(messages) -> list[list[tuple]]:
+    """The calls and results of each turn."""
+    found: list[list[tuple]] = []
+    for message in messages:
+        if message.role != "tool":
+            found.append([])
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                found[-1].append(("call", part.id, part.name))
+            elif isinstance(part, ToolResult):
+                found[-1].append(("result", part.call_id, part.name, part.code))
+    return [turn for turn in found if turn]
+
+
+@given(conversations(), st.integers(1, 3000))
+def test_any_conversation_stays_whole_and_never_grows(conversation, most):
+    messages, question = conversation
+
+    def share(shorter) -> float:
+        return estimate_tokens(shorter) / most
+
+    compacted = compact(messages, question, TOOLBOX, share)
+    before, after = shape(messages), shape(compacted.messages)
+    assert after == before[len(before) - len(after) :]
+    assert estimate_tokens(compacted.messages) <= estimate_tokens(messages)
+    assert compacted.messages[compacted.question] == messages[question]
+    assert len(compacted.messages) - compacted.question - (len(messages) - question) in (0, 1)
+    again = compact(compacted.messages, compacted.question, TOOLBOX, share)
+    assert estimate_tokens(again.messages) <= estimate_tokens(compacted.messages)
