@@ -76,9 +76,10 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float =
 
 
 def _body(settings: Settings, request: Request) -> Json:
-    config: Json = {"thinking_summaries": "auto"}
-    if settings.effort:
-        config["thinking_level"] = settings.family.effort(settings.effort)
+    family = settings.family
+    config: Json = {"thinking_summaries": "auto"} if family.thoughts else {}
+    if settings.effort and family.efforts:
+        config["thinking_level"] = family.effort(settings.effort)
     if settings.max_tokens:
         config["max_output_tokens"] = settings.max_tokens
     messages, token = _without_unfinished(request.messages)
@@ -124,10 +125,10 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
 
 def _assistant(message: Message) -> list[Json]:
     if VENDOR in message.vendor:
-        return list(message.vendor[VENDOR]["steps"])
+        return [step for step in message.vendor[VENDOR]["steps"] if _is_accepted(step)]
     steps: list[Json] = []
     for part in message.parts:
-        if isinstance(part, Text):
+        if isinstance(part, Text) and part.text:
             steps.append({"type": "model_output", "content": [{"type": "text", "text": part.text}]})
         elif isinstance(part, ToolCall):
             arguments = arguments_object(part.arguments)
@@ -135,10 +136,20 @@ def _assistant(message: Message) -> list[Json]:
     return steps
 
 
+def _is_accepted(step: Json) -> bool:
+    """Gemini sends thoughts with a summary but no signature, and empty outputs, which it refuses to read."""
+    match step.get("type"):
+        case "thought":
+            return bool(step.get("signature"))
+        case "model_output":
+            return any(block.get("text") != "" for block in step.get("content") or ())
+    return True
+
+
 def _user_blocks(part: Part) -> list[Json]:
     match part:
         case Text(text):
-            return [{"type": "text", "text": text}]
+            return [{"type": "text", "text": text}] if text else []
         case Image():
             return [_image(part)]
         case Source():

@@ -35,6 +35,18 @@ REFUSALS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
     | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
 )
+_BUDGETS = {
+    "none": 0,
+    "minimal": 512,
+    "low": 2048,
+    "medium": 8192,
+    "high": 16_384,
+    "xhigh": 24_576,
+    "max": 32_768,
+}
+"""Thinking tokens for models that take a budget, before the limits of the model."""
+_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""The documented signature for calls that Gemini has not made itself."""
 _STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
 _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
@@ -88,14 +100,9 @@ async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
 
 
 def _body(settings: Settings, request: Request) -> Json:
-    thinking: Json = {"include_thoughts": True}
-    if settings.effort:
-        thinking["thinking_level"] = settings.family.effort(settings.effort).upper()
-    config: Json = {
-        "thinking_config": thinking,
-        "automatic_function_calling": {"disable": True},
-        "automatic_continuation": False,
-    }
+    config: Json = {"automatic_function_calling": {"disable": True}, "automatic_continuation": False}
+    if settings.family.thoughts:
+        config["thinking_config"] = {"include_thoughts": True, **_effort(settings)}
     if request.system:
         config["system_instruction"] = request.system
     if settings.max_tokens:
@@ -104,33 +111,52 @@ def _body(settings: Settings, request: Request) -> Json:
         config["tools"] = [{"function_declarations": _tools(request.tools)}]
     return {
         "model": settings.model,
-        "contents": _messages(request.messages),
+        "contents": _messages(request.messages, settings.family.signed_calls),
         "config": {**config, **settings.options},
     }
 
 
-def _messages(messages: Sequence[Message]) -> list[Json]:
+def _effort(settings: Settings) -> Json:
+    """The effort as a thinking level, as a budget of tokens, or not at all, as the model takes it."""
+    family, effort = settings.family, settings.effort
+    if effort and family.efforts:
+        return {"thinking_level": family.effort(effort).upper()}
+    if effort and family.budgets:
+        fewest, most = family.budgets
+        return {"thinking_budget": min(max(_BUDGETS[effort], fewest), most)}
+    return {}
+
+
+def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
     contents: list[Json] = []
     for message in messages:
         if message.role == "assistant":
-            role, parts = "model", _assistant(message)
+            role, parts = "model", _assistant(message, signed_calls)
         else:
             role, parts = "user", [block for part in message.parts for block in _user_blocks(part)]
         if not parts:
             continue
-        if message.role == "tool" and contents and contents[-1]["role"] == "user":
+        # An answer in two halves is one content: a call is refused after another content of the model.
+        joins = message.role in ("tool", "assistant")
+        if joins and contents and contents[-1]["role"] == role:
             contents[-1]["parts"] += parts
         else:
             contents.append({"role": role, "parts": parts})
     return contents
 
 
-def _assistant(message: Message) -> list[Json]:
-    if VENDOR in message.vendor:
-        return [_with_signature_bytes(part) for part in message.vendor[VENDOR]]
+def _assistant(message: Message, signed_calls: bool) -> list[Json]:
+    parts = list(message.vendor[VENDOR]) if VENDOR in message.vendor else _plain_parts(message)
+    first = next((at for at, part in enumerate(parts) if "function_call" in part), None)
+    if signed_calls and first is not None:
+        parts[first] = {"thought_signature": _UNSIGNED, **parts[first]}
+    return [_with_signature_bytes(part) for part in parts]
+
+
+def _plain_parts(message: Message) -> list[Json]:
     parts: list[Json] = []
     for part in message.parts:
-        if isinstance(part, Text):
+        if isinstance(part, Text) and part.text:
             parts.append({"text": part.text})
         elif isinstance(part, ToolCall):
             call = {"id": part.id, "name": part.name, "args": arguments_object(part.arguments)}
@@ -147,7 +173,7 @@ def _with_signature_bytes(part: Json) -> Json:
 def _user_blocks(part: Part) -> list[Json]:
     match part:
         case Text(text):
-            return [{"text": text}]
+            return [{"text": text}] if text else []
         case Image():
             return [{"inline_data": _blob(part)}]
         case ToolResult():
@@ -169,9 +195,15 @@ def _blob(image: Image) -> Json:
 
 def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
     return [
-        {"name": tool.name, "description": tool.description, "parameters_json_schema": tool.schema}
+        {"name": tool.name, "description": tool.description, "parameters_json_schema": _ordered(tool.schema)}
         for tool in tools
     ]
+
+
+def _ordered(schema: Json) -> Json:
+    """Asks for the properties in the order of the schema: Gemini would write them in the order of their names."""
+    properties = schema.get("properties")
+    return {**schema, "propertyOrdering": list(properties)} if properties else schema
 
 
 class _Decoder:

@@ -17,6 +17,12 @@ class Family:
     """The effort words it accepts; empty if it takes no effort."""
     thinking: Literal["adaptive", "budget", ""] = ""
     """Anthropic's `thinking`: adaptive, with a budget of tokens, or not sent."""
+    budgets: tuple[int, int] | None = None
+    """The fewest and the most thinking tokens it accepts; None if it takes no budget (Gemini)."""
+    thoughts: bool = True
+    """Whether it can be asked to show its thoughts (Gemini)."""
+    signed_calls: bool = False
+    """Whether it refuses a tool call that comes back without its signature (Gemini)."""
     encrypted_reasoning: bool = False
     """Whether to ask for reasoning that can be sent back without being stored (OpenAI's `include`)."""
     echoes_reasoning: bool = True
@@ -78,6 +84,25 @@ ANTHROPIC_MODELS = (
     _ADAPTIVE,
 )
 
-GEMINI_MODELS = (Family(efforts=("minimal", "low", "medium", "high")),)
+_GEMINI_LEVELS = ("low", "medium", "high")
+GEMINI_MODELS = (
+    Family(pattern=r"gemini-(1|2\.0)|-image|nano-banana|imagen|-tts|-live", efforts=(), thoughts=False),
+    Family(pattern=r"gemini-2\.5-pro", efforts=(), budgets=(128, 32_768)),
+    Family(pattern=r"gemini-2\.5", efforts=(), budgets=(0, 24_576)),
+    Family(pattern=r"gemini-3-pro", efforts=("low", "high"), signed_calls=True),
+    Family(
+        pattern=r"gemini-3\.1-pro|gemini-3\.[78]-flash(?!-lite)|gemini-(pro|flash)-latest|gemini-4",
+        efforts=_GEMINI_LEVELS,
+        signed_calls=True,
+    ),
+    Family(
+        pattern=r"gemini-3(\.[156])?-flash|gemini-.*flash-lite",
+        efforts=("minimal", *_GEMINI_LEVELS),
+        signed_calls=True,
+    ),
+    Family(pattern=r"gemma-4", efforts=("minimal", "high")),
+    Family(pattern=r"gemini-\d", efforts=(), signed_calls=True),
+    Family(efforts=()),
+)
 
 DEEPSEEK_MODELS = (Family(efforts=("low", "high", "max")),)

@@ -68,7 +68,9 @@ class Interactions(Dialect):
 
 
 class GenerateContent(Dialect):
-    """Gemini's older protocol: `data:` lines only, and whole arguments."""
+    """Gemini's older protocol: `data:` lines only, and whole arguments. The first call of an answer is signed."""
+
+    signed = False
 
     def chunk(self, *parts: dict[str, Any], **candidate: Any) -> bytes:
         content = {"role": "model", "parts": list(parts)}
@@ -92,8 +94,11 @@ class GenerateContent(Dialect):
                     yield self.chunk({"text": piece})
             case Call():
                 call = {"id": self.call_id(step, number), "name": step.name, "args": json.loads(step.json)}
-                signature = {"thoughtSignature": step.signature} if step.signature else {}
-                yield self.chunk({"functionCall": call, **signature})
+                signature = step.signature or ("" if self.signed else "c2lnbmVk")
+                self.signed = True
+                yield self.chunk(
+                    {"functionCall": call, **({"thoughtSignature": signature} if signature else {})}
+                )
 
     def finish(self) -> Iterator[bytes]:
         reasons = {"end_turn": "STOP", "tool_use": "STOP", "max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}

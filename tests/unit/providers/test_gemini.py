@@ -4,10 +4,13 @@ import base64
 
 import pytest
 
+from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
-from agent_nb.messages import user
+from agent_nb.messages import Message, Text, ToolCall, ToolResult, user
+from agent_nb.providers import model
+from agent_nb.tools.files import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
+from tests.support.wire.cases import CASE, KEY, RED_PNG, Case, ask, collect, results_of, turn_of
 from tests.support.wire.dialects import sse
 from tests.support.wire.steps import Cut
 
@@ -146,3 +149,130 @@ async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch
     server.plan(reply(Say("Hello.")))
     await turn_of(INTERACTIONS.provider(server))
     assert server.requests[0].path == "/v1/interactions"
+
+
+@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gemini-4-argon",
+        "gemini-3.8-flash",
+        "gemini-3.1-pro-preview",
+        "gemini-3-pro-preview",
+        "gemini-3.5-flash-lite",
+        "gemini-2.5-pro",
+        "gemini-2.5-flash",
+        "gemini-2.5-flash-lite",
+        "gemini-2.0-flash",
+        "gemini-3-pro-image",
+        "gemma-4-31b",
+        "my-model",
+    ],
+)
+async def test_no_model_refuses_an_effort(server: WireServer, case: Case, name: str):
+    options = {"api": case.api} if case.api else {}
+    for effort in (None, *EFFORTS):
+        server.plan(reply(Say("Hello.")))
+        provider = model(
+            f"gemini:{name}", api_key=KEY, base_url=server.base_url("gemini"), effort=effort, **options
+        )
+        await turn_of(provider)
+
+
+@pytest.mark.parametrize(
+    ("name", "effort", "thinking"),
+    [
+        ("gemini-4-argon", "minimal", {"thinking_level": "LOW"}),
+        ("gemini-2.5-flash", "none", {"thinking_budget": 0}),
+        ("gemini-2.5-pro", "none", {"thinking_budget": 128}),
+        ("gemini-2.5-flash", "max", {"thinking_budget": 24_576}),
+        ("gemini-2.5-pro", "medium", {"thinking_budget": 8192}),
+        ("gemini-2.5-pro", None, {}),
+        ("my-model", "high", {}),
+    ],
+)
+async def test_an_effort_becomes_a_level_or_a_budget(server: WireServer, name: str, effort: str, thinking):
+    server.plan(reply(Say("Hello.")))
+    settings = {"api_key": KEY, "base_url": server.base_url("gemini"), "api": "generate_content"}
+    await turn_of(model(f"gemini:{name}", effort=effort, **settings))
+    sent = server.requests[0].body["generationConfig"]["thinkingConfig"]
+    assert sent == {"include_thoughts": True, **thinking}
+
+
+FOREIGN = (
+    user("Hello?"),
+    Message(
+        role="assistant",
+        parts=(
+            Text(""),
+            ToolCall(id="functions.search:0", name="search", arguments="{}"),
+            ToolCall(id="functions.search:1", name="search", arguments="{}"),
+        ),
+    ),
+    Message(
+        role="tool",
+        parts=(
+            ToolResult(call_id="functions.search:0", name="search", text="3 hits"),
+            ToolResult(call_id="functions.search:1", name="search", text=""),
+        ),
+    ),
+)
+"""A turn that another vendor's model has begun."""
+
+
+@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
+async def test_the_turn_of_another_vendor_goes_on(server: WireServer, case: Case):
+    server.plan(reply(Say("Done.")))
+    await turn_of(case.provider(server), ask(*FOREIGN))
+
+
+async def test_only_the_first_call_of_another_vendor_is_marked_as_unsigned(server: WireServer):
+    server.plan(reply(Say("Done.")))
+    await turn_of(GENERATE.provider(server), ask(*FOREIGN))
+    first, second = server.requests[0].body["contents"][1]["parts"]
+    mark = base64.urlsafe_b64encode(b"skip_thought_signature_validator").decode()
+    assert first["thoughtSignature"] == mark
+    assert "thoughtSignature" not in second
+
+
+async def test_a_thought_without_a_signature_is_not_sent_back(server: WireServer):
+    server.plan(reply(Think("Hm.", ""), Call("search", "{}", id="c")), reply(Say("Done.")))
+    provider = INTERACTIONS.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    kinds = [step["type"] for step in server.requests[1].body["input"]]
+    assert kinds == ["user_input", "function_call", "function_result"]
+
+
+async def test_an_output_without_text_is_not_sent_back(server: WireServer):
+    server.plan(reply(Say(""), Call("search", "{}", id="c")), reply(Say("Done.")))
+    provider = INTERACTIONS.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn)))
+    kinds = [step["type"] for step in server.requests[1].body["input"]]
+    assert kinds == ["user_input", "function_call", "function_result"]
+
+
+async def test_an_answer_in_two_halves_is_one_content(server: WireServer):
+    server.plan(
+        reply(Say("First half, "), End("CONTINUATION")),
+        reply(Say("second half."), Call("search", "{}", id="c")),
+        reply(Say("Done.")),
+    )
+    provider = GENERATE.provider(server)
+    half = await turn_of(provider)
+    rest = await turn_of(provider, ask(user("Hello?"), half.message))
+    await turn_of(provider, ask(user("Hello?"), half.message, rest.message, results_of(rest)))
+    roles = [content["role"] for content in server.requests[2].body["contents"]]
+    assert roles == ["user", "model", "user"]
+
+
+async def test_the_path_is_asked_for_before_the_content(server: WireServer):
+    server.plan(reply(Say("Hello.")), reply(Say("Hello.")))
+    for case in (INTERACTIONS, GENERATE):
+        await turn_of(case.provider(server), ask(tools=(CREATE_FILE.spec,)))
+    interaction, generated = (request.body["tools"][0] for request in server.requests)
+    schema = generated["functionDeclarations"][0]["parameters_json_schema"]
+    assert schema["propertyOrdering"] == ["path", "content"]
+    for sent in (interaction["parameters"], schema):
+        assert sent["required"] == ["path", "content"]

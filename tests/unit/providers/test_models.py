@@ -109,3 +109,40 @@ def test_openai_models_get_the_nearest_effort_to_none(name: str, effort: str):
 def test_models_that_do_not_reason_or_are_unknown_get_nothing_optional(name: str):
     body = model(f"openai:{name}", api_key="k", effort="high").body(ask())
     assert not {"reasoning", "include"} & body.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("gemini-4-argon", "low medium high"),
+        ("gemini-3.8-flash", "low medium high"),
+        ("gemini-flash-latest", "low medium high"),
+        ("gemini-3.1-pro-preview", "low medium high"),
+        ("gemini-3-pro-preview", "low high"),
+        ("gemini-3.6-flash", "minimal low medium high"),
+        ("gemini-3.7-flash-lite", "minimal low medium high"),
+        ("gemma-4-31b", "minimal high"),
+        ("gemini-2.5-flash", ""),
+        ("gemini-2.0-flash", ""),
+        ("gemini-3-pro-image", ""),
+        ("gemini-nano-banana-2.1", ""),
+        ("gemini-9-neon", ""),
+        ("my-model", ""),
+    ],
+)
+def test_gemini_takes_the_levels_of_its_family(name: str, levels: str):
+    assert VENDORS["gemini"].family(name).efforts == tuple(levels.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "budgets"),
+    [
+        ("gemini-2.5-pro", (128, 32_768)),
+        ("gemini-2.5-flash", (0, 24_576)),
+        ("gemini-2.5-flash-lite", (0, 24_576)),
+        ("gemini-2.5-flash-image", None),
+        ("gemini-4-argon", None),
+    ],
+)
+def test_only_gemini_2_5_takes_a_budget(name: str, budgets: tuple[int, int] | None):
+    assert VENDORS["gemini"].family(name).budgets == budgets

@@ -135,8 +135,9 @@ def test_openais_address_is_not_for_others(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("vendor", ONLINE)
 def test_every_effort_is_understood(vendor: str, effort: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CHAT_BASE_URL", "http://127.0.0.1:9/v1")
-    provider = made(f"{vendor}:m", effort=effort)
-    plain = made(f"{vendor}:m")
+    name = f"{vendor}:{VENDORS[vendor].recommended or 'm'}"
+    provider = made(name, effort=effort)
+    plain = made(name)
     assert provider.body(ask()) != plain.body(ask())
 
 

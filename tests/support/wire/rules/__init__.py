@@ -7,7 +7,7 @@ To add a rule, add a row to the file of its protocol, with its source and a requ
 import json
 from collections.abc import Iterable
 
-from tests.support.wire.rules import anthropic, chat, gemini, openai, openai_parameters
+from tests.support.wire.rules import anthropic, chat, gemini, gemini_generate, openai, openai_parameters
 from tests.support.wire.rules.rule import Asked, Exchange, Fault, Rule
 from tests.support.wire.steps import Reply
 
@@ -19,13 +19,14 @@ RULES: tuple[Rule, ...] = (
     *openai_parameters.RULES,
     *chat.RULES,
     *gemini.RULES,
+    *gemini_generate.RULES,
 )
 _SHAPES = {
     "anthropic": anthropic.error_body,
     "openai": openai.error_body,
     "chat": openai.error_body,
-    "gemini": gemini.interactions_error_body,
-    "gemini_generate": gemini.error_body,
+    "gemini": gemini.error_body,
+    "gemini_generate": gemini_generate.error_body,
 }
 
 
