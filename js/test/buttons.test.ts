@@ -1,6 +1,6 @@
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
-import { done, finished, script, started, tool, turn, USAGE } from "./events.ts";
+import { done, finished, script, started, text, tool, turn, USAGE } from "./events.ts";
 import { META, output, shadow, soon } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
@@ -108,6 +108,29 @@ test("header and card show the same seconds until a retry", async () => {
 	kernel.batch(1, script(started, turn, retry));
 	expect(shadow().querySelector(".phase")?.textContent).toBe("retrying in 7 s");
 	expect(shadow().querySelector(".anb-ring")?.textContent).toBe("7");
+});
+
+describe("while nothing arrives", () => {
+	beforeEach(() => void vi.useFakeTimers());
+	afterEach(() => void vi.useRealTimers());
+
+	test("the header counts how long the model has been thinking, and a screen reader hears it once", async () => {
+		const phase = (): string | null => shadow().querySelector(".phase")!.textContent;
+		const shown = show();
+		await vi.advanceTimersByTimeAsync(100);
+		await shown;
+		kernel.batch(1, script(started, turn));
+		await vi.advanceTimersByTimeAsync(5000);
+		expect(phase()).toBe("thinking");
+		await vi.advanceTimersByTimeAsync(25_000);
+		expect(phase()).toBe("thinking, 30 s");
+		await vi.advanceTimersByTimeAsync(50_000);
+		expect(phase()).toBe("thinking, 1 min 20 s");
+		expect(shadow().querySelector(".anb-sr[role=status]")!.textContent).toMatch(/: thinking$/);
+		kernel.batch(1, script(started, turn, text("Done.")), { run_id: "r2" });
+		await vi.advanceTimersByTimeAsync(1000);
+		expect(phase()).toBe("writing");
+	});
 });
 
 test("the header shows how full the context is, if the window is known", async () => {

@@ -1,7 +1,7 @@
 // The phase of a variant as a colour, an icon and a text.
 
 import type { IconName } from "../icons.ts";
-import { retryPhase } from "../phase.ts";
+import { retryPhase, thinkingPhase } from "../phase.ts";
 import { retryOf, type VariantState } from "../state.ts";
 import { askingTitle, type Variant } from "../variants.ts";
 
@@ -29,13 +29,14 @@ export function statusOfAll(variants: readonly Variant[]): [Tone, IconName | nul
 	return ends.find(([tone]) => tone === "ok") ?? ends.find(([tone]) => tone === "off") ?? ends[0]!;
 }
 
-/** The phase, with the seconds left until a retry. */
+/** The phase, with the seconds left until a retry or those since the model began to think in silence. */
 export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
 	const retry = retryOf(state);
-	return retry ? retryPhase(retry.wait - (now - retry.from)) : state.phase;
+	if (retry) return retryPhase(retry.wait - (now - retry.from));
+	return state.phase === "thinking" ? thinkingPhase(now - state.at) : state.phase;
 }
 
-/** Seconds are for the eye: a screen reader announces that it retries, not every tick. */
+/** Seconds are for the eye: a screen reader announces that it retries or thinks, not every tick. */
 export function withoutSeconds(phase: string): string {
-	return phase.replace(/ in \d+ s$/, "");
+	return phase.replace(/( in|,)( \d+ min)? \d+ s$/, "");
 }
