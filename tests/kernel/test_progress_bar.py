@@ -108,7 +108,7 @@ def test_an_interrupt_shows_what_is_done(kernel, server, watched):
     assert "bakery anthropic:claude-opus-5-5 done" in shown
     assert "form anthropic:claude-opus-5-5 interrupted" in shown
     assert "Not all runs finished." in cell.stdout
-    assert kernel.value("[run.text for run in work.result]") == "['One.', '']"
+    assert kernel.value("[run.text for run in work.result]") == "['One.', 'Half']"
     wait_for(lambda: server.requests[-1].closed.is_set())
 
 

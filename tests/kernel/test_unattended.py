@@ -44,7 +44,9 @@ def test_a_failed_run_stops_the_notebook(quiet):
     with pytest.raises(CellExecutionError, match="CheckFailed"):
         execute(
             notebook(
-                "%load_ext agent_nb", "%%agent x -m demo: --check False\nA form", "print('not reached')"
+                "%load_ext agent_nb",
+                "%%agent x -m demo: --check '<table' in html\nA form",
+                "print('not reached')",
             ),
             quiet,
         )
