@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolResult, ToolSpec
+from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import Request
 from agent_nb.providers.chat_decoder import ChatDecoder
 from agent_nb.providers.openai import sdk_error
-from agent_nb.providers.parts import data_url, source_text
+from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.pairing import fit_calls
+from agent_nb.providers.parts import data_url, source_text, valid_arguments
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
 from agent_nb.providers.vendors import EFFORT
@@ -22,7 +24,27 @@ NO_KEY = "none"
 """The SDK requires a key; local servers ignore it."""
 
 
+_BETWEEN = "I have the results."
+"""What the model says between results and a user message, where the two must not be neighbours."""
+
+
 class ChatProvider(StreamingProvider):
+    optional = (
+        OptionalParameter(
+            name="reasoning_effort",
+            path="extra_body.reasoning_effort",
+            refused=r"reasoning_effort|not support thinking",
+        ),
+        OptionalParameter(name="reasoning", path="extra_body.reasoning", refused=r"\breasoning\b"),
+        OptionalParameter(name="thinking", path="extra_body.thinking", refused=r"\bthinking\b(?! mode)"),
+        OptionalParameter(
+            name="chat_template_kwargs",
+            path="extra_body.chat_template_kwargs",
+            refused=r"chat_template_kwargs",
+        ),
+        OptionalParameter(name="stream_options", refused=r"stream_options"),
+    )
+
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import openai
 
@@ -87,12 +109,13 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
     sent: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
     result_images: list[Json] = []
     takes_images = _takes_result_images(settings, request)
-    for message in request.messages:
+    for message in fit_calls(request.messages, settings.family.call_ids):
         if result_images and message.role != "tool":
             sent.append({"role": "user", "content": result_images})
             result_images = []
         if message.role == "assistant":
-            sent.append(_assistant(settings, message))
+            if message.text or message.tool_calls:
+                sent.append(_assistant(settings, message))
             continue
         for part in message.parts:
             if isinstance(part, ToolResult):
@@ -103,18 +126,31 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
             plain = all(block["type"] == "text" for block in content)
             text = "\n".join(block["text"] for block in content) if plain else content
             sent.append({"role": "user", "content": text})
-    return [*sent, {"role": "user", "content": result_images}] if result_images else sent
+    if result_images:
+        sent.append({"role": "user", "content": result_images})
+    return sent if settings.family.user_after_results else _with_answers_between(sent)
+
+
+def _with_answers_between(messages: list[Json]) -> list[Json]:
+    sent: list[Json] = []
+    for message in messages:
+        if message["role"] == "user" and sent and sent[-1]["role"] == "tool":
+            sent.append({"role": "assistant", "content": _BETWEEN})
+        sent.append(message)
+    return sent
 
 
 def _assistant(settings: Settings, message: Message) -> Json:
-    calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-        for call in message.tool_calls
-    ]
-    sent: Json = {"role": "assistant", "content": message.text or (None if calls else "")}
-    if calls:
-        sent |= {"tool_calls": calls, **settings.vendor.call_fields}
+    sent: Json = {"role": "assistant", "content": message.text or None}
+    if message.tool_calls:
+        sent |= {"tool_calls": [_call(call) for call in message.tool_calls], **settings.vendor.call_fields}
     return {**sent, **message.vendor.get(settings.vendor.name, {})}
+
+
+def _call(call: ToolCall) -> Json:
+    """Its arguments are valid JSON even if the model's were not: vLLM and llama.cpp refuse any others."""
+    function = {"name": call.name, "arguments": valid_arguments(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _user_blocks(part: Part) -> list[Json]:

@@ -29,6 +29,10 @@ class Family:
     """Whether it takes back the reasoning items of earlier turns (OpenAI)."""
     summaries: bool = True
     """Whether it can summarise its reasoning (OpenAI)."""
+    call_ids: str = r".+"
+    """A regular expression for the ids of calls that it accepts (Chat Completions)."""
+    user_after_results: bool = True
+    """Whether a user message may follow the results of tools directly (Chat Completions)."""
     max_output: int | None = None
     """Tokens to ask for when `max_tokens` is not set; None leaves it to the vendor."""
 
@@ -42,8 +46,16 @@ def nearest_effort(wanted: str, accepted: Sequence[str]) -> str:
     return min(accepted, key=lambda word: (abs(rank(word) - rank(wanted)), -rank(word)))
 
 
-ANY_MODEL = (Family(),)
-"""For vendors that serve models of many makers and take every effort word."""
+CHAT_MODELS = (
+    Family(
+        pattern=r"(^|/)(open-)?(mistral|ministral|mixtral|magistral|devstral|codestral|pixtral)",
+        efforts=("none", "high"),
+        call_ids=r"[a-zA-Z0-9]{9}",
+        user_after_results=False,
+    ),
+    Family(),
+)
+"""For servers of Chat Completions, which serve models of many makers. Most of them map the efforts themselves."""
 
 _OPENAI = r"^(?:.*/)?(?:ft:)?"
 _NO_REASONING = Family(efforts=(), echoes_reasoning=False)
@@ -104,5 +116,3 @@ GEMINI_MODELS = (
     Family(pattern=r"gemini-\d", efforts=(), signed_calls=True),
     Family(efforts=()),
 )
-
-DEEPSEEK_MODELS = (Family(efforts=("low", "high", "max")),)

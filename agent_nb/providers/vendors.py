@@ -14,8 +14,7 @@ from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb._base.wire import Json
 from agent_nb.providers.models import (
     ANTHROPIC_MODELS,
-    ANY_MODEL,
-    DEEPSEEK_MODELS,
+    CHAT_MODELS,
     GEMINI_MODELS,
     OPENAI_MODELS,
     Family,
@@ -101,7 +100,7 @@ class Vendor:
     """A server of the person's own: needs no key, has no price, may take minutes to send its first byte."""
     price_id: str
     """Its id in the `genai-prices` tables, `FREE`, or `NO_PRICE` when its prices are not known."""
-    models: tuple[Family, ...] = ANY_MODEL
+    models: tuple[Family, ...] = CHAT_MODELS
     """What its models take; the first match wins, and the last row matches every name."""
     effort_fields: Json = field(default_factory=lambda: {"reasoning_effort": EFFORT})
     """How the effort is sent in Chat Completions."""
@@ -200,7 +199,6 @@ _ROWS = (
         recommended="deepseek-v4-pro",
         base_url="https://api.deepseek.com",
         price_id="deepseek",
-        models=DEEPSEEK_MODELS,
         effort_fields={"thinking": {"type": "enabled"}, "reasoning_effort": EFFORT},
         no_effort_fields={"thinking": {"type": "disabled"}},
         # A message with calls is refused without this field, even if the turn had no thinking.

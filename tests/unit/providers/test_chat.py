@@ -4,13 +4,15 @@ import json
 
 import pytest
 
+from agent_nb import Agent
+from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
-from agent_nb.messages import Text, Thinking, ToolCall, user
+from agent_nb.messages import Text, Thinking, ToolCall, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, Raw, Refuse, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of
 from tests.support.wire.dialects import sse
-from tests.support.wire.steps import Cut, Reply
+from tests.support.wire.steps import Cut, Reply, problem
 
 CHAT = CASE["chat"]
 TWO_CALLS = (Call("search", {"q": "a"}, id="a"), Call("search", {"q": "b"}, id="b"))
@@ -178,6 +180,61 @@ async def test_content_may_be_a_list_of_blocks(server: WireServer):
     assert server.requests[1].body["messages"][2] == {"role": "assistant", "content": "Hello. More."}
 
 
+async def test_deepseek_gets_every_id_once(server: WireServer):
+    call = Call("search", {"q": 1}, id="call_0")
+    server.plan(reply(call), reply(call), reply(Say("Done.")))
+    provider = model("deepseek:", api_key=KEY, base_url=server.base_url("chat"))
+    conversation = [user("Hello?")]
+    for _ in range(2):
+        turn = await turn_of(provider, ask(*conversation))
+        conversation += [turn.message, results_of(turn)]
+    await turn_of(provider, ask(*conversation))
+    first, answer, second, last_answer = server.requests[2].body["messages"][2:]
+    assert first["tool_calls"][0]["id"] == answer["tool_call_id"] == "call_0"
+    assert second["tool_calls"][0]["id"] == last_answer["tool_call_id"] != "call_0"
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+async def test_mistral_gets_its_own_ids_order_and_efforts(server: WireServer, effort: str):
+    server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
+    address = server.base_url("chat")
+    provider = model("chat:mistral-medium-latest", api_key=KEY, base_url=address, effort=effort)
+    question = user("What colour?", RED_PNG)
+    turn = await turn_of(provider, ask(question))
+    silent = assistant(Thinking("Hm."))
+    answers = results_of(turn, images=(RED_PNG,))
+    await turn_of(provider, ask(question, turn.message, answers, silent, user("Well?")))
+    roles = [message["role"] for message in server.requests[1].body["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant", "user", "user"]
+
+
+async def test_calls_without_a_result_get_one(server: WireServer):
+    server.plan(reply(*TWO_CALLS), reply(Say("Done.")))
+    provider = CHAT.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message, user("Well?")))
+    roles = [message["role"] for message in server.requests[1].body["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "user"]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "refusal", "refused"),
+    [
+        ("ollama", '"llama3.2" does not support thinking', "reasoning_effort"),
+        ("chat", "Extra inputs are not permitted: body.stream_options", "stream_options"),
+        ("vllm", "Unknown field: chat_template_kwargs", "chat_template_kwargs"),
+        ("deepseek", "thinking: unknown field", "thinking"),
+        ("openrouter", "Reasoning is not supported: 'reasoning.effort'", "reasoning"),
+    ],
+)
+async def test_what_a_server_refuses_is_left_out(server: WireServer, vendor: str, refusal: str, refused: str):
+    server.plan(problem(400, refusal), reply(Say("Hello.")))
+    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"), effort="high")
+    run = await Agent(provider).run("Hello?")
+    assert (run.reason, run.text) == ("end_turn", "Hello.")
+    assert [refused in request.body for request in server.requests] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("vendor", "expected"),
     [
@@ -194,6 +251,12 @@ async def test_effort_in_each_servers_words(server: WireServer, vendor: str, exp
     body = server.requests[0].body
     assert {key: body[key] for key in expected} == expected
     assert body["top_k"] == 5
+
+
+async def test_deepseek_maps_efforts_itself(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(model("deepseek:", api_key=KEY, base_url=server.base_url("chat"), effort="xhigh"))
+    assert server.requests[0].body["reasoning_effort"] == "xhigh"
 
 
 async def test_images_of_results_follow_in_a_user_message(server: WireServer):

@@ -1,9 +1,14 @@
 """What the servers of Chat Completions refuse."""
 
+import itertools
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
+
+MISTRAL = r"^(mistral(?!ai/)|ministral|magistral|devstral|codestral|pixtral)"
 
 
 def messages(asked: Asked) -> Iterator[tuple[int, Json]]:
@@ -55,13 +60,86 @@ def _repeated_id(asked: Asked) -> Iterator[Fault]:
             seen.add(message["tool_call_id"])
 
 
+def calls(asked: Asked) -> Iterator[Json]:
+    for _, message in messages(asked):
+        yield from message.get("tool_calls") or ()
+
+
+def _missing_thinking(asked: Asked) -> Iterator[Fault]:
+    """DeepSeek thinks unless told not to, and then wants the thinking of every message with calls."""
+    if (asked.body.get("thinking") or {}).get("type") == "disabled" or not asked.body.get("tools"):
+        return
+    for _, message in messages(asked):
+        if message.get("tool_calls") and "reasoning_content" not in message:
+            yield "The `reasoning_content` in the thinking mode must be passed back to the API."
+
+
+def _images(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        content = message.get("content")
+        if isinstance(content, list) and any(block["type"] == "image_url" for block in content):
+            yield (
+                "Failed to deserialize the JSON body into the target type: "
+                f"messages[{index}]: unknown variant `image_url`, expected `text`"
+            )
+
+
+def _broken_arguments(asked: Asked) -> Iterator[Fault]:
+    for call in calls(asked):
+        try:
+            json.loads(call["function"]["arguments"])
+        except ValueError as error:
+            yield str(error)
+
+
+def _not_nine(asked: Asked) -> Iterator[Fault]:
+    for call in calls(asked):
+        if not re.fullmatch(r"[a-zA-Z0-9]{9}", call["id"]):
+            yield f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9."
+
+
+def _order(asked: Asked) -> Iterator[Fault]:
+    roles = [message["role"] for _, message in messages(asked)]
+    for role, following in itertools.pairwise(roles):
+        if (role, following) in (("tool", "user"), ("user", "tool")):
+            yield f"Unexpected role '{following}' after role '{role}'"
+    if roles[-1] == "assistant":
+        yield (
+            "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+            {"type": "invalid_request_error", "code": None},
+        )
+
+
+def _empty_answer(asked: Asked) -> Iterator[Fault]:
+    for _, message in messages(asked):
+        if message["role"] == "assistant" and not message.get("content") and not message.get("tool_calls"):
+            yield "Assistant message must have either content or tool_calls, but not none."
+
+
+def _extra_fields(asked: Asked) -> Iterator[Fault]:
+    for name in {"reasoning", "chat_template_kwargs", "thinking"} & asked.body.keys():
+        yield f"Extra inputs are not permitted: body.{name}"
+
+
+def _mistral_effort(asked: Asked) -> Iterator[Fault]:
+    effort = asked.body.get("reasoning_effort")
+    if effort not in (None, "none", "high"):
+        yield f"Input should be 'none' or 'high', not '{effort}': body.reasoning_effort"
+
+
+def _late_system(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        if index and message["role"] == "system":
+            yield "System message must be at the beginning."
+
+
 def _example(*after: Json, model: str = "some/model", **changes: Any) -> Asked:
     conversation = [{"role": "user", "content": "Hello?"}, *after]
     return Asked(model, {"model": model, "messages": conversation, **changes})
 
 
-def _call(call_id: str = "call_1") -> Json:
-    function = {"name": "search", "arguments": "{}"}
+def _call(call_id: str = "call_1", arguments: str = "{}") -> Json:
+    function = {"name": "search", "arguments": arguments}
     return {"role": "assistant", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
 
 
@@ -69,6 +147,7 @@ def _result(call_id: str = "call_1") -> Json:
     return {"role": "tool", "tool_call_id": call_id, "content": "3 hits"}
 
 
+_ASKED = {"role": "user", "content": "Well?"}
 _CODE = {"code": "invalid_request_error"}
 
 RULES = (
@@ -104,5 +183,94 @@ RULES = (
         error=_CODE,
         source="craft-agents-oss#630, #621",
         example=_example(_call(), _result(), _call(), _result(), model="deepseek-v4-pro"),
+    ),
+    Rule(
+        id="ds-reasoning",
+        protocol="chat",
+        family=r"^deepseek",
+        check=_missing_thinking,
+        error=_CODE,
+        source="https://api-docs.deepseek.com/guides/thinking_mode; Newelle#404; pi#3636",
+        example=_example(_call(), _result(), model="deepseek-v4-pro", tools=[{"type": "function"}]),
+    ),
+    Rule(
+        id="ds-images",
+        protocol="chat",
+        family=r"^deepseek",
+        check=_images,
+        error=_CODE,
+        source="DeepSeek's message, from memory; the words may differ",
+        example=_example(
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]},
+            model="deepseek-v4-pro",
+        ),
+    ),
+    Rule(
+        id="cc-arguments",
+        protocol="chat",
+        check=_broken_arguments,
+        error={"type": "BadRequestError", "code": 400},
+        source="vllm-project/vllm#43995, #47761; OpenHands/software-agent-sdk#2887 (llama.cpp, status 500)",
+        example=_example(_call(arguments='{"q": "ca'), _result()),
+    ),
+    Rule(
+        id="cc-system",
+        protocol="chat",
+        check=_late_system,
+        error={"type": "BadRequestError", "code": 400},
+        source="charmbracelet/crush#279 (templates of Qwen, Gemma and others in vLLM and llama.cpp)",
+        example=_example({"role": "system", "content": "Be brief."}),
+    ),
+    Rule(
+        id="mi-id",
+        protocol="chat",
+        family=MISTRAL,
+        check=_not_nine,
+        error={"type": "invalid_function_call", "code": "3280"},
+        shape=mistral_error_body,
+        source="nearai/ironclaw#1241; editor-code-assistant/eca#233",
+        example=_example(_call(), _result(), model="mistral-large-latest"),
+    ),
+    Rule(
+        id="mi-order",
+        protocol="chat",
+        family=MISTRAL,
+        check=_order,
+        error={"type": "invalid_request_message_order", "code": "3230"},
+        shape=mistral_error_body,
+        source="pipecat-ai/pipecat-flows#178; charmbracelet/crush#279",
+        example=_example(_call("123456789"), _result("123456789"), _ASKED, model="mistral-large-latest"),
+    ),
+    Rule(
+        id="mi-empty",
+        protocol="chat",
+        family=MISTRAL,
+        check=_empty_answer,
+        error={"type": "invalid_request_error", "code": "3240"},
+        shape=mistral_error_body,
+        source="pydantic-ai's models/mistral.py; the words from memory",
+        example=_example({"role": "assistant", "content": ""}, _ASKED, model="mistral-large-latest"),
+    ),
+    Rule(
+        id="mi-extra",
+        protocol="chat",
+        family=MISTRAL,
+        check=_extra_fields,
+        status=422,
+        error={"type": "invalid_request_error"},
+        shape=mistral_error_body,
+        source="Mistral's validation of request bodies, from memory",
+        example=_example(model="mistral-large-latest", reasoning={"effort": "high"}),
+    ),
+    Rule(
+        id="mi-effort",
+        protocol="chat",
+        family=MISTRAL,
+        check=_mistral_effort,
+        status=422,
+        error={"type": "invalid_request_error"},
+        shape=mistral_error_body,
+        source="https://docs.mistral.ai/capabilities/reasoning/adjustable; the words from memory",
+        example=_example(model="mistral-medium-latest", reasoning_effort="low"),
     ),
 )
