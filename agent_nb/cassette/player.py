@@ -196,6 +196,8 @@ def _prices(recorded: RecordedVariant) -> dict[Usage, float] | None:
     """What each attempt cost; None if the model had no known price."""
     prices = {Usage(): 0.0}
     for attempt in (attempt for turn in recorded.turns for attempt in turn.attempts):
+        if attempt.compaction:
+            continue
         if attempt.cost is None:
             return None
         counted = [usage for _, piece in attempt.pieces if (usage := getattr(piece, "usage", None))]

@@ -307,8 +307,9 @@ def _compacted(row: Json) -> Attempt:
     why, limit = row["compacted"], row.get("limit")
     if why not in get_args(WhyCompacted):
         raise ValueError(f"a conversation is not compacted because of {why!r}")
-    compaction = Compaction(why=why, limit=None if limit is None else int(limit), after=_gap(row))
-    return Attempt(compaction=compaction, cost=_cost(row))
+    return Attempt(
+        compaction=Compaction(why=why, limit=None if limit is None else int(limit), after=_gap(row))
+    )
 
 
 def _moment(row: Json) -> ToolMoment:

@@ -123,8 +123,7 @@ class Recorder:
                 self._begin_attempt("wait")
             case ConversationCompacted(why=why, limit=limit):
                 compaction = Compaction(why=why, limit=limit, after=self._gap(event.at))
-                free = self._config.price(Usage())
-                self._turns[-1][0].append(Attempt(compaction=compaction, cost=free))
+                self._turns[-1][0].append(Attempt(compaction=compaction))
                 self._begin_attempt("turn")
             case TurnFinished():
                 self._turns[-1][0].append(self._attempt(self._timed(event.at), None))

@@ -82,7 +82,7 @@ def _attempt(number: int, attempt: Attempt) -> Iterator[Json]:
                     raise AssertionError(piece)
     if compaction := attempt.compaction:
         limit = {"limit": compaction.limit} if compaction.limit else {}
-        yield {"compacted": compaction.why, **limit, "cost": attempt.cost, **_after(compaction.after)}
+        yield {"compacted": compaction.why, **limit, **_after(compaction.after)}
     if retry := attempt.retry:
         yield {"retry": retry.why, "wait": retry.wait, "cost": attempt.cost, **_after(retry.after)}
 

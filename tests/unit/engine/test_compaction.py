@@ -133,6 +133,16 @@ def test_reused_call_ids_are_not_confused():
     ]
 
 
+def test_a_call_without_a_result_does_not_take_that_of_a_later_one():
+    unanswered = asked(1, "a.css")[:2]
+    compacted = compact([*unanswered, *asked(2, "a.css"), user("Go on")], 6, TOOLBOX, empty)
+    notes = [args_of(message)["content"] for message in compacted.messages if message.tool_calls]
+    assert [note.partition(" left")[0] for note in notes] == [
+        "(content of a.css",
+        "(content of a.css, version 2,",
+    ]
+
+
 def test_what_this_request_has_written_stays_as_long_as_it_fits():
     messages = [*asked(1), *asked(2)[:3], *called("list_files", "index.html")]
     compacted = compact(messages, 4, TOOLBOX, empty)

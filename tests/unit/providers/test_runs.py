@@ -15,6 +15,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Usage
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.prices import price_of
 from tests.support.clocks import SharedClock
@@ -214,3 +215,19 @@ async def test_a_conversation_that_is_too_long_is_compacted_and_sent_again(case:
     assert refused.count("levain") >= 400
     assert "levain" not in taken
     assert Think("").signature not in taken
+
+
+async def test_a_run_is_compacted_between_its_turns(case: Case, server: WireServer):
+    calls = [
+        Call("create_file", {"path": "index.html", "content": f"{PAGE * 400}{number}"}, id=f"call_{number}")
+        for number in (1, 2)
+    ]
+    refusal = problem(400, "prompt is too long: 13000 tokens > 12000 maximum")
+    server.plan(*(reply(Think("Hm."), call) for call in calls), refusal, reply(Say("Done.")))
+    run = await Agent(case.provider(server)).run("A bakery page.")
+    assert (run.reason, run.text) == ("end_turn", "Done.")
+    sent = json.dumps(server.requests[-1].body, ensure_ascii=False)
+    assert sent.count("(content of index.html, version 1, left out; read it with read_file)") == 1
+    assert sent.count(prompt_text("go_on")) == 1
+    assert Think("").signature not in sent
+    assert run.tool_uses[0].call.arguments.count("levain") == 400

@@ -5,8 +5,10 @@ import pytest
 from agent_nb import Agent, Run, load, model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
+from agent_nb.events import ConversationCompacted
 from agent_nb.notebook.magic.cell import CellError, check, pick
 from agent_nb.notebook.magic.names import bind
+from agent_nb.prompts.left_out import has_note
 from tests.support.shells import quick_run
 from tests.support.wire import Call, Say, WireServer, problem, reply
 
@@ -260,3 +262,12 @@ async def test_picking_never_replaces_the_users_own_value(shell):
     with pytest.raises(ConfigError, match="holds something else now"):
         pick(shell.session, race, 2)
     assert shell.names["hero"] == 3
+
+
+def test_a_cell_may_compact_what_it_continues(shell):
+    shell.run(f"%%agent hero {DEMO}\nA form")
+    shell.run(f"%%agent hero {DEMO} -c --compact\nMake it blue")
+    hero = shell.names["hero"]
+    assert [event.why for event in hero.events if isinstance(event, ConversationCompacted)] == ["asked"]
+    assert any(has_note(call.arguments) for message in hero.messages for call in message.tool_calls)
+    assert not any(has_note(content) for content in hero.files.values())
