@@ -208,6 +208,7 @@ class FileDelta(BaseEvent):
 
     call_id: str
     path: str
+    """Empty until the model has written it. Then the text starts over under this path."""
     offset: int
     """In code points."""
     text: str

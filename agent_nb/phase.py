@@ -52,7 +52,7 @@ def phase_after(phase: str, event: Event) -> str:
         case TextDelta():
             return "writing"
         case FileDelta(path=path):
-            return f"writing {path}"
+            return f"writing {path or 'a file'}"
         case ToolStarted(title=title) | ToolRunning(title=title):
             return f"running {title}"
         case ApprovalRequested():

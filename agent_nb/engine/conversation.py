@@ -9,6 +9,7 @@ from typing import Any, cast, get_args
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, FileDelta, MessageAdded, TextDelta, TurnRetrying, TurnStarted
 from agent_nb.files import Content, Files, Workspace, unified_diff
+from agent_nb.files.paths import provisional_path
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.prompts import shortened_file_note
 from agent_nb.prompts.left_out import has_note
@@ -119,6 +120,8 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
 def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
     """Unfinished files that replace no finished one; else the page in the answer, if no tool could write it."""
     found = {path: text for path, text in drafts(events).items() if path not in files}
+    if unnamed := found.pop("", None):
+        found[provisional_path(unnamed, [*files, *found])] = unnamed
     could_write = any(tool.stream for tool in toolbox)
     if not found and not (files and could_write) and (page := page_in(answer)):
         return {ENTRY: page}
@@ -138,12 +141,13 @@ def unfinished_text(events: Sequence[Event]) -> str:
 
 
 def drafts(events: Sequence[Event]) -> dict[str, str]:
-    """Unfinished files of the last turn, with the text written so far."""
+    """Unfinished files of the last turn, with the text written so far. A path that is not known yet is empty."""
     # Searched from the end: a run that ended normally has a short last turn after a long one.
     last_turn = itertools.takewhile(lambda event: not _ends_drafts(event), reversed(events))
     pieces: dict[str, list[str]] = {}
     for event in reversed([event for event in last_turn if isinstance(event, FileDelta)]):
         if event.offset == 0:
+            pieces.pop("", None)
             pieces[event.path] = []
         pieces[event.path].append(event.text)
     return {path: "".join(texts) for path, texts in pieces.items()}

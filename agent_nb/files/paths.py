@@ -3,7 +3,7 @@
 import mimetypes
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from agent_nb.errors import FileError
 
@@ -72,6 +72,12 @@ def entry_of(paths: Iterable[str]) -> str | None:
     """The path of the page: `index.html`, or else the first HTML file, or None."""
     pages = [path for path in paths if path.lower().endswith((".html", ".htm"))]
     return "index.html" if "index.html" in pages else next(iter(pages), None)
+
+
+def provisional_path(text: str, taken: Container[str]) -> str:
+    """A name for text whose path is not known: the entry page if it looks like one and there is none yet."""
+    looks_like_page = text.lstrip()[:1] in ("", "<")
+    return "index.html" if looks_like_page and "index.html" not in taken else "untitled"
 
 
 def media_type(path: str, content: str | bytes | None = "") -> str:

@@ -192,13 +192,16 @@ def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
 
 
 class FileArguments:
-    """The text of the file in `{"path": ..., "content": ...}`, as `(path, offset, text)` once the path is known."""
+    """The text of the file in `{"path": ..., "content": ...}`, as `(path, offset, text)`.
+
+    A model may write the content first. The path is empty until it is known; then the text starts over under it.
+    """
 
     def __init__(self) -> None:
         self._fields = StringFields(("path", "content"))
         self._path_so_far: list[str] = []
-        self._path: str | None = None
-        """None while it is incomplete, and if it is not a safe path."""
+        self._path: str | None = ""
+        """Empty until it is known, None if it is not a safe path."""
         self._content: list[str] = []
 
     def feed(self, fragment: str) -> Sequence[Piece]:

@@ -24,7 +24,7 @@ from agent_nb.events import (
     TurnRetrying,
 )
 from agent_nb.files import apply_patch
-from agent_nb.files.paths import entry_of
+from agent_nb.files.paths import entry_of, provisional_path
 from agent_nb.messages import ToolResult
 
 Pair = tuple[str, str]
@@ -113,9 +113,11 @@ class _ScreenshotToCode:
 
     def _written(self, event: FileDelta) -> Iterator[Pair]:
         draft = self._drafts.get(event.call_id)
-        if draft is None:
-            paths = [*self._files, *(other.path for other in self._drafts.values()), event.path]
-            draft = _Draft(event.path, is_page=entry_of(paths) == event.path)
+        if draft is None or (event.path and not draft.path):
+            self._drafts.pop(event.call_id, None)
+            others = [*self._files, *(other.path for other in self._drafts.values())]
+            path = event.path or provisional_path(event.text, others)
+            draft = _Draft(event.path, is_page=entry_of([*others, path]) == path)
             self._drafts[event.call_id] = draft
         draft.take(event.offset, event.text)
         if draft.is_page and draft.has_grown:

@@ -24,6 +24,8 @@ export interface Draft {
 	points: number;
 	/** As long as it stays the same, `text` only grows. */
 	epoch: number;
+	/** Whether the model has not written its path yet, so that it has a provisional one. */
+	unnamed: boolean;
 }
 
 export interface FileState {
@@ -66,6 +68,30 @@ export function contents(file: FileState, event: FileChanged): { text: string | 
 	}
 	if (!isText(event.media_type)) return { text: null, epoch: null };
 	return { text: file.draft?.text ?? null, epoch };
+}
+
+export type FileMap = ReadonlyMap<string, FileState>;
+
+/** The path of a file that the model has not named yet: that of a page only if it hides no other. */
+export function provisionalPath(files: FileMap, call_id: string, text: string): string {
+	const begun = unnamedBy(files, call_id);
+	if (begun) return begun.path;
+	const page = files.get("index.html");
+	return /^\s*(<|$)/.test(text) && (!page || page.deleted) ? "index.html" : "untitled";
+}
+
+/** The files once a call has named the file it writes: without its draft under a provisional path. */
+export function withNamed(files: FileMap, call_id: string, path: string): FileMap {
+	const unnamed = unnamedBy(files, call_id);
+	if (!unnamed || unnamed.path === path) return files;
+	const named = new Map(files);
+	if (unnamed.versions.length) named.set(unnamed.path, { ...unnamed, draft: null });
+	else named.delete(unnamed.path);
+	return named;
+}
+
+function unnamedBy(files: FileMap, call_id: string): FileState | undefined {
+	return [...files.values()].find(({ draft }) => draft?.unnamed && draft.call_id === call_id);
 }
 
 /** The newest text of a file: its draft, or its last version. */

@@ -106,7 +106,7 @@ function describeTool(event: ToolEvent, calls: Calls): Description | null {
 		case "file_delta":
 			return {
 				key: `file ${call_id} ${event.path}`,
-				label: `the model writes ${event.path}`,
+				label: `the model writes ${event.path || "a file"}`,
 				kind: "model",
 			};
 		case "approval_requested":

@@ -14,7 +14,17 @@ import {
 	type Usage,
 	type WhyCompacted,
 } from "./events.ts";
-import { type Change, contents, type Draft, type FileState, joined, type Version } from "./filestate.ts";
+import {
+	type Change,
+	contents,
+	type Draft,
+	type FileMap,
+	type FileState,
+	joined,
+	provisionalPath,
+	type Version,
+	withNamed,
+} from "./filestate.ts";
 import { count, plural } from "./format.ts";
 import { retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
@@ -86,7 +96,7 @@ export interface VariantState {
 	made: number;
 	/** The turns that have started. */
 	turns: readonly number[];
-	files: ReadonlyMap<string, FileState>;
+	files: FileMap;
 	/** The path of the file that changed last. */
 	newest: string | null;
 	epochs: number;
@@ -294,16 +304,23 @@ function withFile(state: VariantState, file: FileState): VariantState {
 }
 
 function draftFile(before: VariantState, event: FileDelta): VariantState {
-	const { path, call_id, text, offset } = event;
+	const { call_id, text, offset } = event;
+	const unnamed = event.path === "";
+	const path = event.path || provisionalPath(before.files, call_id, text);
+	const files = unnamed ? before.files : withNamed(before.files, call_id, path);
 	const file = fileOf(before, path);
 	const old = file.draft?.call_id === call_id ? file.draft : null;
-	const grows = old !== null && offset === old.points;
-	const state = { ...before, phase: `writing ${path}`, epochs: before.epochs + (grows ? 0 : 1) };
+	// A file that keeps its provisional path begins again with the text that it has.
+	const named = old?.unnamed && !unnamed && text.startsWith(old.text);
+	const grows = old !== null && (named || offset === old.points);
+	const phase = `writing ${event.path || "a file"}`;
+	const state = { ...before, files, phase, epochs: before.epochs + (grows ? 0 : 1) };
 	const draft: Draft = {
 		call_id,
-		text: (grows ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
+		text: (grows && !named ? old.text : sliceToPoint(old?.text ?? "", offset)) + text,
 		points: offset + countPoints(text),
 		epoch: grows ? old.epoch : state.epochs,
+		unnamed,
 	};
 	const next = withFile(state, { ...file, draft });
 	return withTool(next, call_id, (row) => ({ ...row, path, written: draft.text.length, args_text: "" }));

@@ -174,6 +174,30 @@ describe("files", () => {
 		expect(state.files.get("a.html")!.draft).toMatchObject({ text: "xy", epoch: 2 });
 	});
 
+	test("a file has a provisional path until the model has written its own", () => {
+		const parts = [piece("", 0, "<h1>"), piece("", 4, "Hi")];
+		const state = play(script(started, turn, tool(), ...parts));
+		expect(state.phase).toBe("writing a file");
+		expect(state.files.get("index.html")!.draft).toMatchObject({ text: "<h1>Hi", epoch: 1 });
+		const same = play(script(piece("index.html", 0, "<h1>Hi")), state);
+		expect(same.files.get("index.html")!.draft).toMatchObject({ text: "<h1>Hi", epoch: 1, unnamed: false });
+		const other = play(script(piece("a.html", 0, "<h1>Hi")), state);
+		expect([...other.files.keys()]).toEqual(["a.html"]);
+		expect(toolRow(other).path).toBe("a.html");
+	});
+
+	test.each(["body{", "<p>"])("a provisional path hides no page that exists: %s", (content) => {
+		const made = play(script(started, turn, tool(), piece("index.html", 0, "ab"), changed("index.html", 1)));
+		const state = play(script(tool("c2"), piece("", 0, content, "c2"), piece("", 5, "!", "c2")), made);
+		expect(textOf(state.files.get("index.html")!)).toBe("ab");
+		expect([...state.files.keys()]).toEqual(["index.html", "untitled"]);
+	});
+
+	test("a call that writes several files keeps all of them", () => {
+		const state = play(script(started, turn, tool(), piece("a.html", 0, "a"), piece("b.html", 0, "b")));
+		expect([...state.files.keys()]).toEqual(["a.html", "b.html"]);
+	});
+
 	test("offsets count code points, not units", () => {
 		const state = play(
 			script(started, tool(), piece("a.html", 0, "🥖é"), piece("a.html", 2, "!"), piece("a.html", 1, "?")),

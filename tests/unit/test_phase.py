@@ -25,6 +25,7 @@ BASE = {"run_id": "r", "seq": 1, "at": 0.0}
         (ThinkingDelta(**BASE, text="x"), "thinking"),
         (TextDelta(**BASE, text="x"), "writing"),
         (FileDelta(**BASE, call_id="c", path="index.html", offset=0, text="<"), "writing index.html"),
+        (FileDelta(**BASE, call_id="c", path="", offset=0, text="<"), "writing a file"),
         (TurnRetrying(**BASE, attempt=1, wait=2.6, why="cut"), "retrying in 3 s"),
         (ToolFinished(**BASE, call_id="c", ok=True, summary=""), "before"),
         (

@@ -126,14 +126,21 @@ async def test_stop_in_a_stream_leaves_a_finished_run(turn):
     assert not asyncio.all_tasks() - {asyncio.current_task()}
 
 
-async def test_stop_keeps_the_page_as_far_as_it_was_written():
-    provider = ScriptedProvider(
-        [[call("create_file", '{"path": "index.html", "content": "<h1>Bre'), stall()]]
-    )
-    handle = Agent(provider).start("go")
+@pytest.mark.parametrize(
+    ("arguments", "files"),
+    [
+        ('{"path": "a.html", "content": "<h1>Bre', {"a.html": "<h1>Bre"}),
+        ('{"content": "<h1>Bre', {"index.html": "<h1>Bre"}),
+        ('{"content": "<h1>Bread</h1>", "path": "a.html"', {"a.html": "<h1>Bread</h1>"}),
+        ('{"content": "body{', {"untitled": "body{"}),
+    ],
+    ids=["path first", "no path yet", "path last", "no page"],
+)
+async def test_stop_keeps_a_file_as_far_as_it_was_written(arguments, files):
+    handle = Agent(ScriptedProvider([[call("create_file", arguments, fragment=4), stall()]])).start("go")
     await asyncio.sleep(0.01)
     handle.stop()
-    assert (await handle).html == "<h1>Bre"
+    assert dict((await handle).files) == files
 
 
 @pytest.mark.parametrize("reason", ["stopped", "interrupted", "max_seconds"])

@@ -159,9 +159,11 @@ def test_bad_escape_stops_the_reading() -> None:
         assert fields.feed("nothing any more") == []
 
 
-def test_content_waits_for_its_path() -> None:
+def test_content_before_its_path_streams_without_one() -> None:
     stream = FileArguments()
-    assert stream.feed('{"content": "abc", "path": "./a') == []
+    assert stream.feed('{"content": "a') == [("", 0, "a")]
+    assert stream.feed("b") == [("", 1, "b")]
+    assert stream.feed('c", "path": "./a') == [("", 2, "c")]
     assert stream.feed(".html") == []
     assert stream.feed('"') == [("a.html", 0, "abc")]
 

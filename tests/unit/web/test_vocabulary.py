@@ -75,6 +75,20 @@ async def test_only_the_page_is_sent_as_one():
     assert codes[-1] == "<p>"
 
 
+async def test_a_page_is_sent_before_its_path_is_known():
+    page = {"content": "<p>one two three", "path": "index.html"}
+    codes = await pages([[call("create_file", page, fragment=3)], [text("ok")]])
+    assert len(codes) > 2
+    assert all(page["content"].startswith(code) for code in codes)
+    assert codes[-1] == page["content"]
+
+
+async def test_what_turns_out_to_be_another_file_is_taken_back():
+    other = {"content": "<b>about", "path": "about.html"}
+    turns = [[write("a.html", "<p>one")], [call("create_file", other, fragment=3)], [text("ok")]]
+    assert (await pages(turns))[-1] == "<p>one"
+
+
 async def test_a_page_half_written_is_taken_back():
     turns = [
         [

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agent_nb import Agent
 from agent_nb._base.secrets import MASK
 from agent_nb.demo import DemoProvider
+from agent_nb.events import FileDelta
 from agent_nb.files.diffs import apply_patch
 from agent_nb.notebook.live.encoder import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
@@ -65,6 +66,25 @@ async def test_the_page_is_sent_about_once(fragment):
 
 async def test_the_files_arrive_whole(run):
     assert rebuild(Encoder().encode(run.events)) == dict(run.files)
+
+
+async def test_a_file_whose_path_comes_last_arrives_whole():
+    turns = [[call("create_file", {"content": PAGE, "path": "index.html"}, fragment=20)], [text("Done.")]]
+    with ScriptedProvider(turns) as provider:
+        run = await Agent(provider).run("go")
+    wire = Encoder().encode(run.events)
+    assert not [event for event in wire if event["type"] == "tool_args_delta" and "<" in event["text"]]
+    assert rebuild(wire) == dict(run.files) == {"index.html": PAGE}
+
+
+async def test_a_file_that_has_no_path_when_the_run_is_stopped_arrives_whole():
+    page = call("create_file", '{"content": "<h1>Bre', fragment=4)
+    handle = Agent(ScriptedProvider([[page, stall()]])).start("go")
+    async for event in handle:
+        if isinstance(event, FileDelta):
+            handle.stop()
+    assert rebuild(Encoder().encode(handle.events)) == dict(handle.files)
+    assert list(handle.files) == ["index.html"]
 
 
 @given(st.lists(st.integers(1, 400), max_size=12))
