@@ -75,6 +75,9 @@ events: env ## write js/src/events.ts from the Python classes
 reference: env ## write docs/reference.md from the code
 	$(PY) -m docs.scripts.reference
 
+try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon
+	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.try_model "$(MODEL)"
+
 screenshot: env build chromium ## take the README's screenshot from a real run
 	$(PY) -m docs.scripts.screenshot
 
@@ -105,4 +108,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events screenshot reference fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events screenshot reference try fuzz bench check format clean
