@@ -16,7 +16,9 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
 from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import arguments_object, base64_of, source_text
+from agent_nb.providers.preserved import Prefix, began_without_thinking, is_thinking, without_thinking
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     import httpx2
 
 VENDOR = "anthropic"
+PREFIX = "anthropic_prefix"
+"""Where a message keeps the digest of the request that it answers."""
+CALL_ID = r"[a-zA-Z0-9_-]+"
 MAX_TOKENS = 32_000
 """The API requires a limit; this is the default for models without one in the table."""
 IMAGE_LIMITS = (2000, 3_700_000)
@@ -51,6 +56,8 @@ _STATUS_OF = {
 }
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
 """Thinking tokens for models without adaptive thinking."""
+_BEGINNING = "(The conversation begins.)"
+"""Stands before a conversation that begins with an answer, because the first message must be the user's."""
 
 
 class AnthropicProvider(StreamingProvider):
@@ -83,59 +90,68 @@ class AnthropicProvider(StreamingProvider):
     def open(self, client: Any, body: Json) -> Any:
         return client.create(**body)
 
-    def decoder(self) -> Decoder:
-        return _Decoder(self.settings)
+    def decoder(self, body: Json) -> Decoder:
+        return _Decoder(self.settings, body)
 
     def error(self, exc: Exception) -> ProviderError:
         return sdk_error(self.settings, exc)
 
 
 def _body(settings: Settings, request: Request) -> Json:
-    max_tokens = settings.max_tokens or settings.family.max_output or MAX_TOKENS
+    family = settings.family
+    max_tokens = settings.max_tokens or family.max_output or MAX_TOKENS
+    tools = _tools(request.tools)
+    prefix = Prefix(request.system, tools) if family.bound_thinking else None
+    messages = _messages(request.messages, prefix)
     body: Json = {
         "model": settings.model,
         "max_tokens": max_tokens,
         "stream": True,
-        "messages": _messages(request.messages),
+        "messages": messages,
         "cache_control": {"type": "ephemeral"},
-        **_thinking(settings, max_tokens),
+        **_thinking(settings, max_tokens, messages),
     }
     if request.system:
         cached = {"cache_control": {"type": "ephemeral"}}
         body["system"] = [{"type": "text", "text": request.system, **cached}]
-    if request.tools:
-        body["tools"] = _tools(request.tools)
+    if tools:
+        body["tools"] = tools
     if settings.options:
         body["extra_body"] = dict(settings.options)
     return body
 
 
-def _thinking(settings: Settings, max_tokens: int) -> Json:
+def _thinking(settings: Settings, max_tokens: int, messages: Sequence[Json]) -> Json:
     """The thinking and effort parameters, in the form that the model takes."""
     family, effort = settings.family, settings.effort
-    if effort == "none":
-        return {"thinking": {"type": "disabled"}}
+    if effort == "none" and family.thinking_off:
+        return {"thinking": {"type": family.thinking_off}}
     match family.thinking:
         case "adaptive":
             config = {"output_config": {"effort": family.effort(effort)}} if effort else {}
             return {"thinking": {"type": "adaptive", "display": "summarized"}, **config}
         case "budget":
             budget = min(_BUDGETS[effort or "medium"], max_tokens - 1024)
-            return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= 1024 else {}
+            if budget < 1024 or began_without_thinking(messages):
+                return {}
+            return {"thinking": {"type": "enabled", "budget_tokens": budget}}
         case _:
             return {}
 
 
-def _messages(messages: Sequence[Message]) -> list[Json]:
+def _messages(messages: Sequence[Message], prefix: Prefix | None) -> list[Json]:
     sent: list[Json] = []
     after_tools = False
-    for message in messages:
+    for message in fit_calls(messages, CALL_ID):
         if message.role == "assistant":
-            role, content = "assistant", _assistant(message)
+            digest = prefix.digest_after(sent) if prefix else None
+            role, content = "assistant", _assistant(message, digest)
         else:
             role, content = "user", [block for part in message.parts for block in _user_blocks(part)]
         if not content:
             continue
+        if not sent and role == "assistant":
+            sent.append({"role": "user", "content": [{"type": "text", "text": _BEGINNING}]})
         if message.role == "tool" and after_tools:
             sent[-1]["content"] += content
         else:
@@ -144,9 +160,23 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
     return sent
 
 
-def _assistant(message: Message) -> list[Json]:
-    if VENDOR in message.vendor:
-        return list(message.vendor[VENDOR])
+def _assistant(message: Message, digest: str | None) -> list[Json]:
+    """The blocks of an earlier answer; `digest` is that of what is sent before it, if its thinking is bound to that."""
+    if VENDOR not in message.vendor:
+        return _rebuilt(message)
+    ids = iter([call.id for call in message.tool_calls])
+    blocks: list[Json] = [
+        {**block, "id": next(ids, block["id"])} if block["type"] == "tool_use" else block
+        for block in message.vendor[VENDOR]
+    ]
+    is_bound_elsewhere = digest is not None and digest != message.vendor.get(PREFIX)
+    if is_bound_elsewhere or (blocks and is_thinking(blocks[-1])):  # a message may not end in thinking
+        return without_thinking(blocks)
+    return blocks
+
+
+def _rebuilt(message: Message) -> list[Json]:
+    """The blocks of an answer from another vendor."""
     blocks: list[Json] = []
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
@@ -199,8 +229,9 @@ def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
 class _Decoder:
     """Decodes the events of one answer."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, body: Json) -> None:
         self._settings = settings
+        self._body = body
         self._turn = Assembler()
         self._blocks: dict[int, Json] = {}
         self._calls: set[int] = set()
@@ -277,12 +308,15 @@ class _Decoder:
         stop = _STOPS.get(self._stop) or ("tool_use" if self._turn.has_calls else "end_turn")
         blocks = [self._complete(index) for index in sorted(self._blocks)]
         echo = [block for block in blocks if block.get("type") != "text" or block["text"].strip()]
+        vendor: Json = {VENDOR: echo}
+        if self._settings.family.bound_thinking and any(map(is_thinking, echo)):
+            vendor[PREFIX] = Prefix.of(self._body)
         return (
             self._turn.turn(
                 stop=stop,
                 usage=_usage(self._counts),
                 model=self._model,
-                vendor={VENDOR: echo},
+                vendor=vendor,
                 detail=self._detail,
             ),
         )

@@ -65,7 +65,7 @@ class ChatProvider(StreamingProvider):
     def open(self, client: Any, body: Json) -> Any:
         return client.create(**body)
 
-    def decoder(self) -> Decoder:
+    def decoder(self, body: Json) -> Decoder:
         return ChatDecoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:

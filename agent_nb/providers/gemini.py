@@ -53,7 +53,7 @@ class GeminiProvider(StreamingProvider):
     def open(self, client: Any, body: Json) -> Any:
         return client[1].create(**body)
 
-    def decoder(self) -> Decoder:
+    def decoder(self, body: Json) -> Decoder:
         return _Decoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:

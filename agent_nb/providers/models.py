@@ -23,6 +23,10 @@ class Family:
     """Whether it can be asked to show its thoughts (Gemini)."""
     signed_calls: bool = False
     """Whether it refuses a tool call that comes back without its signature (Gemini)."""
+    thinking_off: Literal["disabled", "between_tools", ""] = ""
+    """The type of `thinking` for the effort `none` (Anthropic); empty if thinking cannot be turned off."""
+    bound_thinking: bool = False
+    """Whether it takes back thinking only after the same system text, tools and messages (Anthropic)."""
     encrypted_reasoning: bool = False
     """Whether to ask for reasoning that can be sent back without being stored (OpenAI's `include`)."""
     echoes_reasoning: bool = True
@@ -88,13 +92,32 @@ OPENAI_MODELS = (
 """OpenAI has no default limit of output tokens below what a model can write, so none is asked for."""
 
 _CLAUDE = r"claude-(?:[a-z]+-)?"
-_ADAPTIVE = Family(thinking="adaptive", efforts=("low", "medium", "high", "xhigh", "max"))
+_ADAPTIVE = Family(thinking="adaptive", efforts=("low", "medium", "high", "xhigh", "max"), max_output=128_000)
+_BOUND = replace(_ADAPTIVE, bound_thinking=True)
+_BUDGET = Family(thinking="budget", thinking_off="disabled", efforts=(), max_output=64_000)
 ANTHROPIC_MODELS = (
-    replace(_ADAPTIVE, pattern=rf"{_CLAUDE}4[-.]([6-9]|\d\d)(?!\d)"),
-    Family(pattern=rf"{_CLAUDE}(4|3[-.][7-9])(?!\d)", thinking="budget", efforts=()),
-    Family(pattern=rf"{_CLAUDE}[0-3](?!\d)", efforts=()),
-    _ADAPTIVE,
+    replace(_BOUND, pattern=r"claude-sonnet-5[-.]5(?!\d)", thinking_off="between_tools"),
+    replace(_BOUND, pattern=r"claude-haiku-5[-.]5(?!\d)", thinking_off="disabled"),
+    replace(_BOUND, pattern=rf"{_CLAUDE}(5[-.]\d|[6-9]|\d\d)(?!\d)"),
+    replace(_ADAPTIVE, pattern=r"claude-(fable|mythos)-5(?!\d)"),
+    replace(_ADAPTIVE, pattern=rf"{_CLAUDE}(5|4[-.]([7-9]|\d\d))(?!\d)", thinking_off="disabled"),
+    replace(
+        _ADAPTIVE,
+        pattern=rf"{_CLAUDE}4[-.]6(?!\d)",
+        thinking_off="disabled",
+        efforts=("low", "medium", "high", "max"),
+    ),
+    replace(_BUDGET, pattern=rf"{_CLAUDE}(4[-.]5|3[-.][7-9])(?!\d)"),
+    replace(_BUDGET, pattern=r"claude-(opus-4|4-opus)(?!\d)", max_output=32_000),
+    replace(_BUDGET, pattern=rf"{_CLAUDE}4(?!\d)"),
+    Family(pattern=rf"{_CLAUDE}3[-.]5(?!\d)", efforts=(), max_output=8192),
+    Family(pattern=rf"{_CLAUDE}[0-3](?!\d)", efforts=(), max_output=4096),
+    Family(efforts=()),
 )
+"""From https://platform.claude.com/docs/en/about-claude/models/overview and the pages on thinking and effort.
+
+Models newer than those listed get what the newest accept.
+"""
 
 _GEMINI_LEVELS = ("low", "medium", "high")
 GEMINI_MODELS = (

@@ -62,7 +62,7 @@ class OpenAIProvider(StreamingProvider):
     def open(self, client: Any, body: Json) -> Any:
         return client.create(**body)
 
-    def decoder(self) -> Decoder:
+    def decoder(self, body: Json) -> Decoder:
         return _Decoder(self.settings)
 
     def error(self, exc: Exception) -> ProviderError:

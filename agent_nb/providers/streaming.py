@@ -139,8 +139,8 @@ class StreamingProvider(VendorProvider):
         """The SDK's streaming response; it has the HTTP response as `http_response`."""
 
     @abc.abstractmethod
-    def decoder(self) -> Decoder:
-        """A fresh decoder for one stream."""
+    def decoder(self, body: Json) -> Decoder:
+        """A fresh decoder for one stream, the answer to `body`."""
 
     @abc.abstractmethod
     def error(self, exc: Exception) -> ProviderError:
@@ -149,7 +149,7 @@ class StreamingProvider(VendorProvider):
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         body = await self.prepared_body(request)
         client = await self.client()
-        reading = _Reading(self.decoder(), self.settings)
+        reading = _Reading(self.decoder(body), self.settings)
         failed: ProviderError | None = None
         try:
             async with contextlib.AsyncExitStack() as stack:

@@ -48,7 +48,7 @@ async def test_thinking_is_asked_for_and_the_prompt_cached(server: WireServer):
     assert body["cache_control"] == {"type": "ephemeral"}
     assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
     assert body["tools"][0]["eager_input_streaming"] is True
-    assert body["max_tokens"] == 32_000
+    assert body["max_tokens"] == 128_000
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ async def test_thinking_is_asked_for_and_the_prompt_cached(server: WireServer):
         ("claude-opus-5-5", "adaptive"),
         ("claude-sonnet-5", "adaptive"),
         ("claude-opus-4-6", "adaptive"),
-        ("some-gateway-name", "adaptive"),
+        ("some-gateway-name", None),
         ("claude-sonnet-4-5-20250929", "enabled"),
         ("claude-opus-4-20250514", "enabled"),
         ("claude-3-7-sonnet-latest", "enabled"),

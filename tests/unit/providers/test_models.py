@@ -37,7 +37,7 @@ def test_other_efforts_become_the_nearest_and_the_higher_of_two(accepted: tuple[
         ("claude-opus-4-6", "adaptive"),
         ("claude-sonnet-4.7", "adaptive"),
         ("claude-opus-40", "adaptive"),
-        ("gateway-4-5", "adaptive"),
+        ("gateway-4-5", ""),
         ("claude-opus-4-5-20251101", "budget"),
         ("claude-opus-4-20250514", "budget"),
         ("claude-4-sonnet", "budget"),
