@@ -49,7 +49,7 @@ class Retries:
             raise ProviderError(
                 f"{error} It asks to wait {asked:.0f} s, and this run can wait {max(left, 0):.0f} s more."
             ) from None
-        if left <= 0:
+        if round(left, 3) <= 0:  # a rest below the precision of waits would be waited for without end
             raise ProviderError(f"{error} This run has waited {self._waited:.0f} s for it.") from None
         self._refusals += 1
         wait = (
