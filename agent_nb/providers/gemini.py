@@ -17,6 +17,8 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
 from agent_nb.providers.http import HEADER_SECONDS
+from agent_nb.providers.optional import OptionalParameter
+from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import arguments_object, base64_of, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import httpx2
 
 VENDOR = "gemini"
+CALL_ID = r"(?s).+"
 IMAGE_LIMITS = (3072, 7_000_000)
 
 _STOPS: dict[str, Stop] = {"incomplete": "max_tokens", "requires_continuation": "go_on"}
@@ -42,6 +45,17 @@ _STATUS_OF = {
 
 
 class GeminiProvider(StreamingProvider):
+    optional = (
+        OptionalParameter(
+            name="thinking_level", path="generation_config.thinking_level", refused=r"thinking[ _]level"
+        ),
+        OptionalParameter(
+            name="thinking_summaries",
+            path="generation_config.thinking_summaries",
+            refused=r"thinking_summaries|thinking is not (enabled|supported)",
+        ),
+    )
+
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http)
         # Keep a reference to the client: it closes its connections when it is collected.
@@ -112,7 +126,7 @@ def _without_unfinished(messages: Sequence[Message]) -> tuple[Sequence[Message],
 
 def _messages(messages: Sequence[Message]) -> list[Json]:
     steps: list[Json] = []
-    for message in messages:
+    for message in fit_calls(messages, CALL_ID, unique=False):
         if message.role == "assistant":
             steps += _assistant(message)
             continue

@@ -18,9 +18,10 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Request, UsagePiece
-from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
+from agent_nb.providers.gemini import CALL_ID, IMAGE_LIMITS, make_client
 from agent_nb.providers.http import responses_opened
-from agent_nb.providers.optional import explained
+from agent_nb.providers.optional import OptionalParameter, explained
+from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import arguments_object, source_text
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import VendorProvider
@@ -52,6 +53,22 @@ _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
 class GeminiGenerateProvider(VendorProvider):
+    optional = (
+        OptionalParameter(
+            name="thinking_level", path="config.thinking_config.thinking_level", refused=r"thinking[ _]level"
+        ),
+        OptionalParameter(
+            name="thinking_budget",
+            path="config.thinking_config.thinking_budget",
+            refused=r"thinking[ _]budget|budget \d+ is invalid",
+        ),
+        OptionalParameter(
+            name="thinking_config",
+            path="config.thinking_config",
+            refused=r"thinking_?config|thinking is not (enabled|supported)",
+        ),
+    )
+
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
         return client, client.aio.models
@@ -129,7 +146,7 @@ def _effort(settings: Settings) -> Json:
 
 def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
     contents: list[Json] = []
-    for message in messages:
+    for message in fit_calls(messages, CALL_ID, unique=False):
         if message.role == "assistant":
             role, parts = "model", _assistant(message, signed_calls)
         else:

@@ -227,6 +227,16 @@ async def test_the_turn_of_another_vendor_goes_on(server: WireServer, case: Case
     await turn_of(case.provider(server), ask(*FOREIGN))
 
 
+@pytest.mark.parametrize("case", [INTERACTIONS, GENERATE], ids=str)
+async def test_calls_and_results_without_a_counterpart_are_paired(server: WireServer, case: Case):
+    server.plan(reply(Call("search", "{}", id="a"), Call("search", "{}", id="b")), reply(Say("Done.")))
+    provider = case.provider(server)
+    turn = await turn_of(provider)
+    first = Message(role="tool", parts=(ToolResult(call_id="a", name="search", text="3 hits"),))
+    lost = Message(role="tool", parts=(ToolResult(call_id="lost", name="search", text="3 hits"),))
+    await turn_of(provider, ask(user("Hello?"), lost, turn.message, first, user("And now?")))
+
+
 async def test_only_the_first_call_of_another_vendor_is_marked_as_unsigned(server: WireServer):
     server.plan(reply(Say("Done.")))
     await turn_of(GENERATE.provider(server), ask(*FOREIGN))

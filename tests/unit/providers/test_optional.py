@@ -76,6 +76,30 @@ REFUSALS = [
         "include",
         problem(400, "Encrypted content is not supported with this model.", param="include"),
     ),
+    (
+        "gemini",
+        "thinking_level",
+        "thinking_level",
+        problem(400, "'high' is not a supported thinking level for this model. Allowed values are: low."),
+    ),
+    (
+        "gemini",
+        "thinking_summaries",
+        "thinking_summaries",
+        problem(400, "Unknown parameter 'generation_config.thinking_summaries'."),
+    ),
+    (
+        "gemini_generate",
+        "thinking_level",
+        "thinking_level",
+        problem(400, "Thinking level HIGH is not supported for this model."),
+    ),
+    (
+        "gemini_generate",
+        "thinking_config",
+        "thinkingConfig",
+        problem(400, "Thinking is not enabled for this model."),
+    ),
 ]
 """Protocol, the parameter's name, its key in the body, and the vendor's refusal."""
 
