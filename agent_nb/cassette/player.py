@@ -290,7 +290,7 @@ class ReplayedTools(ToolRunner):
         """Runs a repeatable tool again, once."""
         if event_id not in self._ended:
             try:
-                tool, args = self.toolbox.prepare(call)
+                tool, args = self.prepare(event_id, call)
                 output = await self.toolbox.run(tool, args, replace(self.context, call_id=event_id))
                 self._ended[event_id] = output, None
             except ToolError as error:

@@ -25,7 +25,7 @@ from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of
+from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of, was_cut
 from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
 from agent_nb.events import (
     ConversationCompacted,
@@ -99,7 +99,7 @@ class RunHandle(Handle):
 
     async def _converse(self) -> Reason:
         """Runs turns until the model is done; returns the reason for the end."""
-        last = self._config.limits.steps
+        last, cut = self._config.limits.steps, False
         for number in range(1, last + 1):
             if summing_up := number == last > 1:
                 self._add(user(prompt_text("sum_up")))
@@ -107,8 +107,11 @@ class RunHandle(Handle):
             self._add(turn.message)
             if turn.stop == "refusal":
                 raise EndRun("refusal", turn.detail or "The model declined to answer.")
+            cut_before, cut = cut, was_cut(turn, self._config.toolbox)
+            if cut_before and cut:
+                return "max_tokens"
             if turn.message.tool_calls and number < last:
-                self._add(await self._results(turn.message.tool_calls))
+                self._add(await self._results(turn.message.tool_calls, cut))
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up else turn.stop
         return "max_steps"
@@ -193,9 +196,10 @@ class RunHandle(Handle):
         self._context.replace(shorter)
         self._emit(ConversationCompacted, **shorter.fields)
 
-    async def _results(self, calls: tuple[ToolCall, ...]) -> Message:
+    async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
         """Runs the calls of a turn; returns their results as one message, in call order."""
         named = list(zip(self._open_calls, calls, strict=True))
+        self._runner.cut = named[-1][0] if cut else None
         self._open_calls = dict(named)
         results = await self._runner.run(named)
         self._open_calls.clear()

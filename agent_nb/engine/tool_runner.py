@@ -22,7 +22,8 @@ from agent_nb.events import (
 )
 from agent_nb.images.charge import Charge
 from agent_nb.messages import ToolCall, ToolResult
-from agent_nb.providers.base import Clock
+from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
+from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
 Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], bool | Awaitable[bool]]
@@ -71,6 +72,8 @@ class ToolRunner:
     open_charge: Callable[[], Charge] = Charge
     settle: Callable[[str, Charge], None] = lambda call_id, charge: None
     """Called with the charge of each call when it has ended."""
+    cut: str | None = None
+    """The call that the model's output limit cut off, by its id in events."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
     _hosts: set[str] = field(default_factory=set)
     """Hosts that the user has allowed for the rest of the run."""
@@ -99,6 +102,12 @@ class ToolRunner:
         """The result with the versions that the files of the call have now."""
         files, paths = self.context.files.files, self.toolbox.files_of(call) if result.ok else ()
         return replace(result, versions={path: files.version(path) for path in paths if path in files})
+
+    def prepare(self, event_id: str, call: ToolCall) -> tuple[Tool, Json]:
+        """The tool and its arguments; raises `ToolError` if the call is invalid or was cut off."""
+        if event_id == self.cut:
+            raise ToolError(CUT_CALL, code="INVALID_JSON", hint=CUT_CALL_HINT)
+        return self.toolbox.prepare(call)
 
     def _paths(self, call: ToolCall) -> tuple[str, ...]:
         try:
@@ -136,7 +145,7 @@ class ToolRunner:
         return result
 
     async def _run_approved(self, event_id: str, call: ToolCall) -> ToolOutput:
-        tool, args = self.toolbox.prepare(call)
+        tool, args = self.prepare(event_id, call)
         title = title_of(tool, args)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         note = await self._check_approval(tool, replace(call, id=event_id), args)
@@ -242,6 +251,18 @@ class ToolRunner:
             code=error.code if error else None,
             hint=error.hint if error else "",
         )
+
+
+def was_cut(turn: Turn, toolbox: Toolbox) -> bool:
+    """Whether the model's output limit cut off a call, with which the turn ends."""
+    last = turn.message.parts[-1] if turn.message.parts else None
+    if turn.stop != "max_tokens" or not isinstance(last, ToolCall):
+        return False
+    try:
+        toolbox.prepare(last)
+    except ToolError as error:
+        return error.code in ("INVALID_JSON", "SCHEMA")
+    return False
 
 
 def title_of(tool: Tool, args: Json) -> str:

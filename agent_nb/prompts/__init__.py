@@ -11,6 +11,12 @@ from agent_nb.errors import ConfigError
 
 STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
 FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
+CUT_CALL = (
+    "The call was cut off at the model's output limit, so its arguments are incomplete. It was not run."
+)
+CUT_CALL_HINT = (
+    "Send less at once: create a long file with its first part only, then add the other parts with edits."
+)
 _FOLDER = Path(__file__).parent
 _NUMBERS = "In tool calls, the images of this request are"
 _OPENINGS = (

@@ -9,7 +9,7 @@ from agent_nb.engine.tool_runner import Answer
 from agent_nb.errors import CassetteError, ProviderError
 from agent_nb.events import ApprovalResolved, ToolFinished, TurnRetrying, TurnStarted, UsageUpdated
 from agent_nb.providers.base import RealClock
-from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think, usage, wait
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, stop, text, think, usage, wait
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play
 from tests.support.scripts import PAGE, of, write
@@ -163,6 +163,11 @@ async def test_a_replay_of_a_cut_run_records_the_same(tape, tmp_path):
     copy = tmp_path / "copy.jsonl"
     await Agent(replay(tape)).recording(copy).run(PROMPT)
     assert copy.read_text() == tape.read_text()
+
+
+async def test_calls_cut_at_the_token_limit_play_again(tape):
+    cut = [call("create_file", '{"path": "index.html", "content": "<h1>Bre'), stop("max_tokens")]
+    await assert_plays_again(tape, begin(tape, cut, [write("a.html")], cut, cut), "max_tokens")
 
 
 @pytest.mark.parametrize("reason", ["stopped", "interrupted", "failed"])

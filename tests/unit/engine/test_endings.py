@@ -95,6 +95,41 @@ async def test_a_turn_cut_at_the_token_limit_says_so():
     assert run.reason == "max_tokens"
 
 
+CUT_CALLS = ['{"path": "index.html", "content": "<h1>Bre', '{"path": "index.html"', "{}"]
+
+
+@pytest.mark.parametrize("arguments", CUT_CALLS, ids=["in a text", "after a value", "at once"])
+async def test_a_call_cut_at_the_token_limit_is_told_so(arguments):
+    cut = [call("list_files"), call("create_file", arguments), stop("max_tokens")]
+    run = await run_script(cut, [write()], cut, [write()], [text("Done.")])
+    assert (run.reason, run.html) == ("end_turn", PAGE)
+    listed, result = run.tool_uses[0].result, run.tool_uses[1].result
+    assert (listed.ok, result.code) == (True, "INVALID_JSON")
+    assert "cut off at the model's output limit" in result.text
+    assert "escaped" not in result.text
+
+
+async def test_two_calls_cut_in_a_row_end_the_run_and_keep_the_text():
+    cut = [call("create_file", CUT_CALLS[0]), stop("max_tokens")]
+    run = await run_script(cut, cut)
+    assert (run.reason, run.html) == ("max_tokens", "<h1>Bre")
+    assert [use.result.code for use in run.tool_uses] == ["INVALID_JSON", "STOPPED"]
+
+
+async def test_a_whole_call_before_the_token_limit_is_run():
+    turn = [write(), stop("max_tokens")]
+    run = await run_script(turn, turn, turn, [text("Done.")])
+    assert (run.reason, run.html) == ("end_turn", PAGE)
+    assert all(use.ok for use in run.tool_uses)
+
+
+@pytest.mark.parametrize("ending", [[], [text("So"), stop("max_tokens")]], ids=["whole", "cut later"])
+async def test_invalid_arguments_that_were_not_cut_are_told_so(ending):
+    run = await run_script(*[[call("create_file", CUT_CALLS[0]), *ending]] * 3, [text("Done.")])
+    assert run.reason == "end_turn"
+    assert "not valid JSON" in run.tool_uses[0].result.text
+
+
 async def test_seconds_end_a_run_that_stalls():
     from agent_nb.providers.base import RealClock
 
