@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_nb._base.wire import Json
 from agent_nb.engine.compaction import Compacted, compact
@@ -12,6 +12,7 @@ from agent_nb.engine.opening import Opening
 from agent_nb.errors import ProviderError
 from agent_nb.events import WhyCompacted
 from agent_nb.messages import Message, Usage
+from agent_nb.providers.optional import VENDOR_DATA
 
 LARGEST_ANSWER = 128_000
 """The most tokens that are kept free for an answer; in a small window it is a third."""
@@ -37,7 +38,7 @@ class Shorter:
 
 
 class Context:
-    """The messages of a run. They only ever grow, except when they are compacted."""
+    """The messages of a run. They only ever grow, except when they are compacted or lose what a vendor refuses."""
 
     def __init__(self, config: RunConfig, opening: Opening) -> None:
         self._config = config
@@ -46,9 +47,18 @@ class Context:
         """The place of this run's question."""
         self.replaced: list[tuple[Message, ...]] = []
         """What was sent before it was compacted, oldest first."""
+        self.without: frozenset[str] = frozenset()
+        """Optional parameters that the vendor has refused."""
         self._has_sent = False
         self._density = opening.density
         self._fixed = estimate_tokens((), config.system, config.toolbox.specs)
+
+    def leave_out(self, part: str) -> None:
+        """Leaves out what the vendor has refused: a parameter, or the data of its own on earlier messages."""
+        if part == VENDOR_DATA:
+            self.messages[:] = [replace(message, vendor={}) for message in self.messages]
+        else:
+            self.without |= {part}
 
     def counted(self, usage: Usage) -> None:
         """Takes the vendor's count of the tokens that the messages have."""

@@ -88,8 +88,6 @@ class RunHandle(Handle):
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}
         """Calls without a result, by the call id used in events."""
-        self._without: frozenset[str] = frozenset()
-        """Optional parts of the requests that the vendor has refused."""
         self._retries = config.retries()
         self._stop_reason: Reason | None = None
         self._loop = asyncio.get_running_loop()
@@ -128,7 +126,7 @@ class RunHandle(Handle):
             request = self._request(summing_up)
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
-                turn = await self._stream(replace(request, without=self._without))
+                turn = await self._stream(request)
                 break
             except MustCompact as found:
                 if shorter := self._context.shortened(found.why, found.limit):
@@ -137,7 +135,7 @@ class RunHandle(Handle):
                 shorter = self._context.after_refusal(error, again=refused)
                 wait = 0.0 if shorter else self._retries.wait_after(error, self._budget.seconds_left)
                 if isinstance(error, RequestRefusedError):
-                    self._without |= {error.without}
+                    self._context.leave_out(error.without)
                 self._call_counts = dict(known)
                 self._open_calls.clear()
                 self._journal.tick()
@@ -353,6 +351,7 @@ class RunHandle(Handle):
             variant=self.variant,
             clock=self._clock,
             facts=replace(self._facts, summing_up=summing_up),
+            without=self._context.without,
         )
 
     @functools.cached_property

@@ -76,7 +76,7 @@ class Request:
     clock: Clock = field(default_factory=RealClock)
     facts: Facts = field(default_factory=Facts)
     without: frozenset[str] = frozenset()
-    """Optional parts that the vendor refused earlier in this run; they are left out."""
+    """Optional parameters that the vendor refused earlier in this run; they are left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,16 @@ class Family:
     """The effort words it accepts; empty if it takes no effort."""
     thinking: Literal["adaptive", "budget", ""] = ""
     """Anthropic's `thinking`: adaptive, with a budget of tokens, or not sent."""
+    thinking_off: Literal["disabled", "between_tools", ""] = ""
+    """The type of `thinking` for the effort `none` (Anthropic); empty if thinking cannot be turned off."""
+    bound_thinking: bool = False
+    """Whether it takes back thinking only after the same system text, tools and messages (Anthropic)."""
     budgets: tuple[int, int] | None = None
     """The fewest and the most thinking tokens it accepts; None if it takes no budget (Gemini)."""
     thoughts: bool = True
     """Whether it can be asked to show its thoughts (Gemini)."""
     signed_calls: bool = False
     """Whether it refuses a tool call that comes back without its signature (Gemini)."""
-    thinking_off: Literal["disabled", "between_tools", ""] = ""
-    """The type of `thinking` for the effort `none` (Anthropic); empty if thinking cannot be turned off."""
-    bound_thinking: bool = False
-    """Whether it takes back thinking only after the same system text, tools and messages (Anthropic)."""
     encrypted_reasoning: bool = False
     """Whether to ask for reasoning that can be sent back without being stored (OpenAI's `include`)."""
     echoes_reasoning: bool = True

@@ -5,7 +5,7 @@ Each provider lists its optional parameters. Tools, messages and token limits ar
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.wire import Json
@@ -43,14 +43,6 @@ class OptionalParameter:
         return bool(re.search(self.refused, refusal, re.IGNORECASE)) and self.removed_from(body) != body
 
 
-def lean_request(request: Request) -> Request:
-    """The request without the vendor's data, if an earlier attempt was refused for it."""
-    if VENDOR_DATA not in request.without:
-        return request
-    messages = tuple(replace(message, vendor={}) for message in request.messages)
-    return replace(request, messages=messages)
-
-
 def lean_body(parameters: Sequence[OptionalParameter], request: Request, body: Json) -> Json:
     """The body without the parameters that the model has refused."""
     for parameter in parameters:
@@ -65,8 +57,7 @@ def explained(
     """The error, which says what to leave out if it refuses an optional part of this request."""
     if not isinstance(error, RequestRefusedError):
         return error
-    has_data = any(message.vendor for message in request.messages) and VENDOR_DATA not in request.without
-    if has_data and _FOREIGN_DATA.search(error.refusal):
+    if any(message.vendor for message in request.messages) and _FOREIGN_DATA.search(error.refusal):
         why = f"{error} Retrying without the reasoning of earlier turns."
         return RequestRefusedError(why, refusal=error.refusal, without=VENDOR_DATA)
     for parameter in parameters:

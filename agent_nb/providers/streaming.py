@@ -20,7 +20,7 @@ from agent_nb.messages import Image, ToolResult
 from agent_nb.providers import failure
 from agent_nb.providers.base import Accepted, Clock, Piece, RealClock, Request, Turn
 from agent_nb.providers.http import release, responses_opened, shared_client
-from agent_nb.providers.optional import OptionalParameter, explained, lean_body, lean_request
+from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
 from agent_nb.providers.windows import context_window
@@ -126,7 +126,6 @@ class VendorProvider(VendorClient):
 
     async def prepared_body(self, request: Request) -> Json:
         """The request's body, without what the vendor has refused; images are resized off the loop."""
-        request = lean_request(request)
         body = await asyncio.to_thread(self.body, request) if _has_images(request) else self.body(request)
         return lean_body(self.optional, request, body)
 

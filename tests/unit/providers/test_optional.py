@@ -1,17 +1,14 @@
 """A request that is refused for an optional parameter is sent once more without it, visibly."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agent_nb import Agent
-from agent_nb.errors import ProviderError
 from agent_nb.events import RunFinished, TurnRetrying
-from agent_nb.messages import user
 from agent_nb.providers.optional import OptionalParameter
 from tests.support.wire import Call, ErrorEvent, Reply, Say, Think, WireServer, problem, reply
-from tests.support.wire.cases import CASE, ask, results_of, turn_of
+from tests.support.wire.cases import CASE
 
 WRITES = Call("create_file", {"path": "index.html", "content": "<h1>Hello</h1>"}, id="call_page")
 SIGNATURE = "messages.1.content.0: Invalid `signature` in `thinking` block"
@@ -146,19 +143,29 @@ async def test_nothing_else_is_left_out(server: WireServer, refusal: Reply):
     assert len(server.requests) == 1
 
 
-async def test_refused_signatures_are_dropped_with_the_reasoning(server: WireServer):
+async def test_refused_signatures_are_dropped_for_good_and_new_ones_stay(server: WireServer):
     server.plan(
-        reply(Think("Hm."), Call("search", {"q": 1}, id="c")), problem(400, SIGNATURE), reply(Say("Done."))
+        reply(Think("Hm."), Say("Ready.")),
+        problem(400, SIGNATURE),
+        reply(Think("Again.", "c2lnbjI="), WRITES),
+        reply(Say("Done.")),
     )
-    provider = CASE["anthropic"].provider(server)
-    turn = await turn_of(provider)
-    conversation = ask(user("Hello?"), turn.message, results_of(turn))
-    with pytest.raises(ProviderError, match="Retrying without the reasoning of earlier turns") as refused:
-        await turn_of(provider, conversation)
-    assert refused.value.retryable
-    await turn_of(provider, replace(conversation, without=frozenset({refused.value.without})))
-    kinds = [block["type"] for block in server.requests[2].body["messages"][1]["content"]]
-    assert kinds == ["tool_use"]
+    agent = Agent(CASE["anthropic"].provider(server))
+    first = await agent.run("A page.")
+    run = await agent.run("And?", base=first)
+    retries = [event.why for event in run.events if isinstance(event, TurnRetrying)]
+    assert ["Retrying without the reasoning of earlier turns." in why for why in retries] == [True]
+
+    def kinds(request: int, message: int) -> list[str]:
+        return [block["type"] for block in server.requests[request].body["messages"][message]["content"]]
+
+    assert [kinds(request, 1) for request in (1, 2, 3)] == [["thinking", "text"], ["text"], ["text"]]
+    assert kinds(3, 3) == ["thinking", "tool_use"]
+    assert [bool(message.vendor) for message in run.messages if message.role == "assistant"] == [
+        False,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
