@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from agent_nb._base.wire import Json
 
 _KINDS = ("thinking", "redacted_thinking")
+_TOOL = ("name", "description", "input_schema")
 
 
 class Prefix:
-    """The digest of a request up to one of its messages. Cache markers are no part of it."""
+    """The digest of a request up to one of its messages, without cache markers and optional fields of tools."""
 
     def __init__(self, system: str, tools: Sequence[Json]) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
         self._messages = 0
-        self._add([system, list(tools)])
+        self._add([system, [[tool[key] for key in _TOOL] for tool in tools]])
 
     @classmethod
     def of(cls, body: Json) -> str:

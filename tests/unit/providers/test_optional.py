@@ -46,6 +46,12 @@ REFUSALS = [
         problem(400, "A maximum of 4 blocks with cache_control may be provided. Found 5."),
     ),
     (
+        "anthropic",
+        "eager_input_streaming",
+        "eager_input_streaming",
+        problem(400, "tools.0.custom.eager_input_streaming: Extra inputs are not permitted"),
+    ),
+    (
         "openai",
         "reasoning.summary",
         "summary",

@@ -145,7 +145,9 @@ def _ends_in_thinking(asked: Asked) -> Iterator[Fault]:
 
 
 def _prefill(asked: Asked) -> Iterator[Fault]:
-    if asked.body["messages"][-1]["role"] == "assistant":
+    """A turn that the server paused ends in a block of its own tools, and may be continued."""
+    _, message, content = [*messages(asked)][-1]
+    if message["role"] == "assistant" and content[-1:] and content[-1]["type"] == "text":
         yield (
             "This model does not support assistant message prefill. "
             "The conversation must end with a user message."
