@@ -110,10 +110,9 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
     result_images: list[Json] = []
     takes_images = _takes_result_images(settings, request)
     for message in fit_calls(request.messages, settings.family.call_ids):
-        if result_images and message.role != "tool":
-            sent.append({"role": "user", "content": result_images})
-            result_images = []
         if message.role == "assistant":
+            _add_user(sent, result_images)
+            result_images = []
             if message.text or message.tool_calls:
                 sent.append(_assistant(settings, message))
             continue
@@ -121,14 +120,22 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
             if isinstance(part, ToolResult):
                 sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
                 result_images += _result_images(part) if takes_images else []
-        content = [block for part in message.parts for block in _user_blocks(part)]
-        if content:
-            plain = all(block["type"] == "text" for block in content)
-            text = "\n".join(block["text"] for block in content) if plain else content
-            sent.append({"role": "user", "content": text})
-    if result_images:
-        sent.append({"role": "user", "content": result_images})
+        if content := [block for part in message.parts for block in _user_blocks(part)]:
+            _add_user(sent, [*result_images, *content])
+            result_images = []
+    _add_user(sent, result_images)
     return sent if settings.family.user_after_results else _with_answers_between(sent)
+
+
+def _add_user(sent: list[Json], content: list[Json]) -> None:
+    """Adds to what the user says. Some servers refuse two user messages in a row, so there is only one."""
+    if content and sent and sent[-1]["role"] == "user":
+        before = sent.pop()["content"]
+        content = [*([{"type": "text", "text": before}] if isinstance(before, str) else before), *content]
+    if content:
+        plain = all(block["type"] == "text" for block in content)
+        text = "\n".join(block["text"] for block in content) if plain else content
+        sent.append({"role": "user", "content": text})
 
 
 def _with_answers_between(messages: list[Json]) -> list[Json]:

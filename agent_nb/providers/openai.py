@@ -161,7 +161,7 @@ def _echoed(message: Message, echoes_reasoning: bool) -> list[Json]:
         if item.get("type") == "function_call":
             if item["call_id"] not in calls:
                 continue
-            sent["arguments"] = valid_arguments(calls.pop(item["call_id"]).arguments)
+            sent |= _call(calls.pop(item["call_id"]))
         kept = [each for each in waiting if echoes_reasoning and each.get("encrypted_content")]
         lost = lost or len(kept) < len(waiting)
         if lost:

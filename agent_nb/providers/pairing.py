@@ -1,4 +1,4 @@
-"""Makes the calls and results of a conversation fit a server: each call has one result, and accepted ids.
+"""Makes the calls and results of a conversation fit a server: each call has one result, and an accepted id and name.
 
 Conversations come from other vendors, from saved runs and from people, so neither can be taken for granted.
 """
@@ -14,7 +14,7 @@ NO_RESULT = "There is no result: the call was not run."
 
 
 def fit_calls(messages: Sequence[Message], id_pattern: str, *, unique: bool = True) -> list[Message]:
-    """The messages with their calls paired, and with other ids where the server would refuse them.
+    """The messages with their calls paired, and with other ids and names where the server would refuse them.
 
     New ids depend only on what came before them, so that the start of a conversation stays the same.
     """
@@ -64,10 +64,11 @@ class _Fitting:
     def _call(self, call: ToolCall) -> ToolCall:
         self._calls += 1
         known = self._unique and call.id in self._ids
-        sent = call
+        # Models call tools by names that no tool can have; vendors refuse to read these again.
+        sent = replace(call, name=re.sub(r"[^a-zA-Z0-9_-]", "_", call.name)[:64] or "unknown")
         if known or not self._accepted.fullmatch(call.id):
             digest = hashlib.sha256(f"{self._calls} {call.id}".encode()).hexdigest()
-            sent = replace(call, id=digest[:9])  # short and alphanumeric: what the strictest server wants
+            sent = replace(sent, id=digest[:9])  # short and alphanumeric: what the strictest server wants
         self._ids.add(sent.id)
         self._open.append((call.id, sent))
         return sent
@@ -78,5 +79,5 @@ class _Fitting:
         for index, (original, call) in enumerate(self._open):
             if original == part.call_id:
                 del self._open[index]
-                return part if call.id == original else replace(part, call_id=call.id)
+                return replace(part, call_id=call.id, name=call.name)
         return None

@@ -180,6 +180,15 @@ async def test_content_may_be_a_list_of_blocks(server: WireServer):
     assert server.requests[1].body["messages"][2] == {"role": "assistant", "content": "Hello. More."}
 
 
+async def test_user_messages_in_a_row_are_sent_as_one(server: WireServer):
+    server.plan(reply(Say("Red.")))
+    await turn_of(
+        CHAT.provider(server), ask(user("Hello?"), user("A page."), user("Like this", RED_PNG), user())
+    )
+    _, message = server.requests[0].body["messages"]
+    assert [block.get("text") for block in message["content"]] == ["Hello?\nA page.", "Like this", None]
+
+
 async def test_deepseek_gets_every_id_once(server: WireServer):
     call = Call("search", {"q": 1}, id="call_0")
     server.plan(reply(call), reply(call), reply(Say("Done.")))
@@ -205,7 +214,7 @@ async def test_mistral_gets_its_own_ids_order_and_efforts(server: WireServer, ef
     answers = results_of(turn, images=(RED_PNG,))
     await turn_of(provider, ask(question, turn.message, answers, silent, user("Well?")))
     roles = [message["role"] for message in server.requests[1].body["messages"]]
-    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant", "user", "user"]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "assistant", "user"]
 
 
 async def test_calls_without_a_result_get_one(server: WireServer):
@@ -266,9 +275,9 @@ async def test_images_of_results_follow_in_a_user_message(server: WireServer):
     turn = await turn_of(provider, ask(question))
     await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,)), user("Well?")))
     roles = [message["role"] for message in server.requests[1].body["messages"]]
-    assert roles == ["system", "user", "assistant", "tool", "tool", "user", "user"]
+    assert roles == ["system", "user", "assistant", "tool", "tool", "user"]
     images = server.requests[1].body["messages"][5]["content"]
-    assert [block["type"] for block in images] == ["text", "image_url", "text", "image_url"]
+    assert [block["type"] for block in images] == ["text", "image_url", "text", "image_url", "text"]
 
 
 @pytest.mark.parametrize(("vendor", "sent"), [("openrouter", True), ("deepseek", False), ("ollama", False)])

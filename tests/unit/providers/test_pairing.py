@@ -4,7 +4,7 @@ import pytest
 
 from agent_nb.messages import Message, Text, ToolCall, ToolResult, assistant, user
 from agent_nb.providers.pairing import NO_RESULT, fit_calls
-from tests.support.wire import Say, WireServer, reply
+from tests.support.wire import Call, Say, WireServer, reply
 from tests.support.wire.cases import CASE, ask, turn_of
 
 ANY = r".+"
@@ -69,6 +69,22 @@ def test_new_ids_stay_the_same_when_the_conversation_goes_on():
     longer = [*conversation, assistant(call("functions.search:0")), results("functions.search:0")]
     pattern = r"[A-Za-z0-9]{9}"
     assert fit_calls(longer, pattern)[:2] == fit_calls(conversation, pattern)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"), [("functions.search", "functions_search"), ("", "unknown"), ("x" * 80, "x" * 64)]
+)
+@pytest.mark.parametrize("protocol", ["openai", "chat"])
+async def test_a_name_that_no_tool_can_have_is_replaced(protocol: str, name: str, sent: str):
+    message = assistant(ToolCall("a", name, "{}"))
+    async with WireServer() as server:
+        server.plan(reply(Call(name, "{}", id="a")), reply(Say("Done.")), reply(Say("Done.")))
+        provider = CASE[protocol].provider(server)
+        own = await turn_of(provider)
+        for answer in (own.message, message):
+            await turn_of(provider, ask(user("Hello?"), answer, results("a")))
+        for request in server.requests[1:]:
+            assert f"'name': '{sent}'" in str(request.body)
 
 
 async def test_openai_takes_calls_with_long_ids_from_elsewhere():

@@ -133,13 +133,33 @@ def _late_system(asked: Asked) -> Iterator[Fault]:
             yield "System message must be at the beginning."
 
 
+def _call_name(asked: Asked) -> Iterator[Fault]:
+    for index, message in messages(asked):
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", call["function"]["name"]):
+                path = f"messages[{index}].tool_calls[{number}].function.name"
+                yield (
+                    f"Invalid '{path}': string does not match pattern. Expected a string that matches the pattern "
+                    "'^[a-zA-Z0-9_-]+$'.",
+                    {"param": path},
+                )
+
+
+def _two_users(asked: Asked) -> Iterator[Fault]:
+    roles = [message["role"] for _, message in messages(asked)]
+    if ("user", "user") in itertools.pairwise(roles):
+        yield (
+            "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."
+        )
+
+
 def _example(*after: Json, model: str = "some/model", **changes: Any) -> Asked:
     conversation = [{"role": "user", "content": "Hello?"}, *after]
     return Asked(model, {"model": model, "messages": conversation, **changes})
 
 
-def _call(call_id: str = "call_1", arguments: str = "{}") -> Json:
-    function = {"name": "search", "arguments": arguments}
+def _call(call_id: str = "call_1", **changes: str) -> Json:
+    function = {"name": "search", "arguments": "{}", **changes}
     return {"role": "assistant", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
 
 
@@ -220,6 +240,22 @@ RULES = (
         error={"type": "BadRequestError", "code": 400},
         source="charmbracelet/crush#279 (templates of Qwen, Gemma and others in vLLM and llama.cpp)",
         example=_example({"role": "system", "content": "Be brief."}),
+    ),
+    Rule(
+        id="cc-call-name",
+        protocol="chat",
+        check=_call_name,
+        error={"code": "invalid_value"},
+        source="mcp-use/mcp-use#90",
+        example=_example(_call(name="functions.search"), _result()),
+    ),
+    Rule(
+        id="cc-alternate",
+        protocol="chat",
+        check=_two_users,
+        error={"type": "BadRequestError", "code": 400},
+        source="vllm-project/vllm#6862; suitenumerique/conversations#197; microsoft/autogen#3597",
+        example=_example(_ASKED),
     ),
     Rule(
         id="mi-id",

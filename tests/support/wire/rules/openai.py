@@ -122,6 +122,16 @@ def _empty_call_id(asked: Asked) -> Iterator[Fault]:
             )
 
 
+def _call_name(asked: Asked) -> Iterator[Fault]:
+    for path, item in items(asked, "function_call"):
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", item["name"]):
+            yield (
+                f"Invalid '{path}.name': string does not match pattern. Expected a string that matches the pattern "
+                "'^[a-zA-Z0-9_-]+$'.",
+                {"param": f"{path}.name"},
+            )
+
+
 def _content_type(asked: Asked) -> Iterator[Fault]:
     accepted = {"assistant": ("output_text", "refusal")}
     for path, item in items(asked, "message"):
@@ -237,6 +247,14 @@ RULES = (
         error={"code": "empty_string"},
         source="fastllm#45; the lower limit by the same check",
         example=example(input=[{**_CALL, "call_id": ""}, {**_OUTPUT, "call_id": ""}]),
+    ),
+    Rule(
+        id="oa-call-name",
+        protocol="openai",
+        check=_call_name,
+        error={"code": "invalid_value"},
+        source="mcp-use/mcp-use#90, for the same check in Chat Completions",
+        example=example(input=[{**_CALL, "name": "functions.search"}, _OUTPUT]),
     ),
     Rule(
         id="oa-content-type",
