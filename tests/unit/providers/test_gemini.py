@@ -4,6 +4,7 @@ import base64
 
 import pytest
 
+from agent_nb import Agent
 from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Message, Text, ToolCall, ToolResult, user
@@ -13,7 +14,7 @@ from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, Case, ask, collect, results_of, turn_of
 from tests.support.wire.dialects import sse
 from tests.support.wire.rules import Asked, first_refusal
-from tests.support.wire.steps import Cut
+from tests.support.wire.steps import Cut, problem
 
 INTERACTIONS, GENERATE = CASE["gemini"], CASE["gemini_generate"]
 SIGNATURE = "++++/z4/c2ln"
@@ -287,3 +288,18 @@ async def test_the_path_is_asked_for_before_the_content(server: WireServer):
     assert schema["propertyOrdering"] == ["path", "content"]
     for sent in (interaction["parameters"], schema):
         assert sent["required"] == ["path", "content"]
+
+
+async def test_a_refused_signature_is_replaced_by_the_documented_one(server: WireServer):
+    server.plan(
+        reply(Call("list_files", "{}", id="c", signature=SIGNATURE)),
+        problem(400, "Thought signature is not valid."),
+        reply(Say("Done.")),
+    )
+    run = await Agent(GENERATE.provider(server)).run("Which files are there?")
+    assert (run.reason, run.text) == ("end_turn", "Done.")
+    sent = [
+        base64.urlsafe_b64decode(request.body["contents"][1]["parts"][0]["thoughtSignature"])
+        for request in server.requests[1:]
+    ]
+    assert sent == [base64.b64decode(SIGNATURE), b"skip_thought_signature_validator"]
