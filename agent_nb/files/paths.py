@@ -50,7 +50,7 @@ def safe_path(path: str) -> str:
     if len(path.encode()) > MAX_PATH_BYTES:
         raise FileError(f"The path {path[:40]!r}... is too long: use at most {MAX_PATH_BYTES} bytes.")
     slashed = path.strip().replace("\\", "/")
-    segments = [segment for segment in slashed.split("/") if segment not in ("", ".")]
+    segments = [name for segment in slashed.split("/") if (name := segment.strip()) not in ("", ".")]
     if slashed.startswith("/") or _DRIVE.match(slashed) or (segments and segments[0].startswith("~")):
         raise FileError(
             f"The path {path!r} is absolute: use a path relative to the project, such as 'index.html'."

@@ -17,6 +17,8 @@ from agent_nb.files.paths import media_type, safe_path
         (".well-known/a b.txt", ".well-known/a b.txt"),
         ("bilder/größe.png", "bilder/größe.png"),
         ("a..b/...", "a..b/..."),
+        (".\\ a", "a"),
+        ("a / b.css", "a/b.css"),
     ],
 )
 def test_paths_have_one_form(given_path: str, path: str) -> None:
