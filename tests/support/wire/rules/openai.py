@@ -16,7 +16,10 @@ def error_body(error: Json) -> Json:
 
 def items(asked: Asked, *kinds: str) -> Iterator[tuple[str, Json]]:
     """The items of some types in `input`, each with its path; of all types if none is given."""
-    for index, item in enumerate(asked.body.get("input") or ()):
+    given = asked.body.get("input") or ()
+    if isinstance(given, str):  # a lone prompt
+        return
+    for index, item in enumerate(given):
         if not kinds or item.get("type", "message") in kinds:
             yield f"input[{index}]", item
 
@@ -37,7 +40,7 @@ def _unanswered(asked: Asked) -> Iterator[Fault]:
 
 def _lone_reasoning(asked: Asked) -> Iterator[Fault]:
     found = [item for _, item in items(asked)]
-    for item, following in zip(found, [*found[1:], {"role": "user"}], strict=True):
+    for item, following in zip(found, [*found[1:], {"role": "user"}], strict=False):
         is_own = (
             following.get("type") in ("reasoning", "function_call") or following.get("role") == "assistant"
         )
