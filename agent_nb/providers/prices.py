@@ -30,16 +30,6 @@ def has_price(provider_name: str) -> bool:
     return price_of(provider_name, Usage(input=1, output=1)) is not None
 
 
-def price_table_version() -> str:
-    """The release of the price tables, for the manifest."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("genai-prices")
-    except PackageNotFoundError:
-        return ""
-
-
 def calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
     """Dollars for these counts, as the tables name them; None for a model they do not list."""
     vendor_name, _, model = provider_name.partition(":")

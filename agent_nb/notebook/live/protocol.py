@@ -1,4 +1,4 @@
-"""What the page is told of a run besides its events. `make events` writes the TypeScript types of these classes.
+"""What the page receives about a run besides its events. `make events` writes the TypeScript types of these classes.
 
 `docs/widget-protocol.md` describes the messages that carry them.
 """

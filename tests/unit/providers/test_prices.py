@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb.messages import Usage
-from agent_nb.providers.prices import estimate, has_price, price_of, price_table_version
+from agent_nb.providers.prices import estimate, has_price, price_of
 
 
 @pytest.mark.parametrize("name", ["openai:gpt-nobody-knows", "ollama:qwen3", "chat:x", "nonsense", "openai:"])
@@ -47,7 +47,3 @@ def test_the_demo_costs_nothing():
 
 def test_nothing_used_costs_nothing():
     assert price_of("openai:gpt-6.1-sol", Usage()) == 0.0
-
-
-def test_the_tables_have_a_version():
-    assert price_table_version()[0].isdigit()
