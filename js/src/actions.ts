@@ -1,6 +1,7 @@
-// What leaves the widget: the clipboard, a tab, a saved file.
+// What leaves the widget: a copy, a tab, a saved file.
 
 import { downloadZip } from "client-zip";
+import { toClipboard } from "./clipboard.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
@@ -31,30 +32,11 @@ export function choicesFor(choices: Choices, variant: number): Choices {
 
 export function copy(context: Context): void {
 	const text = shownFile(currentState(context), context.choices)?.text;
-	if (text !== null && text !== undefined) copyText(context, text);
+	if (text !== null && text !== undefined) void copyText(context, text);
 }
 
-export function copyText(context: Context, text: string): void {
-	const refused = (): void => context.notify("The browser did not allow copying");
-	const copied = (): void => context.notify("Copied");
-	// Over plain http there is no clipboard API, only the old command.
-	if (navigator.clipboard) navigator.clipboard.writeText(text).then(copied, refused);
-	else if (copyByCommand(text)) copied();
-	else refused();
-}
-
-function copyByCommand(text: string): boolean {
-	let copied = false;
-	const fill = (event: ClipboardEvent): void => {
-		event.clipboardData?.setData("text/plain", text);
-		event.preventDefault();
-		event.stopImmediatePropagation();
-		copied = event.clipboardData !== null;
-	};
-	document.addEventListener("copy", fill, { capture: true });
-	document.execCommand("copy");
-	document.removeEventListener("copy", fill, { capture: true });
-	return copied;
+export async function copyText(context: Context, text: string): Promise<void> {
+	context.notify((await toClipboard(text)) ? "Copied" : "The browser did not allow copying");
 }
 
 /** Opens the shown page or image in a new tab, in a sandbox of its own. */

@@ -1,5 +1,6 @@
 // Every run this page knows of, independent of what is on screen: batches in, states out.
 
+import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import { type Batch, type FromKernel, Link, type ReadyMessage, type Send } from "./protocol.ts";
 import { EMPTY, type VariantState } from "./state.ts";
@@ -22,7 +23,6 @@ export type Content = { media_type: string | null } & ({ text: string } | { base
 
 /** The newest run of a key, and those who listen to its changes. */
 export class RunEntry {
-	readonly key: string;
 	state: RunState | null = null;
 	/** When the first batch of the run arrived here. */
 	since = 0;
@@ -44,8 +44,12 @@ export class RunEntry {
 	#asking = false;
 	#resyncing = false;
 
-	constructor(key: string, link: Link) {
-		this.key = key;
+	constructor(
+		readonly key: string,
+		link: Link,
+		/** Where a new cell can be inserted; null if the front end has no such way. */
+		readonly notebook: NotebookContext | null = null,
+	) {
 		this.#link = link;
 	}
 
@@ -201,12 +205,15 @@ export class Runs {
 	/** Called with every run that has something new to show. */
 	onRun: (run: RunEntry) => void = () => {};
 
-	constructor(send: Send) {
+	constructor(
+		send: Send,
+		readonly notebook: NotebookContext | null = null,
+	) {
 		this.#link = new Link(send);
 	}
 
 	get(key: string): RunEntry {
-		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link);
+		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link, this.notebook);
 		this.#byKey.set(key, known);
 		return known;
 	}

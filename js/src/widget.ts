@@ -1,6 +1,7 @@
 // The entry anywidget loads: one model per kernel, the hub. It needs no view; where a front end insists on one
 // (VS Code, Colab), the view shows the newest run.
 
+import type { NotebookContext } from "./cells.ts";
 import { Host } from "./host.ts";
 import type { FromKernel } from "./protocol.ts";
 import { Runs } from "./runs.ts";
@@ -13,8 +14,9 @@ interface Model {
 	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	send(content: Record<string, unknown>): void;
-	/** JupyterLab's manager knows its kernel; others may not. */
+	/** JupyterLab's manager knows its kernel and its notebook; others may not. */
 	widget_manager?: {
+		context?: NotebookContext;
 		kernel?: { statusChanged?: { connect(slot: Status): void; disconnect(slot: Status): void } } | null;
 	};
 }
@@ -25,7 +27,7 @@ const hosts = new Map<string, Host>();
 function initialize({ model }: { model: Model }): () => void {
 	const kernel = model.get("kernel");
 	// The comm of a kernel that is gone throws.
-	const runs = new Runs((message) => host.gone || model.send(message));
+	const runs = new Runs((message) => host.gone || model.send(message), model.widget_manager?.context ?? null);
 	const host = new Host(runs);
 	const abort = new AbortController();
 	const receive = (content: FromKernel): void => runs.receive(content);

@@ -87,5 +87,6 @@ test("over plain http the old command copies", async () => {
 	expect(setData).toHaveBeenCalledWith("text/plain", "hero");
 	document.execCommand = () => false;
 	find('[aria-label="Copy the name"]').click();
+	await soon();
 	expect(find(".anb-toast").textContent).toBe("The browser did not allow copying");
 });

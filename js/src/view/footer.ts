@@ -8,7 +8,7 @@ import type { Context, Snapshot } from "./context.ts";
 
 export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
-	const copy = iconButton(context, "copy", "Copy the name", () => copyText(context, code));
+	const copy = iconButton(context, "copy", "Copy the name", () => void copyText(context, code));
 	const paths = h("span", { class: "wide paths" });
 	const gap = h("span", { class: "sp" });
 	const element = h("footer", { class: "anb-foot", hidden: true }, line, copy, gap, paths);
