@@ -14,6 +14,7 @@ from agent_nb.render.summary import (
     facts,
     model_label,
     plural,
+    replay_source,
     result_expression,
     variant_lines,
     variant_note,
@@ -68,7 +69,8 @@ def _joined_lists(blocks: list[str]) -> list[str]:
 
 
 def plain_text(run: FinishedRun, rows: Sequence[Row]) -> str:
-    lines = [f"{run.name}: {ending(run)} ({model_label(run.model)})"]
+    replayed = ", replayed" if replay_source(run) else ""
+    lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
     lines += [f"  {line_text(row)}" for row in rows if _is_listed(row)]

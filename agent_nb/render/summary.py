@@ -98,16 +98,21 @@ def facts(run: FinishedRun) -> list[str]:
         ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
         _models(run),
     ]
-    if played := run.settings.get("replayed"):
-        shown.append(f"replayed from {played}")
+    if source := replay_source(run):
+        shown.append(f"replayed from {source}")
     if run.usage.input or run.usage.output:
         shown.append(f"{count(run.usage.input)} tokens in, {count(run.usage.output)} out")
         if run.cost is not None and not is_demo(run.model):
-            shown.append(dollars(run.cost))
+            shown.append(dollars(run.cost) + (" when recorded" if source else ""))
     if share := _context_share(run):
         shown.append(f"{share} % of context")
     turns = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
     return [*shown, plural(turns, "turn")] if turns else shown
+
+
+def replay_source(run: FinishedRun) -> str:
+    """The cassette that was played; empty for a run that asked its model."""
+    return str(run.settings.get("replayed") or "")
 
 
 def _context_share(run: FinishedRun) -> int:

@@ -20,10 +20,16 @@ export interface Variant {
 export interface Facts {
 	readonly model: string;
 	readonly demo: boolean;
+	/** The cassette that was played; empty for a run that asked its model. */
+	readonly replayed: string;
 	readonly usage: Pick<Usage, "input" | "output">;
 	readonly cost: number | null;
 	readonly estimated: boolean;
 	readonly now: number;
+}
+
+export function replaySource({ settings }: VariantState): string {
+	return String(settings.replayed ?? "");
 }
 
 export function shortModel(model: string): string {
@@ -60,6 +66,7 @@ export function factsOfAll(variants: readonly Variant[]): Facts {
 	return {
 		model: models.length > 1 ? `${models.length} models` : (models[0] ?? ""),
 		demo: models.length > 0 && models.every((model) => model.startsWith("demo:")),
+		replayed: states.every(replaySource) ? replaySource(states[0]!) : "",
 		usage: {
 			input: add(states.map((state) => state.usage.input)),
 			output: add(states.map((state) => state.usage.output)),

@@ -11,6 +11,7 @@ from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
 from agent_nb.render.rows import line_text
+from agent_nb.render.summary import replay_source
 from agent_nb.render.transcript import Transcript
 from agent_nb.run import Run
 
@@ -53,6 +54,8 @@ class TerminalView:
         if run.variants:
             self._line(run.text)
         how = f"{ENDINGS[run.reason]} in {run.seconds:.1f} s"
+        if source := replay_source(run):
+            how += f", replayed from {source}"
         self._line(f"{how}. {ready_line(run, files_name).replace('`', '')}")
 
     def _on_event(self, event: Event) -> None:

@@ -2,11 +2,12 @@
 
 import { h, icon, setAttribute, setText } from "../dom.ts";
 import { count, dollars, seconds } from "../format.ts";
-import { type Facts, factsOfAll, shortModel, type Variant } from "../variants.ts";
+import { type Facts, factsOfAll, replaySource, shortModel, type Variant } from "../variants.ts";
 import type { Context, Snapshot } from "./context.ts";
 
 export function createMeta(context: Context) {
 	const model = createModel();
+	const replayed = h("span", { class: "anb-badge" }, "replayed");
 	const elapsed = h("span", { class: "el", title: "elapsed" });
 	const tokens = createTokens();
 	const cost = createCost();
@@ -16,6 +17,7 @@ export function createMeta(context: Context) {
 		"div",
 		{ class: "anb-meta num" },
 		model.element,
+		replayed,
 		elapsed,
 		tokens.element,
 		share,
@@ -29,6 +31,8 @@ export function createMeta(context: Context) {
 			const { state, variants } = snapshot;
 			const facts = factsNow(snapshot);
 			model.update(facts, snapshot);
+			replayed.hidden = !facts.replayed;
+			setAttribute(replayed, "title", `Played from ${facts.replayed}; no model was asked`);
 			setText(elapsed, seconds(facts.now));
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
@@ -44,7 +48,7 @@ export function createMeta(context: Context) {
 function factsNow({ run, state, now, variants }: Snapshot): Facts {
 	if (variants.length > 1) return factsOfAll(variants);
 	const { model, usage, cost, estimated } = state;
-	return { model, demo: run.meta.demo, usage, cost, estimated, now };
+	return { model, demo: run.meta.demo, replayed: replaySource(state), usage, cost, estimated, now };
 }
 
 function budgetOf([variant]: readonly Variant[]): number | null {
@@ -110,7 +114,8 @@ function createCost() {
 		element,
 		update(facts: Facts, budget: number | null) {
 			element.hidden = facts.demo || facts.cost === null || !hasUsage(facts);
-			setText(cost, about(facts, dollars(facts.cost ?? 0)));
+			const when = facts.replayed ? " when recorded" : "";
+			setText(cost, about(facts, dollars(facts.cost ?? 0)) + when);
 			meter.hidden = budget === null;
 			if (!budget) return;
 			const share = Math.min(100, Math.round((100 * (facts.cost ?? 0)) / budget));

@@ -1,10 +1,15 @@
 """The facts in the header of a finished run."""
 
-from agent_nb import Agent
+from dataclasses import replace
+from pathlib import Path
+
+from agent_nb import Agent, replay
+from agent_nb.notebook.views.terminal import TerminalView
 from agent_nb.providers.scripted import ScriptedProvider, text, usage
 from agent_nb.render import bundle, to_text
 from agent_nb.render.summary import facts
 from agent_nb.run import Run, load
+from tests.support.cassettes import PROMPT, play, record
 from tests.support.scripts import write
 
 TURNS = [[write(), usage(input=200, output=50)], [text("Done."), usage(input=300, output=80)]]
@@ -35,3 +40,17 @@ async def test_several_variants_together_show_no_percentage():
     run = await Agent(ScriptedProvider(turns, window=1_000)).race("a page", variants=2)
     assert not [fact for fact in facts(run) if "context" in fact]
     assert [fact for fact in facts(run.pick(1)) if "context" in fact]
+
+
+async def test_a_replay_says_so_and_what_it_cost_when_it_was_recorded(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run = await record(Path("hero.jsonl"), *TURNS)
+    again = await play(Path("hero.jsonl"))
+    paid, played = replace(run, cost=0.02), replace(again, cost=0.02)
+    assert "$0.02" in facts(paid)
+    assert {"replayed from hero.jsonl", "$0.02 when recorded"} < set(facts(played))
+    for form in ("text/html", "text/markdown", "text/plain"):
+        assert "replayed" in bundle(played)[form]
+        assert "replayed" not in bundle(paid)[form]
+    TerminalView(Agent(replay(Path("hero.jsonl"))).start(PROMPT)).finish(played, None, [])
+    assert ", replayed from hero.jsonl. " in capsys.readouterr().out
