@@ -25,6 +25,11 @@ class Use:
     def ok(self) -> bool:
         return self.result is None or self.result.ok
 
+    @property
+    def denied(self) -> bool:
+        """Whether it did not run, because it needs an approval that was not given."""
+        return self.result is not None and self.result.code == "DENIED"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
@@ -38,7 +43,9 @@ class Conversation:
     earlier: bool
     """Whether there was something before the current prompt."""
     own_tools: frozenset[str]
-    """The person's tools that may be tried out."""
+    """The person's tools, which are tried out."""
+    asking_tools: frozenset[str]
+    """Those of them that need approval for every call."""
 
     def called(self, name: str) -> tuple[Use, ...]:
         return tuple(use for use in self.uses if use.call.name == name)
@@ -65,6 +72,7 @@ def read_conversation(request: Request) -> Conversation:
         page=page if isinstance(page, str) else None,
         earlier=bool(facts.files) or any(message.tool_calls for message in before),
         own_tools=facts.own_tools - SCRIPTED,
+        asking_tools=facts.asking_tools,
     )
 
 

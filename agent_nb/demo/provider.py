@@ -5,7 +5,8 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 
 from agent_nb._base.model_name import DEMO
-from agent_nb.demo.script import Action, Call, Say, Think, next_turn
+from agent_nb.demo.actions import Action, Call, Say, Think
+from agent_nb.demo.script import next_turn
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, VirtualClock
@@ -52,7 +53,7 @@ class DemoProvider:
 
 
 def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tuple[Piece, float]]:
-    """The pieces of a action, each with its duration in seconds."""
+    """The pieces of an action, each with its duration in seconds."""
     match action:
         case Think(text):
             yield from _fragments(text, assembler.thinking, THINKING)

@@ -3,20 +3,18 @@
 Every tool is called at most twice for a prompt, so that errors cannot cause an endless loop.
 """
 
-import contextlib
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
+from agent_nb.demo.actions import Action, Call, Say, Think
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief, shortened
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
-from agent_nb.demo.conversation import CREATE, EDIT, READ, Conversation, Use, read_conversation
+from agent_nb.demo.conversation import CREATE, EDIT, READ, Conversation, read_conversation
 from agent_nb.demo.images import main_hue
 from agent_nb.demo.look import choose_look
+from agent_nb.demo.own_tools import failure, found, reports, summaries, try_out
 from agent_nb.demo.page import build_page, describe, improvement
-from agent_nb.demo.samples import sample_arguments
 from agent_nb.messages import ToolSpec
 from agent_nb.providers.base import Request
 
@@ -25,27 +23,7 @@ NEXT = (
     "Continue with “make it blue”, “call it Petit Four” or “add a newsletter section”. A real model, which needs a "
     "key, has ideas of its own."
 )
-OWN_TOOLS_AT_MOST = 3
-SHORT_RESULT = 120
 
-
-@dataclass(frozen=True, slots=True)
-class Think:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Say:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    name: str
-    arguments: Json
-
-
-Action = Think | Say | Call
 Tools = Mapping[str, ToolSpec]
 
 
@@ -64,15 +42,14 @@ def next_turn(request: Request) -> tuple[Action, ...]:
 def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
     """Builds a new page: own tools first, then the page, one improvement, a summary."""
     thoughts: list[Action] = [] if talk.uses else [Think(_thoughts(talk, brief))]
-    if not talk.uses and (calls := _own_calls(talk, tools, brief)):
-        names = _listed([f"`{call.name}`" for call in calls])
-        return [*thoughts, Say(f"First I call your own {names}.\n"), *calls]
+    if not talk.uses and (tried := try_out(talk, tools, brief)):
+        return [*thoughts, *tried]
     created, edited = talk.called(CREATE), talk.called(EDIT)
-    page = build_page(brief, choose_look(brief, main_hue(talk.images)), _found(talk))
+    page = build_page(brief, choose_look(brief, main_hue(talk.images)), found(talk))
     if created and not created[0].ok:
-        return [Say(f"{_failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
+        return [Say(f"{failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
     if CREATE in tools and not created:
-        opening = f"{_heard(talk)}I am writing **{brief.name}** as one page, styles first.\n"
+        opening = f"{_reported(talk)}I am writing **{brief.name}** as one page, styles first.\n"
         return [*thoughts, Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [*thoughts, Say(f"{LABEL}\n\n{_fenced(page)}\n\n**{brief.name}**: {describe(brief)}.\n")]
@@ -107,46 +84,8 @@ def _edit(path: str, changes: list[Change]) -> Json:
     return {"path": path, **pairs[0]} if len(pairs) == 1 else {"path": path, "edits": pairs}
 
 
-def _own_calls(talk: Conversation, tools: Tools, brief: Brief) -> list[Call]:
-    own = [tool for name, tool in tools.items() if name in talk.own_tools]
-    made = ((tool.name, sample_arguments(tool, brief)) for tool in own[:OWN_TOOLS_AT_MOST])
-    return [Call(name, arguments) for name, arguments in made if arguments is not None]
-
-
-def _own_uses(talk: Conversation) -> list[Use]:
-    return [use for use in talk.uses if use.call.name in talk.own_tools]
-
-
-def _found(talk: Conversation) -> str:
-    """The results of own tools, where they are short."""
-    lines = []
-    for use in _own_uses(talk):
-        first = use.result.text.strip().partition("\n")[0] if use.ok and use.result else ""
-        if 0 < len(first) <= SHORT_RESULT:
-            lines.append(f"{use.call.name}: {first}")
-    return " · ".join(lines)
-
-
-def _heard(talk: Conversation) -> str:
-    """A sentence about each result of an own tool."""
-    sentences = []
-    for use in _own_uses(talk):
-        sentences.append(
-            f"`{use.call.name}` answered, and I put the answer on the page." if use.ok else _failure(use)
-        )
-    return " ".join([*sentences, ""])
-
-
-def _failure(use: Use) -> str:
-    return f"`{use.call.name}` failed ({_why(use)}); I continue without it."
-
-
-def _why(use: Use) -> str:
-    """The message of an error result, which is JSON with the key `error`."""
-    text = use.result.text if use.result else ""
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        text = str(json.loads(text)["error"])
-    return shortened(" ".join(text.split()).rstrip("."), SHORT_RESULT)
+def _reported(talk: Conversation) -> str:
+    return "".join(f"{report} " for report in reports(talk))
 
 
 def _thoughts(talk: Conversation, brief: Brief) -> str:
@@ -181,13 +120,8 @@ def _images(talk: Conversation) -> str:
 def _summary(talk: Conversation, brief: Brief) -> str:
     items = [f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."]
     for use in talk.called(EDIT):
-        items.append("Then one edit: a line at the top." if use.ok else _failure(use))
-    if own := [f"`{use.call.name}`" for use in _own_uses(talk)]:
-        items.append(
-            f"Your own {_listed(own)} was called once."
-            if len(own) == 1
-            else f"Called once each: {_listed(own)}."
-        )
+        items.append("Then one edit: a line at the top." if use.ok else failure(use))
+    items += summaries(talk)
     if talk.images:
         items.append(f"{_images(talk)} I looked at the colours only.")
     items.append(NEXT)
@@ -197,7 +131,7 @@ def _summary(talk: Conversation, brief: Brief) -> str:
 def _change_summary(talk: Conversation, changes: list[Change], *, done: bool) -> str:
     if done:
         return f"{LABEL}\n\n{_items(changes)}\n\nThe rest of `{talk.path}` is unchanged.\n"
-    return f"{LABEL}\n\n- {_failure(talk.called(EDIT)[-1])}\n- `{talk.path}` is unchanged.\n"
+    return f"{LABEL}\n\n- {failure(talk.called(EDIT)[-1])}\n- `{talk.path}` is unchanged.\n"
 
 
 def _items(changes: list[Change]) -> str:
@@ -208,7 +142,3 @@ def _fenced(page: str) -> str:
     longest = max((len(run) for run in re.findall(r"`{3,}", page)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}html\n{page.strip()}\n{fence}"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -69,8 +69,9 @@ class Opening:
 
     def facts(self, files: Files, toolbox: Toolbox) -> Facts:
         """What the messages say about these files and tools, as values."""
-        own = (tool.name for tool in toolbox.own if tool.approval == "never")
-        return Facts(files=files, edited=self.edited, own_tools=frozenset(own))
+        asking = frozenset(tool.name for tool in toolbox.own if tool.approval == "ask")
+        own = frozenset(tool.name for tool in toolbox.own)
+        return Facts(files=files, edited=self.edited, own_tools=own, asking_tools=asking)
 
 
 async def read_images(images: Any) -> list[Image]:

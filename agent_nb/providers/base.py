@@ -60,7 +60,9 @@ class Facts:
     edited: frozenset[str] = frozenset()
     """Files that the texts do not show in full: the person has edited them, or they are long."""
     own_tools: frozenset[str] = frozenset()
-    """The tools that are not built in and run without approval."""
+    """The tools that are not built in."""
+    asking_tools: frozenset[str] = frozenset()
+    """Those of them that need approval for every call."""
     summing_up: bool = False
     """Whether the last message asks for a summary, because no further tool calls will run."""
 

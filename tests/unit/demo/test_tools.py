@@ -13,6 +13,8 @@ from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.colours import hue_of
 from agent_nb.demo.samples import sample_arguments
+from agent_nb.engine.tool_runner import Answer
+from agent_nb.events import ApprovalRequested
 from agent_nb.messages import Image, ToolSpec, user
 from agent_nb.providers.base import Request, Turn, VirtualClock
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
@@ -60,14 +62,46 @@ async def test_a_failing_own_tool_does_not_stop_it() -> None:
     assert "no network" in " ".join(message.text for message in run.messages)
 
 
-async def test_a_tool_that_asks_first_is_left_alone() -> None:
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_tool_that_asks_first_is_used_and_asks(approved: bool) -> None:
+    orders: list[tuple[str, float]] = []
+    asked: list[dict[str, Any]] = []
+
+    @tool(approval="ask")
+    def order(item: str, euros: float) -> str:
+        """Order something from the supplier."""
+        orders.append((item, euros))
+        return f"Ordered: {item}."
+
+    async def answer(request: ApprovalRequested) -> Answer:
+        asked.append(request.args)
+        return Answer(approved)
+
+    handle = agent(tools=[*file_tools("create_file"), order]).start(BAKERY)
+    handle.approve_with(answer)
+    run = await handle
+    assert asked == [{"item": "bakery", "euros": 1}]
+    assert called(run) == ["order", "create_file"]
+    assert "`order`. It needs your approval" in run.own_messages[1].text
+    assert orders == ([("bakery", 1)] if approved else [])
+    assert ("order: Ordered: bakery." in Page(run.html or "").text) == approved
+    assert ("`order` was called once, with approval." in run.text) == approved
+    assert ("`order` did not run" in run.text) != approved
+
+
+async def test_with_nobody_to_ask_it_says_that_the_tool_did_not_run() -> None:
     @tool(approval="ask")
     def launch(where: str) -> str:
         """Launch something."""
         raise AssertionError("called")
 
     run = await agent(tools=[*file_tools("create_file"), launch]).run(BAKERY)
-    assert called(run) == ["create_file"]
+    assert called(run) == ["launch", "create_file"]
+    said = " ".join(message.text for message in run.own_messages[1:] if message.role == "assistant")
+    assert "`launch` was not approved, so it did not run" in said
+    assert "nobody is there to ask" in said
+    assert "answered" not in said
+    assert "launch" not in Page(run.html or "").text
 
 
 async def test_only_tools_that_are_not_built_in_are_tried_out() -> None:

@@ -162,7 +162,7 @@ async def test_a_scripted_model_gets_files_and_edits_as_values():
     assert not facts.summing_up
 
 
-async def test_a_scripted_model_is_told_which_tools_it_may_try():
+async def test_a_scripted_model_is_told_which_tools_are_the_persons_and_which_ask():
     @tool
     def free(a: int) -> int:
         return a
@@ -173,7 +173,9 @@ async def test_a_scripted_model_is_told_which_tools_it_may_try():
 
     with ScriptedProvider([[call("free", {"a": 1})], [text("Done.")]]) as provider:
         await Agent(provider, tools=[*Toolbox.default(), free, asks], limits=Limits(steps=2)).run("Go")
-    assert provider.requests[0].facts.own_tools == {"free"}
+    facts = provider.requests[0].facts
+    assert facts.own_tools == {"free", "asks"}
+    assert facts.asking_tools == {"asks"}
     assert [request.facts.summing_up for request in provider.requests] == [False, True]
 
 
