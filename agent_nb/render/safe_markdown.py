@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
@@ -72,7 +73,29 @@ def _parser() -> "MarkdownIt":
     parser.add_render_rule("heading_open", lambda *_: "<p><strong>")
     parser.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     parser.add_render_rule("link_open", _open_link)
+    _show_deep_text(parser)
     return parser
+
+
+def _show_deep_text(parser: "MarkdownIt") -> None:
+    """Blocks beyond the parser's deepest level become a paragraph; markdown-it itself drops them."""
+    tokenize = parser.block.tokenize
+
+    def tokenize_or_flatten(state: "StateBlock", start: int, end: int) -> None:
+        if state.level < parser.options.maxNesting:
+            tokenize(state, start, end)
+            return
+        line = start
+        while line < end and (state.isEmpty(line) or state.sCount[line] >= state.blkIndent):
+            line += 1
+        state.push("paragraph_open", "p", 1)
+        inline = state.push("inline", "", 0)
+        inline.content = state.getLines(start, line, state.blkIndent, False).strip()
+        inline.children, inline.map = [], [start, line]
+        state.push("paragraph_close", "p", -1)
+        state.line = line
+
+    parser.block.tokenize = tokenize_or_flatten  # type: ignore[method-assign, assignment]
 
 
 def _open_link(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:

@@ -32,6 +32,28 @@ const TAGS: Partial<Record<smd.Token, keyof HTMLElementTagNameMap>> = {
 	[smd.CODE_FENCE]: "pre",
 };
 
+/** How many elements may be nested, as in the saved form: browsers crash on thousands. */
+const DEEPEST = 20;
+/** Tokens that can be nested without end, and the text that is shown instead of one that is too deep. */
+const MARKS: Partial<Record<smd.Token, string>> = {
+	[smd.BLOCKQUOTE]: ">",
+	[smd.LIST_UNORDERED]: "",
+	[smd.LIST_ORDERED]: "",
+	[smd.PARAGRAPH]: "",
+	[smd.ITALIC_AST]: "*",
+	[smd.ITALIC_UND]: "_",
+	[smd.STRONG_AST]: "**",
+	[smd.STRONG_UND]: "__",
+	[smd.STRIKE]: "~~",
+	[smd.LINK]: "[",
+	[smd.IMAGE]: "![",
+	[smd.EQUATION_INLINE]: "$",
+	[smd.EQUATION_BLOCK]: "$$",
+};
+const CONTAINERS: readonly number[] = [smd.BLOCKQUOTE, smd.LIST_UNORDERED, smd.LIST_ORDERED];
+/** What the parser has room for: the deepest token, a table cell in it, and code in that. */
+const ROOM = 32;
+
 /** The address of a link, or null if it is not safe to follow. */
 export function safeLink(address: string): string | null {
 	try {
@@ -64,15 +86,60 @@ interface Cut {
 
 class Builder {
 	readonly #path: Node[];
+	readonly parser: smd.Parser;
 	#cut: Cut | null = null;
 
 	constructor(root: HTMLElement) {
 		this.#path = [root];
+		this.parser = smd.parser({
+			data: this,
+			add_token: (builder: Builder, token) => builder.open(token),
+			end_token: (builder: Builder) => builder.close(),
+			add_text: (builder: Builder, text) => builder.text(text),
+			set_attr: (builder: Builder, name, value) => builder.attribute(name, value),
+		});
+		const tokens = new Uint32Array(ROOM);
+		tokens[0] = smd.DOCUMENT;
+		Object.assign(this.parser, { tokens, spaces: new Uint8Array(ROOM) });
 	}
 
 	open(token: smd.Token): void {
 		if (token === smd.DOCUMENT) return;
 		this.end();
+		const mark = this.#tooDeep(token);
+		if (mark === null) this.#add(token);
+		else this.#flatten(token, mark);
+	}
+
+	/** The text of a token that is nested too deep; null for any other. */
+	#tooDeep(token: smd.Token): string | null {
+		const { len, tokens, pending } = this.parser;
+		const parent = tokens[len - 1] as number;
+		// Also an item whose list was too deep.
+		if (token === smd.LIST_ITEM) return CONTAINERS.includes(parent) ? null : `${pending.trim()} `;
+		// A list needs room for its items.
+		if (len <= (CONTAINERS.includes(token) ? DEEPEST - 2 : DEEPEST)) return null;
+		// The parser relies on a paragraph for text in a container.
+		if (token === smd.PARAGRAPH && [...CONTAINERS, smd.LIST_ITEM].includes(parent)) return null;
+		return MARKS[token] ?? null;
+	}
+
+	/** Makes the parser go on as if a token were text: of a paragraph, if it is a container, else of its parent. */
+	#flatten(token: smd.Token, mark: string): void {
+		const { parser } = this;
+		if (CONTAINERS.includes(token)) {
+			if (token === smd.BLOCKQUOTE) parser.blockquote_idx--;
+			parser.token = parser.tokens[parser.len] = smd.PARAGRAPH;
+			this.#add(smd.PARAGRAPH);
+		} else {
+			parser.len--;
+			parser.token = parser.tokens[parser.len] as smd.Token;
+			if (token === smd.PARAGRAPH) this.#here.appendChild(document.createElement("br"));
+		}
+		this.#append(mark);
+	}
+
+	#add(token: smd.Token): void {
 		const tag = TAGS[token] ?? "span";
 		const element = document.createElement(tag);
 		this.#here.appendChild(element);
@@ -156,44 +223,35 @@ class Builder {
 /** Markdown that grows: `set` appends what is new, and starts over if the text is a different one. */
 export class Markdown {
 	readonly element: HTMLElement;
-	#parser: smd.Parser | null = null;
-	#builder: Builder;
+	#builder: Builder | null = null;
 	#text = "";
 
 	constructor(element: HTMLElement) {
 		this.element = element;
-		this.#builder = new Builder(element);
 	}
 
 	set(text: string, done: boolean): void {
 		if (text.length < this.#text.length || !text.startsWith(this.#text)) this.#reset();
 		if (text.length > this.#text.length) {
-			this.#parser ??= this.#begin();
-			smd.parser_write(this.#parser, text.slice(this.#text.length));
+			this.#builder ??= this.#begin();
+			smd.parser_write(this.#builder.parser, text.slice(this.#text.length));
 			this.#text = text;
 		}
-		if (done && this.#parser) {
-			smd.parser_end(this.#parser);
+		if (done && this.#builder) {
+			smd.parser_end(this.#builder.parser);
 			this.#builder.end();
-			this.#parser = null;
+			this.#builder = null;
 		}
 	}
 
 	#reset(): void {
 		this.element.replaceChildren();
-		this.#parser = null;
+		this.#builder = null;
 		this.#text = "";
 	}
 
-	#begin(): smd.Parser {
+	#begin(): Builder {
 		this.#reset();
-		this.#builder = new Builder(this.element);
-		return smd.parser({
-			data: this.#builder,
-			add_token: (builder: Builder, token) => builder.open(token),
-			end_token: (builder: Builder) => builder.close(),
-			add_text: (builder: Builder, text) => builder.text(text),
-			set_attr: (builder: Builder, name, value) => builder.attribute(name, value),
-		});
+		return new Builder(this.element);
 	}
 }

@@ -86,6 +86,54 @@ describe("safety", () => {
 	});
 });
 
+function depthOf(element: Element): number {
+	return Math.max(0, ...[...element.children].map((child) => 1 + depthOf(child)));
+}
+
+describe("nesting", () => {
+	const indented = (marker: string) =>
+		Array.from({ length: 60 }, (_, level) => `${"   ".repeat(level)}${marker} level ${level}`).join("\n");
+	const cases = [
+		["quotes", "> ".repeat(3000), "> > > x"],
+		["quotes without spaces", ">".repeat(3000), ">>>x"],
+		["lists", `${indented("-")}\n\n`, "- level 59x"],
+		["numbered lists", `${indented("7.")}\n\n`, "7. level 59x"],
+		["emphasis", "_a *b ".repeat(500), ""],
+		["struck out text", "~~a *b ".repeat(500), ""],
+		["links", "[a *b ".repeat(500), "[a *b x"],
+		["formulas", "~~a $b *c ".repeat(500), ""],
+		["paragraphs", "```a`\n".repeat(500), ""],
+	] as const;
+	test.each(cases)("%s end at a depth that browsers can lay out", (_, marks, end) => {
+		for (const size of [marks.length, 7]) {
+			const element = render(`${marks}x`, size);
+			expect(depthOf(element)).toBeLessThanOrEqual(23);
+			expect(element.textContent).toMatch(/x`?$/);
+			expect(element.textContent).toContain(end);
+		}
+	});
+
+	test("what follows is drawn as usual", () => {
+		const element = render(`${">".repeat(50)}deep\n\nAn *end*.`);
+		expect(element.lastElementChild?.outerHTML).toBe("<p>An <em>end</em>.</p>");
+		expect(element.textContent).toContain(
+			`${">".repeat(50 - element.querySelectorAll("blockquote").length)}deep`,
+		);
+	});
+
+	test("a table and code fit in at the deepest level", () => {
+		const quotes = "> ".repeat(18);
+		const element = render(`${quotes}| a | \`b\` |\n${quotes}|---|---|\n`);
+		expect(element.querySelector("td code")?.textContent).toBe("b");
+	});
+});
+
+test("a fence that never closes is code to the end", () => {
+	for (const size of [1, 100]) {
+		expect(render("```py\nx = 1\n\n> y", size).innerHTML).toBe("<pre>x = 1\n\n&gt; y</pre>");
+	}
+});
+
 describe("streaming", () => {
 	const SAMPLE =
 		"# Title\n\nSome **bold** and `code`.\n\n- one\n- two\n\n```py\nx = 1\n```\n\n1. first\n2. second\n\nEnd 🥖.";

@@ -1,0 +1,36 @@
+"""The transcript in a real browser: texts that are nested, long or written from right to left."""
+
+from typing import Any
+
+from tests.support.widget_stage import Stage, event, needs_browser
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+BEGUN = event("run_started", prompt="p", model="demo:", base=None, settings={}, images=[])
+TURN = event("turn_started", step=1)
+USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
+
+
+def said(text: str) -> dict[str, Any]:
+    return event("text_delta", text=text)
+
+
+def finished() -> dict[str, Any]:
+    return event("run_finished", reason="end_turn", usage=USAGE, cost=None, seconds=1.0, error=None)
+
+
+def test_nested_quotes_do_not_crash_the_tab(stage: Stage):
+    stage.play(
+        [BEGUN, TURN, said("> " * 3000 + "deep\n\nשלום, world\n\n| " + "wide cell | " * 60), finished()]
+    )
+    text = stage.widget.locator(".anb-say")
+    text.get_by_text("deep").wait_for()
+    assert text.locator("blockquote").count() <= 20
+    # Right-to-left text begins at the right edge, and a wide table scrolls by itself.
+    right_to_left = text.get_by_text("שלום").evaluate(
+        """e => { const range = document.createRange(); range.selectNodeContents(e);
+            return e.getBoundingClientRect().right - range.getBoundingClientRect().right; }"""
+    )
+    assert abs(right_to_left) < 2
+    assert text.locator("table").evaluate("e => e.scrollWidth > e.clientWidth")
+    assert stage.widget.locator(".anb-scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
