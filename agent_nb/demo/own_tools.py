@@ -1,18 +1,36 @@
-"""The person's own tools: how the demo model tries them out, and what it says about their results."""
+"""The person's own tools: how the demo model tries them out, and what it does and says with their results."""
 
+import base64
 import contextlib
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agent_nb.demo.actions import Action, Call, Say
 from agent_nb.demo.brief import Brief, shortened
+from agent_nb.demo.compose import Html, fill, joined
 from agent_nb.demo.conversation import Conversation, Use
 from agent_nb.demo.samples import sample_arguments
-from agent_nb.messages import ToolSpec
+from agent_nb.messages import ToolResult, ToolSpec
 
 TRIED_AT_MOST = 3
 LONGEST_REASON = 160
-SHORT_RESULT = 120
+LONGEST_LINE = 120
+LARGEST_IMAGE = 120_000
+"""Bytes of an image that is written into the page."""
+_DATA_URI = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+")
+_IMAGE_FILE = re.compile(r".+\.(?:png|jpe?g|gif|webp|svg)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a page can show of a tool's result."""
+
+    html: Html
+    """Empty if it can show nothing."""
+    contents: str
+    """What that is, or why there is nothing."""
 
 
 def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> list[Action]:
@@ -27,27 +45,29 @@ def own_uses(talk: Conversation) -> list[Use]:
     return [use for use in talk.uses if use.call.name in talk.own_tools]
 
 
-def found(talk: Conversation) -> str:
-    """The results of own tools, where they are short."""
-    lines = []
+def found(talk: Conversation) -> Html:
+    """What the page shows of all the results."""
+    shown = ((use.call.name, _finding(use)) for use in own_uses(talk) if use.ok)
+    return joined(
+        (fill("{{name}}: {{html}}", name=name, html=item.html) for name, item in shown if item.html), "<br>\n"
+    )
+
+
+def announce_results(talk: Conversation) -> str:
+    """A sentence about each result, before the page is written."""
+    sentences = []
     for use in own_uses(talk):
-        first = use.result.text.strip().partition("\n")[0] if use.ok and use.result else ""
-        if 0 < len(first) <= SHORT_RESULT:
-            lines.append(f"{use.call.name}: {first}")
-    return " · ".join(lines)
+        finding = _finding(use)
+        shown = f"answered, and the page will show {finding.contents}" if finding.html else finding.contents
+        sentences.append(f"`{use.call.name}` {shown}. " if use.ok else f"{failure(use)} ")
+    return "".join(sentences)
 
 
-def reports(talk: Conversation) -> list[str]:
-    """A sentence about each result."""
-    return [
-        f"`{use.call.name}` answered, and I put the answer on the page." if use.ok else failure(use)
-        for use in own_uses(talk)
-    ]
-
-
-def summaries(talk: Conversation) -> list[str]:
+def summaries(talk: Conversation, *, on_page: bool) -> list[str]:
     """What became of each tool, for the list at the end."""
-    return [_summary(use, asked=use.call.name in talk.asking_tools) for use in own_uses(talk)]
+    return [
+        _summary(use, asked=use.call.name in talk.asking_tools, on_page=on_page) for use in own_uses(talk)
+    ]
 
 
 def failure(use: Use) -> str:
@@ -61,11 +81,52 @@ def failure(use: Use) -> str:
     return f"`{use.call.name}` failed ({reason}); I continue without it."
 
 
-def _summary(use: Use, *, asked: bool) -> str:
+def _summary(use: Use, *, asked: bool, on_page: bool) -> str:
+    name = f"`{use.call.name}`"
     if use.denied:
-        return f"`{use.call.name}` did not run: it needs approval and did not get it."
-    approved = ", with approval" if asked else ""
-    return f"`{use.call.name}` was called once{approved}{'' if use.ok else ', and failed'}."
+        return f"{name} did not run: it needs approval and did not get it."
+    called = f"{name} was called once{', with approval' if asked else ''}"
+    if not use.ok:
+        return f"{called}, and failed."
+    finding = _finding(use)
+    if not finding.html:
+        return f"{called}. It {finding.contents}."
+    if on_page:
+        return f"{called}. The page shows {finding.contents}."
+    if "image" in finding.contents:
+        return f"{called}. You find {finding.contents} in the transcript."
+    return f"{called}. It answered: “{_first_line(use.result)}”"
+
+
+def _finding(use: Use) -> Finding:
+    result = use.result
+    if result is not None and (result.images or _sources(result)):
+        images = "its image" if len(result.images) < 2 else "its images"
+        alt = f"Result of {use.call.name}"
+        image = '<img src="{{src}}" alt="{{alt}}" style="display:block;max-width:100%;margin-top:.5em">'
+        html = joined(fill(image, src=source, alt=alt) for source in _sources(result))
+        return Finding(html, images if html else "returned an image that is too large to write into a page")
+    line = _first_line(result)
+    if not line or result is None:
+        return Finding(Html(""), "returned no text")
+    whole = line == result.text.strip()
+    return Finding(fill("{{line}}", line=line), "its answer" if whole else "the beginning of its answer")
+
+
+def _sources(result: ToolResult) -> list[str]:
+    """The addresses of the images in a result: files of this run, and small images as data URIs."""
+    files = [path for path in result.versions if _IMAGE_FILE.fullmatch(path)]
+    small = [image for image in result.images if len(image.data) <= LARGEST_IMAGE]
+    given = [result.text.strip()] if _DATA_URI.fullmatch(result.text.strip()) else []
+    return [
+        *files,
+        *(f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}" for image in small),
+        *given,
+    ]
+
+
+def _first_line(result: ToolResult | None) -> str:
+    return shortened(result.text.strip().partition("\n")[0], LONGEST_LINE) if result else ""
 
 
 def _announcement(calls: list[Call], asking: frozenset[str]) -> str:

@@ -23,6 +23,9 @@ BUILT_IN_TOKENS = 1_700
 
 # Up to 24 characters, ending after white space if there is any: much like the fragments of vendors.
 _FRAGMENT = re.compile(r".{1,23}(?:\s|$)|.{1,24}", re.DOTALL)
+_IMAGE_DATA = re.compile(r"(data:image/[\w+.-]+;base64,[\w+/=]+)")
+IMAGE_SECONDS = 0.3
+"""For the data of an image, which would take long in small fragments and is nothing to watch."""
 
 
 class DemoProvider:
@@ -66,7 +69,12 @@ def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tupl
 
 
 def _fragments(text: str, emit: Callable[[str], Piece], pace: float) -> Iterator[tuple[Piece, float]]:
-    return ((emit(part), round(len(part) * pace, 4)) for part in _FRAGMENT.findall(text))
+    for stretch in _IMAGE_DATA.split(text):
+        if _IMAGE_DATA.fullmatch(stretch):
+            yield emit(stretch), IMAGE_SECONDS
+            continue
+        for part in _FRAGMENT.findall(stretch):
+            yield emit(part), round(len(part) * pace, 4)
 
 
 def _usage(request: Request, actions: tuple[Action, ...]) -> Usage:

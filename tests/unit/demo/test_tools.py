@@ -1,5 +1,6 @@
 """The demo model and tools: it calls what it is offered, with arguments that fit, and bears failures."""
 
+import base64
 import io
 from dataclasses import replace
 from typing import Any, Literal
@@ -8,7 +9,7 @@ import fastjsonschema
 import PIL.Image
 import pytest
 
-from agent_nb import Limits, ToolError, tool
+from agent_nb import Limits, Run, ToolError, tool
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.colours import hue_of
@@ -97,11 +98,77 @@ async def test_with_nobody_to_ask_it_says_that_the_tool_did_not_run() -> None:
 
     run = await agent(tools=[*file_tools("create_file"), launch]).run(BAKERY)
     assert called(run) == ["launch", "create_file"]
-    said = " ".join(message.text for message in run.own_messages[1:] if message.role == "assistant")
-    assert "`launch` was not approved, so it did not run" in said
-    assert "nobody is there to ask" in said
-    assert "answered" not in said
+    assert "`launch` was not approved, so it did not run" in said(run)
+    assert "nobody is there to ask" in said(run)
+    assert "answered" not in said(run)
     assert "launch" not in Page(run.html or "").text
+
+
+def said(run: Run) -> str:
+    return " ".join(message.text for message in run.own_messages if message.role == "assistant")
+
+
+SMALL, LARGE = b"a small image", bytes(200_000)
+AS_DATA = f"data:image/png;base64,{base64.b64encode(SMALL).decode()}"
+
+
+@pytest.mark.parametrize(
+    "output", [ToolOutput(text="[image]", images=(Image(SMALL),)), ToolOutput(text=AS_DATA)]
+)
+async def test_an_image_from_an_own_tool_is_on_the_page(output: ToolOutput) -> None:
+    @tool
+    def chart(product: str) -> ToolOutput:
+        """Draw a chart."""
+        return output
+
+    run = await agent(tools=[*file_tools("create_file"), chart]).run(BAKERY)
+    page = Page(run.html or "")
+    assert AS_DATA in page.addresses
+    assert "[image]" not in page.text
+    assert "`chart` was called once. The page shows its image." in run.text
+
+
+async def test_what_is_not_on_the_page_is_not_claimed() -> None:
+    @tool
+    def poster(product: str) -> ToolOutput:
+        """Draw a poster."""
+        return ToolOutput(text="[image]", images=(Image(LARGE),))
+
+    @tool
+    def novel(product: str) -> str:
+        """Write a novel."""
+        return "It was a dark and stormy night.\nThe rain fell in torrents."
+
+    @tool
+    def silence(product: str) -> str:
+        """Say nothing."""
+        return ""
+
+    run = await agent(tools=[*file_tools("create_file"), poster, novel, silence]).run(BAKERY)
+    text = Page(run.html or "").text
+    assert "novel: It was a dark and stormy night." in text
+    assert "poster" not in text
+    assert "silence" not in text
+    assert "`novel` answered, and the page will show the beginning of its answer." in said(run)
+    assert (
+        "`poster` was called once. It returned an image that is too large to write into a page." in run.text
+    )
+    assert "`silence` was called once. It returned no text." in run.text
+
+
+async def test_a_change_reports_results_without_putting_them_on_the_page() -> None:
+    @tool
+    def weather(city: str) -> str:
+        """The weather of a city."""
+        return "Sunny, 21 degrees"
+
+    tools = [*file_tools("create_file", "edit_file"), weather]
+    first = await agent(tools=file_tools("create_file")).run(BAKERY)
+    run = await agent(tools=tools).run("make it blue", base=first)
+    assert called(run) == ["weather", "edit_file"]
+    assert "`weather` was called once. It answered: “Sunny, 21 degrees”" in run.text
+    assert "the page will show" not in said(run)
+    assert "Sunny" not in (run.html or "")
 
 
 async def test_only_tools_that_are_not_built_in_are_tried_out() -> None:
