@@ -32,6 +32,8 @@ export interface Choices {
 	rows: Map<string, boolean>;
 	/** In a narrow frame the transcript of a finished run folds to one line. */
 	unfolded: boolean;
+	/** The transcript is folded to one line at any width. */
+	alone: boolean;
 	/** Why the last command failed; empty otherwise. */
 	note: string;
 	/** Null while the run is shown as it is now. */
@@ -50,6 +52,7 @@ export function newChoices(): Choices {
 		arrangement: loadLayout().arrangement,
 		rows: new Map(),
 		unfolded: false,
+		alone: loadLayout().alone,
 		note: "",
 		replay: null,
 		request: null,
@@ -79,21 +82,25 @@ export interface Layout {
 	split: number;
 	height: number | null;
 	arrangement: Arrangement;
+	/** Whether the result is shown alone, with the transcript folded to one line. */
+	alone: boolean;
 }
 
 const KEY = "agent_nb.layout";
-const DEFAULT: Layout = { split: 41, height: null, arrangement: "grid" };
+export const DEFAULT_SPLIT = 41;
+const DEFAULT: Layout = { split: DEFAULT_SPLIT, height: null, arrangement: "grid", alone: false };
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
 /** Returns the default layout where storage is forbidden or holds something else. */
 export function loadLayout(): Layout {
 	try {
 		const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Layout>;
-		const { split, height, arrangement } = stored;
+		const { split, height, arrangement, alone } = stored;
 		return {
 			split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT.split,
 			height: typeof height === "number" && height >= 240 && height <= 4000 ? height : DEFAULT.height,
 			arrangement: ARRANGEMENTS.find((one) => one === arrangement) ?? DEFAULT.arrangement,
+			alone: alone === true,
 		};
 	} catch {
 		return DEFAULT;

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, needs_browser, wrote
+from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -41,3 +41,83 @@ def test_output_needs_no_scrollbar(stage: Stage):
     stage.play(wrote("index.html", PAGE))
     stage.preview.get_by_text("Here.").wait_for(timeout=10 * SECONDS)
     assert overflow(stage) == [0, 0]
+
+
+def height(stage: Stage) -> int:
+    return int(stage.widget.locator(".anb-frame").evaluate("frame => frame.offsetHeight"))
+
+
+def test_bottom_edge_sets_the_height_and_remembers_it(stage: Stage):
+    stage.play(wrote("index.html", PAGE))
+    edge = stage.widget.get_by_role("separator", name="Resize height")
+    before = height(stage)
+    box = edge.bounding_box()
+    stage.page.mouse.move(box["x"] + 200, box["y"] + 3)
+    stage.page.mouse.down()
+    stage.page.mouse.move(box["x"] + 200, box["y"] - 60, steps=3)
+    stage.page.mouse.up()
+    dragged = height(stage)
+    assert dragged == before - 63
+    edge.focus()
+    stage.page.keyboard.press("ArrowDown")
+    assert height(stage) == dragged + 20
+    assert edge.get_attribute("aria-valuenow") == str(dragged + 20)
+    stage.play(wrote("index.html", PAGE))
+    assert height(stage) == dragged + 20
+    edge.dblclick()
+    assert height(stage) == before
+    stage.play(wrote("index.html", PAGE))
+    assert height(stage) == before
+
+
+def is_full(stage: Stage) -> bool:
+    return bool(stage.page.evaluate("document.fullscreenElement !== null"))
+
+
+def wait_until_full(stage: Stage, full: bool) -> None:
+    stage.page.wait_for_function(
+        "full => (document.fullscreenElement !== null) === full", arg=full, timeout=10 * SECONDS
+    )
+
+
+def test_full_screen_by_button_and_key(stage: Stage):
+    stage.play(wrote("index.html", PAGE))
+    stage.page.set_viewport_size({"width": 1000, "height": 800})
+    stage.page.locator("#again").focus()
+    stage.page.keyboard.press("f")
+    stage.widget.get_by_role("button", name="Full screen").focus()
+    stage.page.keyboard.press("Control+f")
+    stage.widget.locator(".anb-frame").evaluate("frame => frame.append(document.createElement('input'))")
+    stage.widget.locator(".anb-frame > input").press("f")
+    stage.widget.get_by_role("button", name="Full screen").focus()
+    assert not is_full(stage)
+    stage.page.keyboard.press("f")
+    wait_until_full(stage, True)
+    assert height(stage) == stage.page.evaluate("innerHeight")
+    assert not stage.widget.get_by_role("separator", name="Resize height").is_visible()
+    stage.page.keyboard.press("Escape")
+    wait_until_full(stage, False)
+    stage.widget.get_by_role("button", name="Full screen").click()
+    wait_until_full(stage, True)
+    stage.widget.get_by_role("button", name="Leave full screen").click()
+    wait_until_full(stage, False)
+
+
+def test_result_alone_folds_the_transcript(stage: Stage):
+    stage.page.set_viewport_size({"width": 1000, "height": 800})
+    stage.play(wrote("index.html", PAGE))
+    transcript = stage.widget.locator(".anb-scroll")
+    frame = stage.widget.locator(".anb-page iframe")
+    narrow = frame.evaluate("node => node.offsetWidth")
+    stage.widget.get_by_role("button", name="Hide transcript").click()
+    transcript.wait_for(state="hidden")
+    assert frame.evaluate("node => node.offsetWidth") > narrow + 300
+    stage.play(wrote("index.html", PAGE))
+    stage.widget.locator(".anb-fold").click()
+    transcript.wait_for()
+    assert stage.widget.evaluate("node => node.shadowRoot.activeElement?.className").startswith("anb-scroll")
+    stage.widget.get_by_role("button", name="Hide transcript").click()
+    asked = {"call_id": "call-1", "name": "run", "title": "run it", "args": {"code": "1"}}
+    stage.more(event("tool_started", call_id="call-1", name="run", title="run it"))
+    stage.more(event("approval_requested", **asked))
+    stage.widget.get_by_role("button", name="Approve").wait_for(timeout=10 * SECONDS)

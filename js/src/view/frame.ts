@@ -1,14 +1,15 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
-import { h, icon } from "../dom.ts";
-import { loadLayout, saveLayout } from "../ui.ts";
+import { h } from "../dom.ts";
 import type { BodyView, Context, Snapshot } from "./context.ts";
 import { createFooter } from "./footer.ts";
+import { listenForFullScreen } from "./fullscreen.ts";
 import { createHeader } from "./header.ts";
 import { createPlace } from "./place.ts";
 import { createRequest } from "./request.ts";
 import { createScrubber } from "./scrubber.ts";
 import { isSolo } from "./single.ts";
+import { createEdge } from "./splitter.ts";
 import { createStrip } from "./strip.ts";
 
 export function createFrame(context: Context): BodyView {
@@ -28,9 +29,9 @@ export function createFrame(context: Context): BodyView {
 		request.element,
 		scrubber.element,
 		footer.element,
-		createGrip(),
 	);
-	rememberHeight(element, context.signal);
+	element.append(createEdge(context, element));
+	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
 
 	return {
@@ -59,23 +60,4 @@ function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => vo
 		busy = run.busy;
 		ready = snapshot.run.ready;
 	};
-}
-
-function createGrip(): SVGSVGElement {
-	const grip = icon("grip", "anb-grip");
-	grip.setAttribute("viewBox", "0 0 10 10");
-	return grip;
-}
-
-/** Keeps the height that the person drags the frame to for later runs. */
-function rememberHeight(frame: HTMLElement, signal: AbortSignal): void {
-	const { height } = loadLayout();
-	if (height) frame.style.setProperty("--anb-height", `${height}px`);
-	const observer = new ResizeObserver(() => {
-		// Only the browser writes a height into the style, when the frame is dragged.
-		const dragged = Number.parseInt(frame.style.height, 10);
-		if (dragged) saveLayout({ height: dragged });
-	});
-	observer.observe(frame);
-	signal.addEventListener("abort", () => observer.disconnect());
 }

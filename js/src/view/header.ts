@@ -4,6 +4,7 @@ import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../
 import type { VariantState } from "../state.ts";
 import { phaseOfAll, spokenOfAll } from "../variants.ts";
 import { type Context, followInFooter, type Snapshot, STOP_HINT } from "./context.ts";
+import { createFullScreenButton } from "./fullscreen.ts";
 import { createMenu } from "./menu.ts";
 import { createMeta } from "./meta.ts";
 import { createReplayButton } from "./replay.ts";
@@ -20,7 +21,8 @@ export function createHeader(context: Context): HeaderView {
 	const stop = createStop(context);
 	const replay = createReplayButton(context);
 	const menu = createMenu(context);
-	const parts = [status, meta, stop, replay, menu];
+	const full = createFullScreenButton(context);
+	const parts = [status, meta, stop, replay, menu, full];
 	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
 
 	/** Where the focus goes when Stop disappears: Actions, Replay, or else the transcript. */

@@ -12,6 +12,7 @@ import { createConsole } from "./console.ts";
 import type { Context, Snapshot } from "./context.ts";
 import { createDiff } from "./diff.ts";
 import { createFiles } from "./files.ts";
+import { showAlone } from "./foldline.ts";
 import { createPreview } from "./preview.ts";
 import { rove } from "./rove.ts";
 import { createVersions } from "./versions.ts";
@@ -130,8 +131,11 @@ function createTools(context: Context, preview: { reload(): void }) {
 	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
 	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
 
+	const fold = iconButton(context, "pane", "Hide transcript", () => showAlone(context, !choices.alone));
+	fold.classList.add("anb-alone");
+
 	return {
-		elements: [devices.element, rule, reload, copyFile, open],
+		elements: [devices.element, rule, reload, copyFile, open, fold],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;
@@ -140,6 +144,9 @@ function createTools(context: Context, preview: { reload(): void }) {
 			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
 			copyFile.toggleAttribute("disabled", typeof shownFile(state, choices)?.text !== "string");
 			devices.update(nothing);
+			const label = `${choices.alone ? "Show" : "Hide"} transcript`;
+			setAttribute(fold, "aria-label", label);
+			setAttribute(fold, "title", label);
 		},
 	};
 }

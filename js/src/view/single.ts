@@ -1,8 +1,9 @@
 // One variant in full: its transcript beside its result.
 
-import { h, icon, listen, setText } from "../dom.ts";
-import { plural, seconds } from "../format.ts";
-import type { BodyView, Context, Snapshot } from "./context.ts";
+import { h, hasFocus, moveFocus } from "../dom.ts";
+import { askingTitle } from "../variants.ts";
+import type { BodyView, Context } from "./context.ts";
+import { createFoldLine } from "./foldline.ts";
 import { createResult } from "./result.ts";
 import { createSplitter } from "./splitter.ts";
 import { createTimeline } from "./timeline.ts";
@@ -26,11 +27,16 @@ export function createSingle(context: Context): BodyView {
 			element.classList.toggle("solo", solo);
 			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
 			const { unfolded, replay } = context.choices;
-			element.classList.toggle("folded", !state.busy && !unfolded && !replay && !solo);
+			// A question is never folded away.
+			const alone = context.choices.alone && !solo && askingTitle(state) === null;
+			const held = hasFocus(fold.element);
+			element.classList.toggle("alone", alone);
+			element.classList.toggle("folded", alone || (!state.busy && !unfolded && !replay && !solo));
 			result.element.hidden = solo;
 			timeline.update(snapshot);
 			if (!solo) result.update(snapshot);
-			fold.update(snapshot, solo);
+			fold.update(snapshot, solo, alone);
+			if (held && fold.element.offsetParent === null) moveFocus(timeline.element);
 		},
 		tick: (snapshot) => timeline.tick(snapshot),
 	};
@@ -40,41 +46,4 @@ export function createSingle(context: Context): BodyView {
 export function isSolo({ run, choices }: Context): boolean {
 	const end = run.state?.variants.get(choices.variant);
 	return end !== undefined && !end.busy && end.files.size === 0;
-}
-
-/** In a narrow frame, the transcript of a finished run is folded to this line until it is opened. */
-function createFoldLine(context: Context) {
-	const label = h("span");
-	const facts = h("span");
-	const element = h(
-		"button",
-		{ class: "anb-fold", type: "button" },
-		icon("right", "chev"),
-		label,
-		h("span", { class: "sp" }),
-		facts,
-	);
-	listen(element, "click", context.signal, () => {
-		context.choices.unfolded = !context.choices.unfolded;
-		context.redraw();
-	});
-	return {
-		element,
-		update({ state }: Snapshot, solo: boolean) {
-			element.hidden = state.busy || solo || context.choices.replay !== null;
-			if (element.hidden) return;
-			const thought = sumOf(state.rows, (row) =>
-				row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0,
-			);
-			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
-			element.setAttribute("aria-expanded", String(context.choices.unfolded));
-			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
-			setText(label, plural(state.turn, "turn") + thinking);
-			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);
-		},
-	};
-}
-
-function sumOf<T>(items: readonly T[], measure: (item: T) => number): number {
-	return items.reduce((sum, item) => sum + measure(item), 0);
 }

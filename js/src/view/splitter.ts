@@ -1,56 +1,47 @@
-// The line between the panes, moved by dragging or with the arrow keys. Its position is remembered.
+// The lines that share out the room: between the panes, and along the frame's bottom edge. Both are remembered.
 
-import { h, listen } from "../dom.ts";
-import { loadLayout, saveLayout } from "../ui.ts";
+import { DEFAULT_SPLIT, loadLayout, saveLayout } from "../ui.ts";
 import type { Context } from "./context.ts";
+import { createSeparator } from "./separator.ts";
 
-const LEAST = 25;
-const MOST = 75;
-/** By how many percent of the width a key moves it. */
-const KEYS: Record<string, number> = { ArrowLeft: -2, ArrowRight: 2 };
-
-export function createSplitter({ signal }: Context, body: HTMLElement): HTMLElement {
-	const element = createSeparator();
+export function createSplitter(context: Context, body: HTMLElement): HTMLElement {
 	let share = loadLayout().split;
-
-	function set(percent: number): void {
-		share = Math.min(MOST, Math.max(LEAST, percent));
+	const set = (percent: number | null): void => {
+		share = percent ?? DEFAULT_SPLIT;
 		body.style.setProperty("--anb-split", `${share}%`);
-		element.setAttribute("aria-valuenow", String(Math.round(share)));
-	}
+	};
 	set(share);
-
-	listen(element, "pointerdown", signal, (event) => {
-		element.setPointerCapture(event.pointerId);
-		body.classList.add("dragging");
+	return createSeparator(context, body, {
+		className: "anb-split",
+		label: "Resize panes",
+		orientation: "vertical",
+		least: 25,
+		most: 75,
+		keys: { ArrowLeft: -2, ArrowRight: 2 },
+		value: () => share,
+		at(event) {
+			const { left, width } = body.getBoundingClientRect();
+			return (100 * (event.clientX - left)) / width;
+		},
+		set,
+		save: () => saveLayout({ split: share }),
 	});
-	listen(element, "pointermove", signal, (event) => {
-		if (!element.hasPointerCapture(event.pointerId)) return;
-		const box = body.getBoundingClientRect();
-		set((100 * (event.clientX - box.left)) / box.width);
-	});
-	listen(element, "lostpointercapture", signal, () => {
-		body.classList.remove("dragging");
-		saveLayout({ split: share });
-	});
-	listen(element, "keydown", signal, (event) => {
-		const by = KEYS[event.key];
-		if (!by) return;
-		event.preventDefault();
-		set(share + by);
-		saveLayout({ split: share });
-	});
-	return element;
 }
 
-function createSeparator(): HTMLElement {
-	return h("div", {
-		class: "anb-split",
-		role: "separator",
-		"aria-orientation": "vertical",
-		"aria-label": "Resize panes",
-		"aria-valuemin": LEAST,
-		"aria-valuemax": MOST,
-		tabindex: 0,
+export function createEdge(context: Context, frame: HTMLElement): HTMLElement {
+	const set = (height: number | null): void =>
+		frame.style.setProperty("--anb-height", height === null ? null : `${height}px`);
+	set(loadLayout().height);
+	return createSeparator(context, frame, {
+		className: "anb-edge",
+		label: "Resize height",
+		orientation: "horizontal",
+		least: 240,
+		most: 4000,
+		keys: { ArrowUp: -20, ArrowDown: 20, PageUp: -100, PageDown: 100 },
+		value: () => frame.offsetHeight,
+		at: (event) => event.clientY - frame.getBoundingClientRect().top,
+		set,
+		save: (height) => saveLayout({ height }),
 	});
 }
