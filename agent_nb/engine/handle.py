@@ -30,6 +30,8 @@ class Handle(ABC):
     def __init__(self, run_id: str, event_log: EventLog) -> None:
         self.id = run_id
         self.name = self.key = "run"
+        self.cell = ""
+        """The notebook cell that started it, as the person wrote it; empty if unknown."""
         self.result: Run | None = None
         self.chosen: int | None = None
         """Number, from 1, of the variant that was picked before all had ended."""

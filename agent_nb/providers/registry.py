@@ -88,10 +88,10 @@ def full_name(name: str) -> str:
     return f"{vendor.name}:{model_name}"
 
 
-def default_model_name() -> str | None:
-    """The recommended model of the first preferred vendor with a key, or None."""
+def default_model_name(besides: str = "") -> str | None:
+    """The recommended model of the first preferred vendor with a key, but not of the vendor `besides`; or None."""
     for vendor in VENDORS.values():
-        if vendor.preferred and find_key(vendor.keys):
+        if vendor.preferred and vendor.name != besides and find_key(vendor.keys):
             return f"{vendor.name}:{vendor.recommended}"
     return None
 

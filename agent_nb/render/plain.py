@@ -7,7 +7,7 @@ from typing import TypeGuard, assert_never
 from agent_nb.files import human_size
 from agent_nb.messages import Source
 from agent_nb.render.rows import LOOKS, LineRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, line_text
-from agent_nb.render.safe_markdown import is_safe_link, neutralized
+from agent_nb.render.safe_markdown import as_text, is_safe_link, neutralized
 from agent_nb.render.summary import (
     FinishedRun,
     ending,
@@ -22,15 +22,15 @@ from agent_nb.render.summary import (
 
 
 def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
-    blocks = [neutralized(_one_line(f"**{run.name}**: {', '.join(facts(run))}"))]
+    blocks = [f"**{as_text(run.name)}**: {as_text(_one_line(', '.join(facts(run))))}"]
     if run.error:
-        blocks.append("> " + neutralized(_one_line(run.error)))
+        blocks.append("> " + as_text(_one_line(run.error)))
     blocks += [block for row in rows if (block := _markdown_of(row))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
     if variants := variant_lines(run):
         blocks.append("Variants:")
-        blocks.append("\n".join(f"- {neutralized(_one_line(line))}" for line in variants))
+        blocks.append("\n".join(f"- {as_text(_one_line(line))}" for line in variants))
     result = f"In the kernel: {result_expression(run)}{variant_note(run)}"
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
@@ -45,9 +45,9 @@ def _markdown_of(row: Row) -> str:
             return "\n".join(map(_source, sources))
         case LineRow(title=title, outcome=outcome):
             # The title of a tool call contains text that the model wrote.
-            title = _code(title) if isinstance(row, ToolRow) else title
+            title = _code(title) if isinstance(row, ToolRow) else as_text(title)
             icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list item has a bullet
-            return "- " + neutralized(_one_line(icon + title + (f": {outcome}" if outcome else "")))
+            return f"- {icon}{title}" + (f": {as_text(_one_line(outcome))}" if outcome else "")
         case _:
             assert_never(row)
 

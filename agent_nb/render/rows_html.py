@@ -16,6 +16,7 @@ from agent_nb.render.rows import (
     LOOKS,
     ImagesRow,
     LineRow,
+    RetryRow,
     Row,
     SourcesRow,
     State,
@@ -90,9 +91,15 @@ def _line(row: LineRow) -> str:
     if isinstance(row, ToolRow):
         title, inside = _tool_title(row), _inside(row)
         facts += [duration(row.seconds)] if row.seconds >= 0.05 else []
+    elif isinstance(row, RetryRow) and len(row.waits) > 1:
+        inside = "".join(f"<p>{_attempt(number, wait)}</p>" for number, wait in enumerate(row.waits, 1))
     detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
     line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
     return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
+
+
+def _attempt(number: int, wait: float) -> str:
+    return f"Attempt {number}" + (f", then waited {duration(wait)}" if wait >= 0.05 else "")
 
 
 def _icon(state: State) -> str:

@@ -5,12 +5,16 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.secrets import mask
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_MARKUP = re.compile(r"[\\`*\[\]<>~&]|(?<!\w)_|_(?!\w)")
+_BLOCK_START = re.compile(r"^(\d*)(?=[-#+.)=|])")
 _LIVE = re.compile(r"<(?=[A-Za-z/!?])|(?<!\\)!(?=\[)")
 
 
@@ -27,6 +31,17 @@ def with_code(text: str) -> str:
         f"<code>{html.escape(piece, quote=False)}</code>" if index % 2 else html.escape(piece, quote=False)
         for index, piece in enumerate(pieces)
     )
+
+
+def as_text(text: str) -> str:
+    """Markdown that shows the text as it is, with `backticks` as code."""
+    pieces, done = [], 0
+    text = mask(text)  # first: a secret with a backslash in it would not be recognised
+    for span in _CODE_SPAN.finditer(text):
+        pieces += [_MARKUP.sub(r"\\\g<0>", text[done : span.start()]), span[0]]
+        done = span.end()
+    escaped = "".join([*pieces, _MARKUP.sub(r"\\\g<0>", text[done:])])
+    return _BLOCK_START.sub(r"\1\\", escaped)
 
 
 def link(url: str, title: str) -> str:

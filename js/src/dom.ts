@@ -69,9 +69,9 @@ export function moveFocus(element: HTMLElement | null | undefined): void {
 
 /** Text in which `code spans` become <code>; nothing else is markup. */
 export function withCode(text: string): Node[] {
-	return text
-		.split("`")
-		.map((piece, index) => (index % 2 ? h("code", null, piece) : document.createTextNode(piece)));
+	const pieces = text.split("`");
+	if (pieces.length % 2 === 0) return [document.createTextNode(text)];
+	return pieces.map((piece, index) => (index % 2 ? h("code", null, piece) : document.createTextNode(piece)));
 }
 
 export interface View<T> {

@@ -238,6 +238,8 @@ export interface Ready {
 	picked: boolean;
 	paths: string[];
 	digest: string;
+	again: string;
+	other: string;
 }
 
 export const ENDINGS: Record<Reason, string> = {

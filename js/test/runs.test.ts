@@ -16,6 +16,8 @@ const READY = {
 	picked: false,
 	paths: [],
 	digest: "d",
+	again: "",
+	other: "",
 };
 
 let sent: Record<string, unknown>[];

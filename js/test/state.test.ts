@@ -29,6 +29,19 @@ describe("rows", () => {
 		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
 	});
 
+	test("attempts that failed for the same reason are one line", () => {
+		const other = { ...retrying(4), why: "cut" };
+		const state = play(script(started, turn, retrying(1), retrying(2), text("Half"), retrying(3), other));
+		expect(state.rows).toMatchObject([
+			{ kind: "line", title: "Tried 3 times", detail: "busy", waits: [2, 2, 2] },
+			{ kind: "retry", attempt: 4, why: "cut" },
+		]);
+		expect(play(script(finished("failed", "cut")), state).rows).toMatchObject([
+			{ title: "Tried 3 times" },
+			{ kind: "line", title: "Retry", detail: "cut" },
+		]);
+	});
+
 	test("a compacted conversation is a line that a later retry leaves", () => {
 		const compacted = {
 			type: "conversation_compacted",
@@ -91,10 +104,10 @@ describe("rows", () => {
 
 	test("a retry that fails at once leaves one open", () => {
 		const waiting = play(script(started, turn, retrying(1), retrying(2), retrying(3)));
-		expect(kinds(waiting)).toEqual(["line", "line", "retry"]);
+		expect(kinds(waiting)).toEqual(["line", "retry"]);
 		const ended = play(script(text("new"), finished()), waiting);
-		expect(kinds(ended)).toEqual(["line", "line", "line", "text"]);
-		expect(new Set(ended.rows.map((row) => row.key)).size).toBe(4);
+		expect(kinds(ended)).toEqual(["line", "text"]);
+		expect(new Set(ended.rows.map((row) => row.key)).size).toBe(2);
 	});
 
 	test("the wait goes on when another row is added", () => {

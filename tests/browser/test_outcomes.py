@@ -21,8 +21,8 @@ def ended(reason: str = "end_turn", error: str | None = None) -> dict[str, Any]:
     return event("run_finished", **end)
 
 
-def play(stage: Stage, events: list[dict[str, Any]]) -> Stage:
-    return stage.play(events, model=MODEL, demo=False)
+def play(stage: Stage, events: list[dict[str, Any]], **more: Any) -> Stage:
+    return stage.play(events, model=MODEL, demo=False, **more)
 
 
 def test_a_replay_does_not_look_like_a_paid_call(stage: Stage):
@@ -35,3 +35,38 @@ def test_a_replay_does_not_look_like_a_paid_call(stage: Stage):
     play(stage, [*began(), *page, ended()])
     stage.widget.get_by_text("$0.02", exact=True).wait_for()
     assert not stage.widget.get_by_text("replayed", exact=True).is_visible()
+
+
+UNREACHABLE = "Anthropic's address cannot be reached: [Errno -2] Name or service not known. Check `base_url`."
+CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA landing page for a small bakery in Lyon"
+READY = {"line": "`hero` is ready: `hero.error`", "files_name": None, "variant": 0, "picked": False}
+
+
+def failed_run() -> list[dict[str, Any]]:
+    retries = [
+        event("turn_retrying", attempt=number, wait=float(number), why=UNREACHABLE) for number in (1, 2, 3, 4)
+    ]
+    return [*began(steps=20), *retries, ended("failed", UNREACHABLE)]
+
+
+def ready(**fields: Any) -> dict[str, Any]:
+    return {**READY, "paths": [], "digest": "", "again": "", "other": "", **fields}
+
+
+def test_an_error_is_text_with_equal_retries_as_one_row_and_cells_to_try_again(stage: Stage):
+    other = CELL.replace("anthropic:claude-opus-5-5", "openai:gpt-6.1-sol")
+    play(stage, failed_run(), ready=ready(again=CELL, other=other))
+    card = stage.widget.get_by_role("alert")
+    card.wait_for()
+    assert "[Errno -2] Name or service" in card.inner_text()
+    assert card.locator("a").count() == 0
+    assert card.locator(".sub code").inner_text() == "base_url"
+    row = stage.widget.get_by_text("Tried 4 times: Anthropic's address")
+    row.click()
+    assert stage.widget.get_by_text("Attempt 4, then waited 4.0 s").is_visible()
+    assert stage.widget.get_by_text("Retry:").count() == 0
+    stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for label, cell in (("Retry now", CELL), ("Another model", other)):
+        card.get_by_role("button", name=label).click()
+        stage.widget.get_by_text("Copied: paste it into a cell").first.wait_for()
+        assert stage.page.evaluate("navigator.clipboard.readText()") == cell

@@ -119,12 +119,14 @@ class Stage:
         self.dialogs.append(dialog.message)
         dialog.dismiss()
 
-    def play(self, events: list[dict[str, Any]], **meta: Any) -> "Stage":
-        """Plays events as a run whose `Meta` has these fields."""
+    def play(
+        self, events: list[dict[str, Any]], *, ready: dict[str, Any] | None = None, **meta: Any
+    ) -> "Stage":
+        """Plays events as a run whose `Meta` has these fields, then sends `ready`, if given."""
         for seq, item in enumerate(events, 1):
             item["seq"] = seq
         self.page.goto(f"{self.server.address}/?record&speed=0")
-        record = {"meta": to_wire(replace(META, **meta)), "events": events}
+        record = {"meta": to_wire(replace(META, **meta)), "events": events, "ready": ready}
         self.page.evaluate("record => { window.record = record }", record)
         self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
         return self

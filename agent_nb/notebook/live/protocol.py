@@ -38,3 +38,7 @@ class Ready:
     paths: tuple[str, ...]
     """Where the run was saved."""
     digest: str
+    again: str = ""
+    """After a failure, the cell as the person wrote it; empty if it is unknown or has a secret in it."""
+    other: str = ""
+    """The same cell with another model."""

@@ -14,6 +14,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.notebook.live.stream import RunStream
+from agent_nb.notebook.retry import retry_cells
 from agent_nb.render import ready_line, run_digest
 from agent_nb.run.run import Run, all_events
 
@@ -78,6 +79,7 @@ class LiveRun:
     ) -> None:
         """Tells the page that the variables are set, and where the run was saved."""
         self.result = run
+        again, other = retry_cells(run, self.handle.cell if self.handle else "")
         ready = Ready(
             line=ready_line(run, files_name, picked=picked),
             files_name=files_name,
@@ -85,6 +87,8 @@ class LiveRun:
             picked=picked,
             paths=tuple(paths),
             digest=run_digest(run),
+            again=again,
+            other=other,
         )
         self.stream.finish(ready)
 

@@ -16,6 +16,7 @@ from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
@@ -63,6 +64,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     except AgentError as error:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
+    handle.cell = written_cell(session.shell, cell)
     view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
     view.start(plan.note)
     view.on_pick(partial(pick, session, handle))

@@ -1,6 +1,6 @@
 // The countdown while a run waits to send a failed request again.
 
-import { h, icon, setText, type View } from "../dom.ts";
+import { h, icon, setText, type View, withCode } from "../dom.ts";
 import { retrySeconds } from "../phase.ts";
 import { type RetryRow, retryOf } from "../state.ts";
 import type { Snapshot, Ticking } from "./context.ts";
@@ -27,7 +27,7 @@ export function createRetry(ticking: Ticking): View<RetryRow> {
 		element,
 		update(next) {
 			row = next;
-			setText(why, next.why);
+			why.replaceChildren(...withCode(next.why));
 			setText(note, `Attempt ${next.attempt}. Your files are kept; what this turn had written is discarded.`);
 			ticking.add(tick);
 		},

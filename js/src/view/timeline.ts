@@ -1,10 +1,11 @@
 // The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
-import { h, icon, KeyedList, listen, setText, type View } from "../dom.ts";
+import { h, icon, KeyedList, listen, setText, type View, withCode } from "../dom.ts";
 import { seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
 import { Markdown } from "../markdown.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
+import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createEdits, type Edits, foldEdits } from "./edits.ts";
 import { createFold } from "./fold.ts";
@@ -33,7 +34,7 @@ export function createTimeline(context: Context): TimelineView {
 		(row) => row.key,
 		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
-	const end = createEnd();
+	const end = createEnd(context);
 
 	return {
 		element: scroll,
@@ -91,7 +92,7 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 		case "retry":
 			return createRetry(ticking);
 		case "line":
-			return createLine(row);
+			return createLine(context, row);
 		default: {
 			const unhandled: never = row;
 			return unhandled;
@@ -151,33 +152,54 @@ function createText(): View<TextRow> {
 
 const LINE_ICONS: Record<LineRow["state"], IconName | null> = { info: null, retry: "retry" };
 
-function createLine({ state }: LineRow): View<LineRow> {
+function createLine(context: Context, { state, waits = [] }: LineRow): View<LineRow> {
 	const name = LINE_ICONS[state];
 	const node = name ? h("span", { class: "anb-node" }, icon(name)) : h("span", { class: "anb-node pt" });
 	const label = h("span", { class: "lab" });
+	const fold = waits.length > 1 ? createAttempts(context, label, waits) : null;
+	const line = fold?.element ?? h("div", { class: "anb-row still" }, label);
 	return {
-		element: h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label)),
-		update: ({ title, detail }) => setText(label, detail ? `${title}: ${detail}` : title),
+		element: h("li", { class: "anb-item" }, node, line),
+		update({ key, title, detail }) {
+			label.replaceChildren(...withCode(detail ? `${title}: ${detail}` : title));
+			fold?.set(key, false);
+		},
 	};
 }
 
+/** A line that unfolds to the single attempts. */
+function createAttempts(context: Context, label: HTMLElement, waits: readonly number[]) {
+	const attempts = waits.map((wait, index) =>
+		h("div", null, `Attempt ${index + 1}${wait < 0.05 ? "" : `, then waited ${seconds(wait)}`}`),
+	);
+	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"));
+	return createFold(context, summary, h("div", { class: "anb-detail anb-think" }, ...attempts));
+}
+
 /** The last card of a run that ended with an error. */
-function createEnd() {
+function createEnd(context: Context) {
+	const again = createCellButton(context, "Retry now");
+	const other = createCellButton(context, "Another model");
+	const acts = h("div", { class: "in anb-retries" }, again.element, other.element);
 	const title = h("h4");
-	const text = h("div", { class: "sub anb-md" });
+	const text = h("div", { class: "sub" });
 	const element = h(
 		"li",
 		{ class: "anb-item bad" },
 		h("span", { class: "anb-node" }, icon("error")),
-		h("div", { class: "anb-card bad", role: "alert" }, h("header", null, h("div", null, title, text))),
+		h("div", { class: "anb-card bad", role: "alert" }, h("header", null, h("div", null, title, text)), acts),
 	);
-	const markdown = new Markdown(text);
+	let shown = "";
 	return {
 		element,
-		update({ state }: Snapshot): boolean {
+		update({ run: { ready }, state }: Snapshot): boolean {
 			if (state.busy || !state.error) return false;
+			acts.hidden = !ready?.again;
+			again.update(ready?.again || null);
+			other.update(ready?.other || null);
 			setText(title, state.phase === "failed" ? "The run failed" : `The run was ${state.phase}`);
-			markdown.set(state.error, true);
+			if (shown !== state.error) text.replaceChildren(...withCode(state.error));
+			shown = state.error;
 			return true;
 		},
 	};

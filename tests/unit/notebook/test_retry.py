@@ -1,0 +1,64 @@
+"""The cells that the page offers after a failed run."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent_nb.notebook.retry import MAX_CELL, retry_cells, with_model
+from agent_nb.notebook.views.views import view_for
+from tests.support.shells import quick_run
+from tests.support.wire import WireServer, problem
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("%%agent", "%%agent -m demo:"),
+        ("%%agent hero", "%%agent -m demo: hero"),
+        ("%%agent hero -m openai:gpt -n 2", "%%agent -m demo: hero -n 2"),
+        ("%%agent hero -m a:b --model c:d --model=e:f", "%%agent -m demo: hero"),
+        ("%%agent hero --check '-m x' in html", "%%agent -m demo: hero --check '-m x' in html"),
+        ("%%time\n%%agent hero -m a:b", "%%time\n%%agent -m demo: hero"),
+    ],
+)
+def test_another_model_replaces_those_of_the_cell(line, expected):
+    assert with_model(f"{line}\nA page -m a:b", "demo:") == f"{expected}\nA page -m a:b"
+
+
+def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
+    cell = "%%agent hero -m anthropic:claude-opus-5-5\nA page with {{title}}"
+    shell.names["title"] = "Bread"
+    handles = []
+    monkeypatch.setattr("agent_nb.notebook.magic.cell.view_for", _keeping(handles))
+    with WireServer.in_thread() as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        server.plan(problem(404, "model: claude-opus-5-5"))
+        shell.run(cell)
+    (handle,) = handles
+    assert handle.cell == cell
+    again, other = retry_cells(handle.result, handle.cell)
+    assert again == cell
+    assert other == "%%agent -m openai:gpt-6.1-sol hero\nA page with {{title}}"
+
+
+def _keeping(handles: list):
+    def keep(shell, handle, **more):
+        handles.append(handle)
+        return view_for(shell, handle, **more)
+
+    return keep
+
+
+def test_nothing_is_offered_for_other_ends_or_cells_that_cannot_be_shown():
+    run = quick_run()
+    failed = replace(run, reason="failed", model="anthropic:claude-opus-5-5")
+    assert retry_cells(run, "%%agent hero\nA page") == ("", "")
+    for cell in (
+        "",
+        f"%%agent\n{'x' * MAX_CELL}",
+        "%%agent\nUse sk-ant-api03-abcdefghijklmnopqrstuvwxyz012345",
+    ):
+        assert retry_cells(failed, cell) == ("", "")
+    assert retry_cells(failed, "%%agent\nA page")[0] == "%%agent\nA page"
