@@ -92,7 +92,7 @@ def _usual_accents(page: str) -> list[Change]:
 def _exact_accents(page: str, colour: str) -> list[Change]:
     """Uses the exact colour as accent in light and dark mode, or only in the one where it is readable."""
     fits = [scheme for scheme in ("light", "dark") if readable_in(colour, scheme)] or ["light", "dark"]
-    kept = "" if len(fits) == 2 else f" in {fits[0]} mode; the other keeps a shade that can be read"
+    kept = "" if len(fits) == 2 else f" in {fits[0]} mode; the other mode keeps a readable shade"
     return [
         Change(
             line[0],
@@ -116,7 +116,7 @@ def _foreign_colours(page: str, wish: Wish) -> list[Change]:
         f"body{{background:oklch({paper} .02 {hue});color:oklch({ink} .03 {hue})}}\n"
         f"a,h1,h2{{color:{wish.exact or f'oklch({accent} .13 {hue})'}}}\n</style>\n{end}"
     )
-    return [Change(end, style, f"Colours: {wish.terms}, in a style of their own.")]
+    return [Change(end, style, f"Colours: {wish.terms}, in an extra style element.")]
 
 
 def _headline(brief: Brief, page: str) -> list[Change]:
@@ -137,7 +137,7 @@ def _title(brief: Brief, page: str) -> list[Change]:
     pairs = [(run, run.replace(title[1], html.escape(name))) for run in runs if title]
     if len(pairs) < 2 and h1:
         pairs.append((h1[0], h1[0].replace(f">{h1[1]}<", f">{html.escape(name)}<")))
-    summary = f"Name: “{name}”, wherever it stands."
+    summary = f"Name: “{name}”."
     return [Change(old, new, "" if i else summary) for i, (old, new) in enumerate(pairs)]
 
 
@@ -188,7 +188,7 @@ def _size(brief: Brief, page: str) -> list[Change]:
         Change(
             found[0],
             f"font:{int(found[1]) + step}px/1.6 ",
-            "Letters: " + ("larger." if step > 0 else "smaller."),
+            "Text: " + ("larger." if step > 0 else "smaller."),
         )
     ]
 
@@ -200,4 +200,4 @@ def _other_colour(brief: Brief, page: str) -> list[Change]:
         return _foreign_colours(page, read_wish("blue"))
     hue = (int(root[2]) + 140 + 40 * brief.variant) % 360
     new = f":root{{color-scheme:{root[1]};--h:{hue};--c:{root[3]};"
-    return [Change(root[0], new, "Another colour: I found nothing else that I know how to change.")]
+    return [Change(root[0], new, "I did not recognise a change that I can make, so I changed the colour.")]

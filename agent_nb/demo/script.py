@@ -13,7 +13,7 @@ from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, READ, Conversation, read_conversation
 from agent_nb.demo.images import main_hue
-from agent_nb.demo.look import choose_look
+from agent_nb.demo.look import Look, choose_look
 from agent_nb.demo.own_tools import announce_results, failure, found, try_out
 from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.questions import is_question
@@ -42,24 +42,25 @@ def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[
         actions = _change(talk, tools, brief)
         if actions is not None:
             return speech.thoughts_on_change(talk), actions
-    return speech.thoughts_on_page(talk, brief), _build(talk, tools, brief)
+    look = choose_look(brief, main_hue(talk.images))
+    return speech.thoughts_on_page(talk, brief, look), _build(talk, tools, brief, look)
 
 
-def _build(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
+def _build(talk: Conversation, tools: Tools, brief: Brief, look: Look) -> list[Action]:
     """Builds a new page: the page, one improvement, a summary."""
     created, edited = talk.called(CREATE), talk.called(EDIT)
-    page = build_page(brief, choose_look(brief, main_hue(talk.images)), found(talk))
+    page = build_page(brief, look, found(talk))
     if created and not created[0].ok:
         return [Say(f"{failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
     if CREATE in tools and not created:
-        opening = announce_results(talk) + speech.opening(brief)
+        opening = announce_results(talk) + speech.opening(brief, look)
         return [Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{_fenced(page)}\n")]
     if EDIT in tools and not edited:
         old, new = improvement(brief)
-        return [Say(speech.last_touch()), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
-    return [Say(speech.page_summary(talk, brief))]
+        return [Say(speech.last_touch(brief)), Call(EDIT, {"path": talk.path, "old": old, "new": new})]
+    return [Say(speech.page_summary(talk, brief, look))]
 
 
 def _change(talk: Conversation, tools: Tools, brief: Brief) -> list[Action] | None:

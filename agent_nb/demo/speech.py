@@ -1,10 +1,12 @@
-"""Every sentence that the demo model thinks or says about its work. Variants say it differently."""
+"""Every sentence that the demo model thinks or says about its work. Each variant has its own."""
 
 from collections.abc import Sequence
 
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.changes import Change
+from agent_nb.demo.colours import HUES
 from agent_nb.demo.conversation import EDIT, Conversation
+from agent_nb.demo.look import Look
 from agent_nb.demo.own_tools import failure, summaries
 from agent_nb.demo.page import describe
 
@@ -18,47 +20,77 @@ CONNECT = (
     "For an answer, use a real model: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GOOGLE_API_KEY` before you start"
     " Jupyter and leave out `-m demo:`, or name a local one, such as `-m ollama:qwen3`. `%agent models` lists them."
 )
-NEXT = (
-    "Continue with “make it blue”, “call it Petit Four” or “add a newsletter section”. A real model can do more:"
-    " `%agent models` lists them."
+_PLANS = (
+    "put the styles first so that the page can be watched while it grows, and then write it from top to bottom.",
+    "give it {look}, so that it differs from the other variants.",
+    "begin with {look}. The text comes from the same templates.",
+    "try {look} this time.",
 )
+_OPENINGS = (
+    "I am writing **{name}** as one page, styles first.",
+    "For this variant of **{name}** I choose {look}.",
+    "**{name}** could also look like this: {look}.",
+    "Here is **{name}** with {look}.",
+)
+_TOUCHES = (
+    "The page is done. One more touch: an eye-catching line at the top.",
+    "That is the whole page. I add a short notice above it.",
+    "All sections are there. A line at the top will say the most important thing first.",
+    "Nothing is missing now. To finish, a line above the heading.",
+)
+_NEXT = (
+    "“make it blue”, “call it Petit Four” or “add a newsletter section”",
+    "“make it dark”, “add testimonials” or “use #0a7d5a”",
+    "“larger text”, “add a gallery” or “make it pink”",
+    "“make it green”, “add an faq” or “call it The Corner”",
+)
+_COLOURS = ("red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
+_TYPEFACES = {"serif": "serif", "sans": "sans-serif", "round": "rounded", "slab": "slab serif"}
+_GREYISH = 0.03
+"""The chroma below which a hue is hardly visible."""
 
 
-def thoughts_on_page(talk: Conversation, brief: Brief) -> str:
-    asked = shortened(" ".join(talk.prompt.split()), 90) or "nothing in particular"
+def thoughts_on_page(talk: Conversation, brief: Brief, look: Look) -> str:
     where = f" {brief.where}" if brief.where else ""
     source = "it" if len(talk.images) == 1 else "the first"
     images = f" {_images(talk)} I can only take a colour from {source}." if talk.images else ""
+    plan = _of(brief.variant, _PLANS).format(look=describe_look(look))
     return (
-        f"I am the offline demo model, so I look for words I know in “{asked}”. I find {describe(brief)}, about "
-        f"{brief.phrase}{where}.{images} I will call it “{brief.name}”, put the styles first so that the page can be "
-        "watched while it grows, and then write it from top to bottom."
+        f"I am the offline demo model, so I look for words I know in “{_prompt(talk)}”. I find {describe(brief)}, "
+        f"about {brief.phrase}{where}.{images} I will call it “{brief.name}” and {plan}"
     )
 
 
 def thoughts_on_change(talk: Conversation) -> str:
-    asked = shortened(" ".join(talk.prompt.split()), 90)
     return (
-        f"There is a page already, and now I read “{asked}”. As the offline demo model I know words for colours, "
-        "names, sections and text sizes. I will make exact replacements and leave the rest alone."
+        f"There is a page already, and now I read “{_prompt(talk)}”. As the offline demo model I know words for "
+        "colours, names, sections and text sizes. I will make exact replacements and leave the rest alone."
     )
 
 
 def thoughts_on_question(talk: Conversation) -> str:
-    asked = shortened(" ".join(talk.prompt.split()), 90)
-    return f"“{asked}” is a question. I am a script and know nothing, so I will say so and make no page."
+    return f"“{_prompt(talk)}” asks for knowledge, and I am a script that has none. I will say so and make no page."
 
 
-def opening(brief: Brief) -> str:
-    return f"I am writing **{brief.name}** as one page, styles first.\n"
+def opening(brief: Brief, look: Look) -> str:
+    return _of(brief.variant, _OPENINGS).format(name=brief.name, look=describe_look(look)) + "\n"
 
 
-def last_touch() -> str:
-    return "The page is done. One more touch: an eye-catching line at the top.\n"
+def last_touch(brief: Brief) -> str:
+    return _of(brief.variant, _TOUCHES) + "\n"
 
 
 def intention(changes: Sequence[Change]) -> str:
-    return f"{len(changes)} exact replacement{'s' if len(changes) > 1 else ''}, and nothing else.\n"
+    places = "one place" if len(changes) == 1 else f"{len(changes)} places"
+    return f"I replace text in {places} and leave the rest as it is.\n"
+
+
+def describe_look(look: Look) -> str:
+    """The colour and the typeface: `a blue palette and a slab serif typeface`."""
+    near = min(_COLOURS, key=lambda name: abs((look.hue - HUES[name] + 180) % 360 - 180))
+    colour = near if look.chroma > _GREYISH else "grey"
+    article = "an" if colour == "orange" else "a"
+    return f"{article} {colour} palette and a {_TYPEFACES[look.font]} typeface"
 
 
 def answer(talk: Conversation) -> str:
@@ -67,10 +99,12 @@ def answer(talk: Conversation) -> str:
     return _with_items(NO_ANSWER, [*summaries(talk, on_page=False), *unchanged, PAGES_INSTEAD, CONNECT])
 
 
-def page_summary(talk: Conversation, brief: Brief) -> str:
+def page_summary(talk: Conversation, brief: Brief, look: Look) -> str:
     holds = f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."
-    edits = ["Then one edit: a line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
-    return labelled([holds, *edits, *_inputs(talk), NEXT])
+    edits = ["An edit added the line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
+    differs = [f"This variant has {describe_look(look)}."] if brief.variant else []
+    more = f"Continue with {_of(brief.variant, _NEXT)}. `%agent models` lists real models, which can do much more."
+    return labelled([holds, *differs, *edits, *_inputs(talk), more])
 
 
 def page_items(talk: Conversation, brief: Brief) -> list[str]:
@@ -100,8 +134,16 @@ def _with_items(first: str, items: Sequence[str]) -> str:
 
 def _inputs(talk: Conversation) -> list[str]:
     """What was taken from the person's tools and images."""
-    images = [f"{_images(talk)} I looked at the colours only."] if talk.images else []
+    images = [f"{_images(talk)} I can only look at colours."] if talk.images else []
     return [*summaries(talk, on_page=True), *images]
+
+
+def _of(variant: int, sentences: Sequence[str]) -> str:
+    return sentences[variant % len(sentences)]
+
+
+def _prompt(talk: Conversation) -> str:
+    return shortened(" ".join(talk.prompt.split()).rstrip("."), 90) or "nothing in particular"
 
 
 def _images(talk: Conversation) -> str:

@@ -166,6 +166,15 @@ async def test_variants_differ_in_colour_and_layout() -> None:
     assert len({re.search(r"\.hero\{[^}]*\}", page)[0] for page in pages[:3]}) == 3  # type: ignore[index]
 
 
+async def test_variants_say_different_things() -> None:
+    race = await agent().race("A landing page for a railway museum in Trieste", variants=4)
+    replies = [[m for m in run.own_messages if m.role == "assistant"] for run in race.variants]
+    for place in range(3):
+        assert len({turns[place].text for turns in replies}) == 4
+    colours = [re.search(r"This variant has an? (\w+) palette", run.text) for run in race.variants[1:]]
+    assert len({found[1] for found in colours if found}) == 3
+
+
 async def test_pieces_are_small_and_join_to_the_turn() -> None:
     *pieces, turn = await events_of(BAKERY)
     assert isinstance(turn, Turn)
