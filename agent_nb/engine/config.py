@@ -13,6 +13,7 @@ from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox
+from agent_nb.tools.page_check import LimitedViewer, PageViewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,14 @@ class RunConfig:
     retries: type[Retries] = Retries
     studio: Studio | None = None
     """Makes and edits images."""
+    viewer: PageViewer | None = None
+    """Looks at the page that the run makes; None if nothing can."""
+    looks: int = 0
+    """How often the model may look at the page."""
+
+    def limited_viewer(self) -> PageViewer | None:
+        """The viewer for one run, which counts its looks."""
+        return LimitedViewer(self.viewer, self.looks) if self.viewer else None
 
 
 @dataclass(frozen=True, slots=True)

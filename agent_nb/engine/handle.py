@@ -10,6 +10,7 @@ from agent_nb.engine.tool_runner import Ask
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.run import Run
+from agent_nb.tools.page_check import PageViewer
 
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
 
@@ -96,6 +97,11 @@ class Handle(ABC):
     @abstractmethod
     def files_of(self, variant: int) -> Files:
         """The current files of a variant."""
+
+    @property
+    @abstractmethod
+    def viewer(self) -> PageViewer | None:
+        """What looks at the page for the model; variants share it."""
 
     @property
     @abstractmethod

@@ -61,6 +61,7 @@ from agent_nb.providers.base import (
 from agent_nb.run.record import unique_call_id
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
+from agent_nb.tools.page_check import PageViewer
 
 CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 
@@ -329,6 +330,10 @@ class RunHandle(Handle):
     def files_of(self, variant: int) -> Files:
         return self.files
 
+    @property
+    def viewer(self) -> PageViewer | None:
+        return self._config.viewer
+
     async def _wait(self) -> Run:
         await asyncio.wait([self._task])
         self._finish(self._stop_reason or "interrupted")
@@ -363,6 +368,7 @@ class RunHandle(Handle):
             base_variants=self._opening.base_variants,
             variant=self.variant,
             studio=self._config.studio,
+            viewer=self._config.limited_viewer(),
         )
         return self._config.runner(
             toolbox=self._config.toolbox,

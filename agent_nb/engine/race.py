@@ -10,6 +10,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
 from agent_nb.run.run import Run, combine_variants
+from agent_nb.tools.page_check import PageViewer
 
 MOST_VARIANTS = 8
 
@@ -70,6 +71,10 @@ class Race(Handle):
 
     def files_of(self, variant: int) -> Files:
         return self.handles[variant].files
+
+    @property
+    def viewer(self) -> PageViewer | None:
+        return self.handles[0].viewer
 
     @property
     def recorded(self) -> str:

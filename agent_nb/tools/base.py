@@ -14,6 +14,7 @@ from agent_nb.files import Files, Workspace
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Image, ToolSpec
+from agent_nb.tools.page_check import PageViewer
 
 Approval = Literal["never", "ask"]
 
@@ -47,6 +48,8 @@ class ToolContext:
     """What makes images; None if nothing does."""
     charge: Charge = field(default_factory=Charge)
     """What this call costs."""
+    viewer: PageViewer | None = None
+    """Shows the page and reports what it sees; None if nothing can show it."""
     hosts: frozenset[str] | None = frozenset()
     """The hosts that the person allows this run to fetch from; None for all."""
 

@@ -1,0 +1,164 @@
+"""Reads the report of a viewer, which shares its process with the page: nothing in it is trusted.
+
+Texts and lists are limited, and images are decoded and encoded again.
+"""
+
+import base64
+import binascii
+import io
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, get_args
+
+from agent_nb._base.text import showable_text
+from agent_nb._base.wire import Json
+from agent_nb.messages import Image
+from agent_nb.tools.page_check import (
+    BlockedLoad,
+    CheckRequest,
+    ConsoleLine,
+    Finding,
+    Impact,
+    Level,
+    Overflow,
+    PageCheck,
+    Screenshot,
+)
+
+MAX_REPORT = 6_000_000
+"""Characters of a report."""
+MAX_HEIGHT = 4096
+"""Pixels of a page that a screenshot shows, from the top."""
+MAX_IMAGE_BYTES = 300_000
+_MAX_PIXELS = 2 * 1280 * MAX_HEIGHT
+_MAX_SCREENSHOTS = 4
+_MAX_LINES = 20
+"""Entries of each list that are kept."""
+_MAX_NOTES = 8
+_MAX_TARGETS = 3
+_MAX_TEXT = 300
+_MAX_NUMBER = 1_000_000
+_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, binascii.Error)
+
+T = TypeVar("T")
+
+
+def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:
+    """The check in a report. What is wrong with the report is left out and noted. Decodes: call it off the loop.
+
+    The report is `{screenshots: [{width, height, png, cut}], console: [{level, text, line, file}], blocked:
+    [{address, reason}], overflow: {pixels, selector}, findings: [{rule, impact, summary, targets}], notes: [text]}`
+    with `png` in base64. Every field can be left out.
+    """
+    data = report if isinstance(report, dict) else {}
+    notes = [_text(note) for note in _entries(data, "notes", str)][:_MAX_NOTES]
+
+    def read(name: str, one: Callable[[Json], T | None], most: int = _MAX_LINES) -> tuple[T, ...]:
+        entries = list(_entries(data, name, dict))
+        if len(entries) > most:
+            notes.append(f"{len(entries) - most} more entries of `{name}` are left out.")
+        return tuple(value for entry in entries[:most] if (value := one(entry)) is not None)
+
+    screenshots = read("screenshots", _screenshot, _MAX_SCREENSHOTS)
+    missing = [width for width in request.widths if width not in {shot.width for shot in screenshots}]
+    if missing:
+        notes.append(f"There is no screenshot at {' and '.join(f'{width} px' for width in missing)}.")
+    return PageCheck(
+        path=request.path,
+        viewer=viewer,
+        size=request.size,
+        screenshots=screenshots,
+        console=read("console", _console_line),
+        blocked=read("blocked", _blocked_load),
+        overflow=_overflow(data.get("overflow")),
+        findings=read("findings", _finding),
+        notes=tuple(notes),
+    )
+
+
+def _entries(data: Json, name: str, kind: type[T]) -> Iterator[T]:
+    entries = data.get(name)
+    return (entry for entry in entries if isinstance(entry, kind)) if isinstance(entries, list) else iter(())
+
+
+def _console_line(entry: Json) -> ConsoleLine:
+    level: Any = entry.get("level")
+    return ConsoleLine(
+        level=level if level in get_args(Level) else "info",
+        text=_text(entry.get("text")),
+        line=_number(entry.get("line")) or None,
+        file=_text(entry.get("file")),
+    )
+
+
+def _blocked_load(entry: Json) -> BlockedLoad:
+    return BlockedLoad(address=_text(entry.get("address")), reason=_text(entry.get("reason")))
+
+
+def _overflow(entry: Any) -> Overflow | None:
+    pixels = _number(entry.get("pixels")) if isinstance(entry, dict) else 0
+    return Overflow(pixels=pixels, selector=_text(entry.get("selector"))) if pixels else None
+
+
+def _finding(entry: Json) -> Finding | None:
+    impact: Any = entry.get("impact")
+    if impact not in get_args(Impact):
+        return None
+    targets = [_text(target) for target in _entries(entry, "targets", str)][:_MAX_TARGETS]
+    return Finding(
+        rule=_text(entry.get("rule")),
+        impact=impact,
+        summary=_text(entry.get("summary")),
+        targets=tuple(targets),
+    )
+
+
+def _screenshot(entry: Json) -> Screenshot | None:
+    png = entry.get("png")
+    if not isinstance(png, str) or len(png) > MAX_REPORT:
+        return None
+    try:
+        image, cut = _encoded_again(base64.b64decode(png, validate=True))
+    except _DAMAGE:
+        return None
+    return Screenshot(
+        width=_number(entry.get("width")),
+        height=_number(entry.get("height")),
+        image=image,
+        cut=cut or bool(entry.get("cut")),
+    )
+
+
+def _encoded_again(data: bytes) -> tuple[Image, bool]:
+    """The image in a file of ours, and whether it was cut. A PNG suits flat pages, a JPEG those with photos."""
+    import PIL.Image
+
+    with PIL.Image.open(io.BytesIO(data), formats=["PNG"]) as opened:
+        width, height = opened.size
+        if width * height > _MAX_PIXELS:
+            raise ValueError("too many pixels")
+        pixels = opened.convert("RGB")
+    cut = height > MAX_HEIGHT
+    pixels = pixels.crop((0, 0, width, MAX_HEIGHT)) if cut else pixels
+    best = min((_saved(pixels, kind) for kind in ("PNG", "JPEG")), key=lambda image: len(image.data))
+    while len(best.data) > MAX_IMAGE_BYTES:
+        pixels = pixels.resize([max(1, side * 3 // 4) for side in pixels.size])
+        best = _saved(pixels, "JPEG")
+    return best, cut
+
+
+def _saved(pixels: Any, kind: str) -> Image:
+    buffer = io.BytesIO()
+    pixels.save(buffer, kind, **({} if kind == "PNG" else {"quality": 80}))
+    return Image(buffer.getvalue(), f"image/{kind.lower()}")
+
+
+def _text(value: Any) -> str:
+    text = showable_text(value[: _MAX_TEXT + 1]) if isinstance(value, str) else ""
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int | float) or math.isnan(value):
+        return 0
+    return round(min(max(value, 0), _MAX_NUMBER))
