@@ -105,7 +105,7 @@ def _error(run: FinishedRun) -> str:
 
 
 def _foot(run: FinishedRun) -> str:
-    lines = [*variant_lines(run), f"In the kernel: {result_expression(run)}{variant_note(run)}"]
+    lines = [*variant_lines(run), f"In Python: {result_expression(run)}{variant_note(run)}"]
     return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 
 

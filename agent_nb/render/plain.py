@@ -31,7 +31,7 @@ def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
     if variants := variant_lines(run):
         blocks.append("Variants:")
         blocks.append("\n".join(f"- {as_text(_one_line(line))}" for line in variants))
-    result = f"In the kernel: {result_expression(run)}{variant_note(run)}"
+    result = f"In Python: {result_expression(run)}{variant_note(run)}"
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
 

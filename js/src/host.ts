@@ -120,14 +120,10 @@ export class Host {
 		return [...this.#mounts].find(([, mount]) => mount.surface === surface);
 	}
 
-	/** The kernel is gone: its running cells show their frozen form, unless another batch arrives. */
-	suspend(): void {
+	/** The kernel is gone, for the reason given: its runs stay on the page as they are. */
+	lose(why: string): void {
 		this.gone = true;
-		for (const [element, { run }] of [...this.#mounts]) {
-			if (!run.busy) continue;
-			this.unmount(element);
-			this.#waiting.add(element);
-		}
+		this.#runs.lose(why);
 	}
 
 	/** The last choices in a run; a copy of them if another view of the run still uses them. */
@@ -162,7 +158,6 @@ export class Host {
 	}
 
 	#onRun(run: RunEntry): void {
-		this.gone = false;
 		this.#unmountPrevious(run);
 		if (run.state) for (const view of this.#views) this.mount(view, run);
 		if (run.state) this.#views.clear();
@@ -209,7 +204,9 @@ export class Host {
 	#tryMount(element: Element, run: RunEntry, takeOver: boolean): boolean {
 		if (!shows(element, run) && !this.#replacesFirstFrame(element, run) && !this.#isOlderResult(element, run))
 			return false;
-		if (this.gone || !claim(element, this, run.since, takeOver || element.hasAttribute(ID))) return false;
+		// Of a kernel that is gone, only an output that names its run comes back: it was drawn again.
+		if (this.gone && element.getAttribute(ID) !== run.state?.id) return false;
+		if (!claim(element, this, run.since, takeOver || element.hasAttribute(ID))) return false;
 		this.#placed.add(run.state?.id ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);

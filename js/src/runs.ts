@@ -14,6 +14,8 @@ export interface RunState {
 	readonly have: number;
 	readonly variants: ReadonlyMap<number, VariantState>;
 	readonly ready: Ready | null;
+	/** What happened to the kernel, such as "the kernel was restarted"; empty while it has the run. */
+	readonly lost: string;
 	/** False when the same notebook is open elsewhere and that page has the buttons. */
 	readonly owner: boolean;
 }
@@ -148,6 +150,7 @@ export class RunEntry {
 			have: batch.last,
 			variants: this.#apply(batch),
 			ready: same?.ready ?? null,
+			lost: "",
 			owner: this.#greeted !== batch.run_id || this.#owner,
 		};
 		this.#notify();
@@ -169,6 +172,15 @@ export class RunEntry {
 		}
 		if (next.size === 0) next.set(0, EMPTY);
 		return next;
+	}
+
+	/** The kernel is gone: what was seen stays, and nothing can be asked of it. */
+	lose(why: string): void {
+		const variants = new Map(this.state?.variants);
+		for (const [number, { busy }] of variants) {
+			if (busy) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
+		}
+		this.#change({ variants, lost: why, owner: false });
 	}
 
 	setReady(ready: ReadyMessage): void {
@@ -234,6 +246,10 @@ export class Runs {
 			this.latest = run;
 		} else run.setReady(message);
 		this.onRun(run);
+	}
+
+	lose(why: string): void {
+		for (const run of this.#byKey.values()) run.lose(why);
 	}
 
 	#ask(run_id: string): void {

@@ -34,6 +34,23 @@ export class Tape {
 		return this.#end;
 	}
 
+	/** Ends the tape of a run whose kernel is gone, and returns the state in which it stays. */
+	cut(phase: string): VariantState {
+		const { at, usage, cost, estimated } = this.#end;
+		const end = {
+			type: "run_finished",
+			reason: "stopped",
+			at,
+			seconds: at,
+			usage,
+			cost,
+			error: null,
+		} as const;
+		this.push({ ...end, seq: 0, run_id: "", variant: 0 });
+		this.#end = { ...this.#end, phase, estimated };
+		return this.#end;
+	}
+
 	get length(): number {
 		return this.#events.length;
 	}

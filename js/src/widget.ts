@@ -21,7 +21,13 @@ interface Model {
 	};
 }
 
-const GONE = ["restarting", "autorestarting", "terminating", "dead"];
+/** What to say of a kernel whose runs are lost, by its status. */
+const GONE: Record<string, string> = {
+	restarting: "the kernel was restarted",
+	autorestarting: "the kernel was restarted",
+	terminating: "the kernel was shut down",
+	dead: "the kernel has died",
+};
 const hosts = new Map<string, Host>();
 
 function initialize({ model }: { model: Model }): () => void {
@@ -30,9 +36,12 @@ function initialize({ model }: { model: Model }): () => void {
 	const runs = new Runs((message) => host.gone || model.send(message), model.widget_manager?.context ?? null);
 	const host = new Host(runs);
 	const abort = new AbortController();
-	const receive = (content: FromKernel): void => runs.receive(content);
+	const receive = (content: FromKernel): void => {
+		if (!host.gone) runs.receive(content); // a restart lets the old kernel send on for a moment
+	};
 	const status: Status = (_sender, name) => {
-		if (GONE.includes(name)) host.suspend();
+		const why = GONE[name];
+		if (why && !host.gone) host.lose(why);
 	};
 	const signal = model.widget_manager?.kernel?.statusChanged;
 	hosts.set(kernel, host);

@@ -293,30 +293,71 @@ describe("several kernels", () => {
 		stopSecond();
 	});
 
-	test("a run whose kernel is gone shows its frozen form", async () => {
+	/** A kernel whose status a test can change, on the page until `stopIt` is called. */
+	function mortal(id: string) {
 		let say: (sender: unknown, status: string) => void = () => {};
 		const connect = (slot: typeof say): void => {
 			say = slot;
 		};
 		const statusChanged = { connect, disconnect: () => {} };
-		const third = Object.assign(new Kernel("3"), { widget_manager: { kernel: { statusChanged } } });
-		const stopThird = widget.initialize({ model: third as never });
+		const model = Object.assign(new Kernel(id), { widget_manager: { kernel: { statusChanged } } });
+		const stopIt = widget.initialize({ model: model as never });
+		return { model, stopIt, become: (status: string) => say(null, status) };
+	}
+
+	test("a run whose kernel is restarted stays as it was seen", async () => {
+		const { model, stopIt, become } = mortal("3");
+		const draw = async (): Promise<void> => {
+			document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-session="r1"></div></div>';
+			await soon();
+		};
+		await draw();
+		tell(model, 1, 4);
+		become("restarting");
+		tell(model, 5, 9); // it sends on until it is killed
+		await soon();
+		for (const again of [false, true]) {
+			if (again) await draw();
+			expect(phase()).toBe("the kernel was restarted");
+			expect(shadow().textContent).toContain("Hello.");
+			expect(shadow().querySelector<HTMLElement>(".anb-stop")?.hidden).toBe(true);
+			expect(shadow().querySelector(".anb-foot .ready")?.textContent).toBe(
+				"hero is not in this kernel: the kernel was restarted. Run the cell again.",
+			);
+		}
+		stopIt();
+	});
+
+	test("a finished run whose kernel is restarted offers to load it", async () => {
+		const { model, stopIt, become } = mortal("3");
 		await show();
-		tell(third, 1, 4);
-		expect(shadow().querySelector(".anb")).not.toBeNull();
-		say(null, "autorestarting");
-		expect(shadow().querySelector("slot")).not.toBeNull();
-		tell(third, 5, 9);
-		expect(shadow().querySelector(".phase")?.textContent).toBe("done");
-		say(null, "restarting");
-		expect(shadow().querySelector(".anb")).not.toBeNull();
-		const sent = third.sent.length;
+		tell(model, 1, 9);
+		const paths = [".agent_nb/runs/hero.json"];
+		model.say({ kind: "ready", line: "`hero` is ready", variant: 0, paths, digest: "d" });
+		await soon();
+		const foot = (): string | null | undefined => shadow().querySelector(".anb-foot .ready")?.textContent;
+		const cell = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot .anb-cell")!;
+		expect([foot(), cell().hidden]).toEqual(["hero is ready", true]);
+		become("autorestarting");
+		await soon();
+		expect([foot(), cell().hidden]).toEqual(["Not in this kernel:", false]);
+		expect(cell().querySelector("code")?.textContent).toBe("%load_ext agent_nb\n%agent load hero");
+		expect(phase()).toBe("done");
+		stopIt();
+	});
+
+	test("an output that appears after a restart belongs to the new kernel", async () => {
+		const { model, stopIt, become } = mortal("3");
+		await show();
+		tell(model, 1, 9);
+		become("restarting");
+		const sent = model.sent.length;
 		document.querySelector(".cell")!.innerHTML = '<div data-anb-run="k"></div><p data-anb-run="other"></p>';
 		await soon();
 		expect(output().shadowRoot).toBeNull();
-		expect(third.sent.length).toBe(sent);
+		expect(model.sent.length).toBe(sent);
 		tell(kernel, 1, 3, "r2");
-		expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
-		stopThird();
+		expect(phase()).toBe("thinking");
+		stopIt();
 	});
 });

@@ -160,10 +160,39 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     pid = int((lab.root / "pid").read_text())
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
     os.kill(pid, signal.SIGKILL)
-    expect(page.get_by_text("was still running when this was saved")).to_be_visible(timeout=30_000)
+    phase(page, "the kernel was restarted")
+    expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    expect(page.locator(".anb-foot .ready")).to_contain_text("Run the cell again")
     save(page)
     assert "was still running" in saved_outputs(lab, "killed")
     assert "Error displaying widget" not in page.content()
+
+
+CELLS = """() => {
+  const { content, context } = window.jupyterapp.shell.currentWidget;
+  const cells = [...context.model.sharedModel.cells].map(({ source, execution_count }) => [source, execution_count]);
+  return { cells, active: content.activeCellIndex };
+}"""
+
+
+def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
+    vendor.plan(reply(MADE), reply(Say("Done.")))
+    begin(page, lab, "restarted", f"%%agent hero {MODEL}\nA page", "print(hero.reason)")
+    phase(page, "done")
+    wait_for_kernel(page)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    expect(page.locator(".anb-foot .ready")).to_have_text("Not in this kernel:")
+    wait_for_kernel(page)
+    source = "%load_ext agent_nb\n%agent load hero"
+    assert page.locator(".anb-foot .anb-cell code").inner_text() == source
+    keep_screenshot(page, "lab-restarted")
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.wait_for_function(f"() => ({CELLS})().active === 2")
+    assert page.evaluate(CELLS)["cells"][2:] == [[source, None], ["print(hero.reason)", 3]]
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function(f"() => ({CELLS})().cells[3][1] === 2", timeout=30_000)
+    expect(page.locator(".jp-OutputArea-output pre", has_text="end_turn")).to_be_visible()
 
 
 def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):

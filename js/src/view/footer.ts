@@ -2,28 +2,32 @@
 // nothing to show.
 
 import { copyText } from "../actions.ts";
+import { isName } from "../cells.ts";
 import { h, setAttribute, withCode } from "../dom.ts";
 import { iconButton } from "./buttons.ts";
+import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot } from "./context.ts";
 
 export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
 	const copy = iconButton(context, "copy", "Copy the name", () => void copyText(context, code));
+	const load = createCellButton(context, "Load");
 	const paths = h("span", { class: "wide paths" });
 	const gap = h("span", { class: "sp" });
-	const element = h("footer", { class: "anb-foot", hidden: true }, line, copy, gap, paths);
+	const element = h("footer", { class: "anb-foot", hidden: true }, line, copy, load.element, gap, paths);
 	let shown = "";
 	let code = "";
 
 	return {
 		element,
 		update(snapshot: Snapshot) {
-			const { ready } = snapshot.run;
+			const { ready, lost } = snapshot.run;
 			const warning = context.choices.note;
-			const text = warning || (ready?.line ?? waitingLine(context, snapshot));
+			const text = warning || lineOf(context, snapshot);
 			if (shown === text) return;
 			shown = text;
-			code = warning || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
+			load.update(warning ? null : loadCell(snapshot));
+			code = warning || lost || !ready ? "" : (/`([^`]+)`/.exec(text)?.[1] ?? "");
 			element.hidden = text === "";
 			copy.hidden = code === "";
 			line.replaceChildren(...withCode(text));
@@ -34,6 +38,19 @@ export function createFooter(context: Context) {
 			setAttribute(paths, "title", paths.textContent);
 		},
 	};
+}
+
+function lineOf(context: Context, snapshot: Snapshot): string {
+	const { ready, lost, meta } = snapshot.run;
+	if (!lost) return ready?.line ?? waitingLine(context, snapshot);
+	if (loadCell(snapshot)) return "Not in this kernel:";
+	return `\`${meta.name}\` is not in this kernel: ${lost}. Run the cell again.`;
+}
+
+/** Loads a run that the kernel no longer has; null if it has it, or if the run was not saved. */
+function loadCell({ run: { lost, meta, ready } }: Snapshot): string | null {
+	const saved = lost && ready?.paths.some((path) => path.startsWith(".agent_nb/"));
+	return saved && isName(meta.name) ? `%load_ext agent_nb\n%agent load ${meta.name}` : null;
 }
 
 /** Keeps room for the final line, so that no preview changes its size at the end. */
