@@ -23,7 +23,7 @@ describe("buttons", () => {
 		stopButton().click();
 		await vi.advanceTimersByTimeAsync(1100);
 		vi.useRealTimers();
-		expect(shadow().querySelector(".anb-foot")?.textContent).toBe(STOP_HINT);
+		expect(shadow().querySelector(".anb-foot .ready")?.textContent).toBe(STOP_HINT);
 		expect(stopButton().textContent).toBe("Stop");
 	});
 

@@ -179,7 +179,7 @@ describe("several variants on the page", () => {
 
 	test("the footer announces only what is to come", async () => {
 		const footer = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-foot")!;
-		expect(footer().textContent).toBe("hero is set when all variants have ended");
+		expect(footer().querySelector(".ready")?.textContent).toBe("hero is set when all variants have ended");
 		const meta = { ...META, digest: "d" };
 		const events = [0, 1].flatMap((variant) =>
 			script(on("demo:"), turn, finished()).map((event) => ({ ...event, variant })),
