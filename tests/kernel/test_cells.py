@@ -196,14 +196,25 @@ def test_help_lists_the_options(kernel):
     assert "A landing page for a small bakery" in pager
 
 
-def test_options_complete_with_tab(kernel):
-    def offered(code: str) -> list[str]:
+def test_tab_offers_only_what_the_line_can_take(kernel):
+    def offered(code: str) -> dict[str, str]:
         kernel.client.complete(code, len(code))
-        return list(kernel.client.get_shell_msg(timeout=20)["content"]["matches"])
+        content = kernel.client.get_shell_msg(timeout=20)["content"]
+        typed = content["metadata"]["_jupyter_types_experimental"]
+        assert content["matches"] == [each["text"] for each in typed]
+        assert content["cursor_end"] == len(code)
+        start = code[: content["cursor_start"]]
+        return {start + each["text"]: each["type"].replace("\N{NO-BREAK SPACE}", " ") for each in typed}
 
-    assert "--budget" in offered("%%agent hero --bu")
-    assert any("demo:" in match for match in offered("%%agent hero -m d"))
-    assert "models" in offered("%agent m")
+    options = offered("%%agent hero --")
+    assert options["%%agent hero --budget"] == "End the run when it has cost this much"
+    assert all(each.startswith("%%agent hero --") and "__" not in each for each in options)
+    assert list(offered("%%agent hero -m openai:")) == ["%%agent hero -m openai:gpt-6.1-sol"]
+    assert offered("%%agent hero -m d")["%%agent hero -m demo:"] == "ready"
+    assert offered("%agent mod") == {"%agent models": "The models of each vendor"}
+    kernel.run("completed = 'a word'")
+    assert offered("%%agent hero\nLike {{comple") == {"%%agent hero\nLike {{completed": "str"}
+    assert offered("%%agent hero\nA page about ha") == {}
 
 
 def test_a_displayed_run_shows_itself(kernel):

@@ -1,6 +1,5 @@
 """A plain IPython shell in this process: everything of the magic that needs no kernel, in milliseconds."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from IPython.core.completer import Completion, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
@@ -60,11 +60,10 @@ class Shell:
             error=result.error_before_exec or result.error_in_exec,
         )
 
-    def complete(self, line: str) -> list[str]:
-        """What Tab offers at the end of a line."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PendingDeprecationWarning)  # the kernel's own way needs jedi
-            return list(self.ipython.complete(line.rsplit(" ", maxsplit=1)[-1], line, len(line))[1])
+    def complete(self, code: str, cursor: int | None = None) -> list[Completion]:
+        """What Tab offers at the end of a cell, or at the cursor, as kernels and the terminal ask for it."""
+        with provisionalcompleter():
+            return list(self.ipython.Completer.completions(code, len(code) if cursor is None else cursor))
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def _unknown(session: Session, word: str, rest: str) -> str:
 
 
 def _models(session: Session, rest: str) -> None:
-    """The vendors, their default models, and whether a key is set."""
+    """The models of each vendor, and whether a key is set."""
     from agent_nb.providers import catalog
 
     rows = [
@@ -79,7 +79,7 @@ def _abilities(row: "VendorInfo") -> str:
 
 
 def _tools(session: Session, rest: str) -> None:
-    """The tools, when they are offered, and who serves them."""
+    """The tools that a model can use, when they are offered, and who serves them."""
     from agent_nb.providers import default_model_name
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox

@@ -1,74 +1,154 @@
-"""Tab completion on `%%agent` and `%agent` lines."""
+"""Tab completion in `%%agent` cells and on `%agent` lines, where nothing of Python's applies.
 
-from typing import Any
+`candidates.py` knows what can be written; this module finds out where the cursor is.
+"""
 
-from IPython.core.error import TryNext
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from agent_nb.notebook.magic.commands import COMMANDS
+from IPython.core.completer import SimpleCompletion
+
+from agent_nb.notebook.magic.candidates import (
+    Candidate,
+    commands,
+    flags,
+    in_braces,
+    in_check,
+    of_command,
+    of_option,
+    runs,
+)
 from agent_nb.notebook.magic.options import OPTIONS
+from agent_nb.notebook.magic.parsing import CHECK
 from agent_nb.notebook.session import Session
 
-
-def complete(session: Session, event: Any) -> list[str]:
-    """The completions at the cursor; raises `TryNext` on the lines of other magics."""
-    line, magic = event.line, session.defaults.magic_name
-    if not line.lstrip().startswith((f"%%{magic}", f"%{magic}")):
-        raise TryNext
-    before = line[: len(line) - len(event.symbol)].split()
-    previous = before[-1] if before else ""
-    if not line.lstrip().startswith("%%"):
-        return _after_command(session, previous) if len(before) > 1 else list(COMMANDS)
-    for name, option in OPTIONS.items():
-        if previous in option.flags and not option.is_switch:
-            return list(option.choices) or _values(session, name)
-    return [flag for option in OPTIONS.values() for flag in option.flags]
+_WORD = re.compile(r"""(?:[^\s"']+|"[^"]*(?:"|$)|'[^']*(?:'|$))+|(?<=\s)$""")
+"""A word of the line. Quotation marks join several; the last word is empty after a space."""
+_BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
+_FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+"""JupyterLab wraps the help at other spaces, and writes the lines over each other."""
+_FREE = ("name", "images", "system", "cassette", "save")
+"""Options with values that no list can hold, so a value that is not in the list stays."""
 
 
-def _after_command(session: Session, command: str) -> list[str]:
-    match command:
-        case "load":
-            from agent_nb.notebook.magic.store import RunStore
+class Place(NamedTuple):
+    """Where the cursor is: the text that a completion replaces, and what can stand there."""
 
-            return list({row["name"]: None for row in RunStore(session.home).rows()})
-        case "console":
-            return _values(session, "base")
-        case "undo":
-            return list({name: None for name, _ in session.replaced})
-        case "log":
-            return ["on", "debug", "off"]
-        case _:
-            return []
+    typed: str
+    candidates: Sequence[Candidate]
+    free: bool = False
+    """Whether other text is valid too."""
 
 
-def _values(session: Session, option: str) -> list[str]:
-    names = [name for name in session.namespace if not name.startswith("_")]
-    match option:
-        case "models":
-            from agent_nb.providers import catalog
+class _Nothing:
+    """No completions. IPython leaves out its own only if there are some of ours, which it sees by the length."""
 
-            return [f"{row.vendor}:{row.recommended}" for row in catalog()]
-        case "base":
-            from agent_nb.run import Run
+    def __len__(self) -> int:
+        return 1
 
-            return [name for name in names if isinstance(session.namespace[name], Run)]
-        case "tools":
-            from agent_nb.tools import Tool
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
 
-            return [name for name in names if isinstance(session.namespace[name], Tool)]
-        case "cassette":
-            home = session.home
-            return sorted(path.relative_to(home).as_posix() for path in home.glob("cassettes/*.jsonl"))
-        case "images":
-            kinds = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-            return names + sorted(
-                path.name for path in session.home.iterdir() if path.suffix.lower() in kinds
-            )
-        case "system":
-            from agent_nb.notebook.magic.inputs import system_names
 
-            texts = [name for name in names if isinstance(session.namespace[name], str)]
-            return texts + system_names(session.home)
-        case "variables":
-            return names
-        case _:
-            return []
+def complete(session: Session, context: Any) -> dict[str, Any]:
+    """The result of a matcher of IPython's API version 2."""
+    place = _find(session, context)
+    if place is None:
+        return {"completions": [], "suppress": False}
+    completions = [
+        SimpleCompletion(text, type=help_.replace(" ", _NO_BREAK_SPACE)) for text, help_ in _matching(place)
+    ]
+    return {
+        "completions": completions or _Nothing(),
+        "matched_fragment": place.typed,
+        "ordered": True,
+        "suppress": True,
+    }
+
+
+def _find(session: Session, context: Any) -> Place | None:
+    """The place of the cursor; None if it is not ours to complete."""
+    lines, number, magic = context.full_text.split("\n"), context.cursor_line, session.defaults.magic_name
+    line = lines[number][: context.cursor_position]
+    if found := re.match(rf"\s*%{magic}(?=\s)", line):
+        return _on_command_line(session, line[found.end() :])
+    for index, each in enumerate(lines[: number + 1]):
+        if found := re.match(rf"%%{magic}(?=\s|$)", each):
+            if index < number:
+                return _in_prompt(session, line)
+            return _on_cell_line(session, line[found.end() :]) if found.end() < len(line) else None
+        # Above the magic there can be comments and other magics, such as %%time.
+        if each.strip() and not each.lstrip().startswith(("#", "%%")):
+            return None
+    return None
+
+
+def _on_command_line(session: Session, text: str) -> Place:
+    words = _WORD.findall(text)
+    if len(words) == 1:
+        return Place(words[0], commands())
+    return Place(words[-1], of_command(session, words[0]) if len(words) == 2 else ())
+
+
+def _on_cell_line(session: Session, text: str) -> Place:
+    *before, typed = _WORD.findall(text)
+    if CHECK in before:
+        return Place(*in_check(session, re.split(r"[^\w.]", typed)[-1]), free=True)
+    given, expected = _read(before)
+    flag, equals, value = typed.partition("=")
+    if not expected and equals and flag in _FLAGS:
+        expected, typed = _FLAGS[flag], value
+    if expected:
+        return Place(typed, of_option(session, expected, _unquoted(typed)), free=expected in _FREE)
+    options = flags(given, short=typed in ("", "-"))
+    if typed.startswith("-"):
+        return Place(typed, options)
+    names = [] if "name" in given else runs(session)
+    return Place(typed, names if typed else [*names, *options], free=True)
+
+
+def _read(words: Sequence[str]) -> tuple[set[str], str]:
+    """The fields that the words set, and the one whose value comes next, if there is one."""
+    given, expected = set(), ""
+    for word in words:
+        if expected:
+            expected = ""
+            continue
+        flag, equals, _ = word.partition("=")
+        name = _FLAGS.get(flag, "name")
+        given.add(name)
+        if name != "name" and not OPTIONS[name].is_switch and not equals:
+            expected = name
+    return given, expected
+
+
+def _in_prompt(session: Session, line: str) -> Place | None:
+    if found := _BRACES.search(line):
+        return Place(*in_braces(session, found[1]))
+    typed = line.rsplit(" ", maxsplit=1)[-1]
+    return None if typed.startswith("\\") else Place(typed, ())  # IPython completes \alpha
+
+
+def _matching(place: Place) -> list[Candidate]:
+    """Those that start with what was typed, else those that contain it, else all."""
+    typed = _unquoted(place.typed).casefold()
+    texts = [(candidate, candidate.text.casefold()) for candidate in place.candidates]
+    found = [candidate for candidate, text in texts if text.startswith(typed)]
+    found = found or [candidate for candidate, text in texts if typed in text]
+    if not found and not place.free:
+        found = list(place.candidates)
+    quote = place.typed[:1] if place.typed[:1] in ("'", '"') else ""
+    return [Candidate(_quoted(text, quote), help_) for text, help_ in found]
+
+
+def _unquoted(text: str) -> str:
+    return text[1:].rstrip(text[0]) if text[:1] in ("'", '"') else text
+
+
+def _quoted(text: str, quote: str) -> str:
+    if not quote and not re.search(r"\s", text):
+        return text
+    quote = quote or '"'
+    return f"{quote}{text}" if text.endswith("/") else f"{quote}{text}{quote}"

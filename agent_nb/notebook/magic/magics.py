@@ -9,7 +9,7 @@ import importlib
 from functools import partial
 from typing import Any
 
-from IPython.core.error import TryNext
+from IPython.core.completer import completion_matcher
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 
@@ -102,6 +102,13 @@ class AgentMagics(Magics):
 
         return parse_line(self.agent.parser, line, self.magic_name)
 
+    @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
+    def complete(self, context: Any) -> dict[str, Any]:
+        """What Tab offers. It has priority, so that IPython need not run its own matchers first."""
+        from agent_nb.notebook.magic.completion import complete
+
+        return complete(self.session, context)
+
     @validate("magic_name")
     def _check_magic_name(self, proposal: Any) -> Any:
         if not proposal["value"].isidentifier():
@@ -135,7 +142,7 @@ def load(shell: Any) -> None:
     shell.register_magics(magics)
     magics.register_name()
     magics.rewriter.install()
-    shell.set_hook("complete_command", _complete, re_key=r"%%?\w")
+    shell.Completer.custom_matchers.append(magics.complete)
     _run_formatter(shell, _show_run)
     watch_with(partial(_watch, shell))
 
@@ -148,6 +155,8 @@ def unload(shell: Any) -> None:
     for handle in list(magics.session.background.values()):
         handle.stop()
     magics.rewriter.remove()
+    with contextlib.suppress(ValueError):
+        shell.Completer.custom_matchers.remove(magics.complete)
     magics._unregister(magics.magic_name)
     magics._unregister("agent")
     if magics in shell.configurables:
@@ -182,12 +191,3 @@ def _watch(shell: Any, tally: Any, stop: Any) -> Any:
     from agent_nb.notebook.views.progress_bar import watch
 
     return watch(shell, tally, stop)
-
-
-def _complete(shell: Any, event: Any) -> list[str]:
-    magics = shell.magics_manager.registry.get("AgentMagics")
-    if magics is None:  # IPython has no way to remove a hook, so it outlives `%unload_ext`
-        raise TryNext
-    from agent_nb.notebook.magic.completion import complete
-
-    return complete(magics.session, event)

@@ -175,7 +175,7 @@ class Options:
     check: str | None = option(
         None,
         "--check EXPRESSION",
-        "Expression that must be true of run, files, html and text; takes the rest of the line.",
+        "Expression that must be true, with the names run, files, html and text; takes the rest of the line.",
     )
     is_named: bool = False
     """Whether the line gives NAME."""

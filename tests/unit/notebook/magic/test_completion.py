@@ -1,7 +1,8 @@
-"""Tab completion on `%%agent` and `%agent` lines."""
+"""Tab completion in `%%agent` cells and on `%agent` lines, through IPython's own completer."""
 
 from dataclasses import replace
 
+import PIL.Image
 import pytest
 
 from agent_nb import tool
@@ -11,66 +12,210 @@ from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.magic.store import RunStore
 from tests.support.shells import quick_run, start_shell
 
+FLAGS = {flag for option in OPTIONS.values() for flag in option.flags}
+
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):
     home = tmp_path_factory.mktemp("shell")
     with start_shell(home) as shell:
         run = quick_run()
-        shell.names.update(hero=run, heroic=3, _hidden=run, heat=tool(lambda: "warm"))
+        shell.run("import hashlib, os\ndef heave(weight: int) -> str:\n    return ''")
+        shell.names.update(hero=run, heroic=3, _hidden=run, heat=tool(lambda: "warm"), brand="Warm colours.")
+        shell.names.update(photo=PIL.Image.new("RGB", (2, 2)), shots=[PIL.Image.new("RGB", (2, 2))])
         (home / "cassettes").mkdir()
-        for name in ("hero.jsonl", "villain.jsonl", "notes.txt"):
-            (home / "cassettes" / name).touch()
+        (home / "pictures of mine").mkdir()
+        for path in ("cassettes/hero.jsonl", "cassettes/villain.jsonl", "cassettes/notes.txt", "red.PNG"):
+            (home / path).touch()
+        (home / "pictures of mine" / "blue.jpg").touch()
         for name in ("villain", "villain", "city"):
             RunStore(home).save(replace(run, name=name))
         bind(shell.session, replace(run, name="hero"))
         yield shell
 
 
+def texts(shell, code, cursor=None):
+    return [completion.text for completion in shell.complete(code, cursor)]
+
+
+def helps(shell, code):
+    return {each.text: each.type.replace("\N{NO-BREAK SPACE}", " ") for each in shell.complete(code)}
+
+
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
+        ("%%agent he", ["hero"]),
+        ("%%agent -c he", ["hero"]),
         ("%%agent --bud", ["--budget"]),
         ("%%agent hero --re", ["--record", "--replay"]),
+        ("%%agent hero --budget ", ["0.20"]),
         ("%%agent hero --from he", ["hero"]),
-        ("%%agent hero -t he", ["heat"]),
-        ("%%agent hero -w he", ["heat", "hero", "heroic"]),
-        ("%%agent hero --effort m", ["max", "medium", "minimal"]),
+        ("%%agent hero -t he", ["heat", "heave"]),
+        ("%%agent hero -w he", ["hero", "heroic", "heat"]),
+        ("%%agent hero --effort m", ["minimal", "medium", "max"]),
+        ("%%agent hero --stack=ta", ["tailwind"]),
         ("%%agent hero --approve ", ["ask", "auto", "deny"]),
         ("%%agent hero --cassette ", ["cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
-        ("%%agent hero -m de", ["deepseek:", "demo:"]),
-        ("%agent co", ["config", "console", "cost"]),
+        ("%%agent hero --cassette cassettes/v", ["cassettes/villain.jsonl"]),
+        ("%%agent hero -m de", ["deepseek:deepseek-v4-pro", "demo:"]),
+        ("%%agent hero -m openai:", ["openai:gpt-6.1-sol"]),
+        ("%%agent hero -m opus", ["anthropic:claude-opus-5-5", "openrouter:anthropic/claude-opus-5.5"]),
+        ("%%agent hero -i ", ["photo", "shots", "cassettes/", '"pictures of mine/', "red.PNG"]),
+        ('%%agent hero -i "pictures of mine/', ['"pictures of mine/blue.jpg"']),
+        ("%%agent hero --save ca", ["cassettes/"]),
+        ("%%agent hero --system ", ["brand"]),
+        ("%agent co", ["console", "cost", "config"]),
         ("%agent load vi", ["villain"]),
         ("%agent undo he", ["hero"]),
         ("%agent console he", ["hero"]),
-        ("%agent log ", ["debug", "off", "on"]),
+        ("%agent log ", ["on", "debug", "off"]),
+        ("%%time\n%%agent hero --bud", ["--budget"]),
+        ("x = 1\n%agent co", ["console", "cost", "config"]),
     ],
 )
 def test_tab_offers_matching_values(shell, line, offered):
-    assert [match.partition("deepseek:")[1] or match for match in sorted(shell.complete(line))] == offered
+    assert texts(shell, line) == offered
 
 
 def test_every_command_is_offered(shell):
-    assert set(shell.complete("%agent ")) == set(COMMANDS)
+    assert texts(shell, "%agent ") == list(COMMANDS)
 
 
-def test_every_option_is_offered(shell):
-    known = {flag for option in OPTIONS.values() for flag in option.flags}
-    assert {match for match in shell.complete("%%agent hero --") if match.startswith("--")} == {
-        flag for flag in known if flag.startswith("--")
-    }
+def test_every_option_is_offered_and_nothing_else(shell):
+    assert set(texts(shell, "%%agent hero -")) == FLAGS
+    assert set(texts(shell, "%%agent hero --")) == {flag for flag in FLAGS if flag.startswith("--")}
+    assert set(texts(shell, "%%agent hero ")) == FLAGS
+
+
+def test_an_option_is_offered_once_unless_it_repeats(shell):
+    offered = texts(shell, "%%agent hero -c -m demo: -w heroic -")
+    assert "--continue" not in offered
+    assert {"--model", "--with", "--budget"} <= set(offered)
+
+
+def test_each_completion_has_a_few_words_of_help(shell):
+    options = helps(shell, "%%agent hero -")
+    assert options["--from"] == "Continue from this Run"
+    assert options["--check"] == "Expression that must be true"
+    assert all(0 < len(text) <= 44 for text in options.values())
+    assert helps(shell, "%agent lo")["load"].startswith("load the newest")
+    assert helps(shell, "%%agent hero --from ") == {"hero": "Run, demo, 1 file"}
+    models = helps(shell, "%%agent hero -m ")
+    assert models["openai:gpt-6.1-sol"] == "needs a key"
+    assert (models["ollama:qwen3"], models["demo:"]) == ("no key needed", "ready")
+
+
+def test_the_help_cannot_wrap(shell):
+    assert not any(" " in each.type for each in shell.complete("%%agent hero -"))
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("%%agent hero --stack x", ["html", "tailwind", "react", "vue", "bootstrap"]),
+        ("%%agent hero --from x", ["hero"]),
+        ("%agent log x", ["on", "debug", "off"]),
+        ("%agent x", list(COMMANDS)),
+        ("%%agent hero --save x", []),
+        ("%%agent villai", []),
+        ("%%agent hero villain", []),
+        ("%agent models h", []),
+        ("%agent load villain h", []),
+        ("%%agent hero\nA page about ha", []),
+    ],
+)
+def test_without_a_match_all_valid_values_are_offered_and_nothing_of_pythons(shell, line, offered):
+    assert texts(shell, line) == offered
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("h", ["hero", "heroic", "heat"]),
+        (" h", ["hero", "heroic", "heat"]),
+        ("hero.h", ["html", "history"]),
+        ("files[", ['["index.html"]']),
+        ("hero.files['i", ["['index.html']"]),
+        ("nowhere.x", []),
+    ],
+)
+def test_braces_in_a_prompt_offer_variables_their_fields_and_keys(shell, typed, offered):
+    assert sorted(texts(shell, "%%agent next\nLike {{" + typed)) == sorted(offered)
+
+
+def test_the_text_after_the_cursor_does_not_matter(shell):
+    code = "%%agent next --sta react\nLike {{her}} but green"
+    assert texts(shell, code, len("%%agent next --sta")) == ["--stack"]
+    assert texts(shell, code, code.index("}}")) == ["hero", "heroic"]
+
+
+def test_a_completion_replaces_what_was_typed(shell):
+    (model,) = shell.complete("%%agent hero -m openai:g")
+    assert (model.start, model.end) == (len("%%agent hero -m "), len("%%agent hero -m openai:g"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "offered"),
+    [
+        ("'<h1' in ht", ["html"]),
+        ("len(fi", ["files", "filter"]),
+        ("run.co", ["compare", "cost"]),
+        ("text.starts", ["startswith"]),
+        ("run.cost < hero", ["hero", "heroic"]),
+        ("nothing_like_it", []),
+    ],
+)
+def test_a_check_offers_what_an_expression_can_use(shell, expression, offered):
+    assert texts(shell, f"%%agent hero --check {expression}") == offered
+
+
+def test_reading_a_field_of_the_users_own_is_left_to_the_user(shell):
+    class Lazy:
+        @property
+        def table(self):
+            raise AssertionError("read by Tab")
+
+    shell.names["lazy"] = Lazy()
+    assert texts(shell, "%%agent next\n{{lazy.t") == ["table"]
+    assert texts(shell, "%%agent next\n{{lazy.table.x") == []
+
+
+def test_a_folder_that_is_gone_offers_nothing(shell, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setattr(shell.session, "home", gone)
+    gone.rmdir()
+    for option in ("--save", "--cassette", "--system"):
+        assert set(texts(shell, f"%%agent hero {option} ")) <= {"brand"}
+    assert texts(shell, "%%agent hero -i ") == ["photo", "shots"]
+    assert texts(shell, "%agent load ") == []
 
 
 def test_completion_follows_the_configured_name(shell):
     shell.run("%config AgentMagics.magic_name = 'robot'")
     try:
-        assert shell.complete("%%robot hero --bud") == ["--budget"]
-        assert sorted(shell.complete("%robot co")) == ["config", "console", "cost"]
-        assert shell.complete("%%agent hero --bud") == []
+        assert texts(shell, "%%robot hero --bud") == ["--budget"]
+        assert texts(shell, "%robot co") == ["console", "cost", "config"]
+        assert "--budget" not in texts(shell, "%%agent hero --bud")
     finally:
         shell.run("%config AgentMagics.magic_name = 'agent'")
 
 
-def test_other_magics_are_left_alone(shell):
-    assert "%%timeit" in shell.complete("%%timei")
-    assert shell.complete("%%timeit --bud") == []
+def test_python_and_other_magics_are_left_alone(shell):
+    assert "%%timeit" in texts(shell, "%%timei")
+    assert "%%agent" in texts(shell, "%%age")
+    assert "--budget" not in texts(shell, "%%timeit --bud")
+    assert "hashlib" in texts(shell, "x = 1\nhash")
+    assert "\N{GREEK SMALL LETTER ALPHA}" in texts(shell, "%%agent hero\nThe \\alpha")
+
+
+def test_unloading_leaves_no_completion(tmp_path):
+    with start_shell(tmp_path) as shell:
+        before = len(shell.ipython.Completer.custom_matchers)
+        shell.run("%reload_ext agent_nb")
+        assert len(shell.ipython.Completer.custom_matchers) == before
+        shell.run("%unload_ext agent_nb")
+        assert "--budget" not in texts(shell, "%%agent hero --bud")
+        shell.run("%load_ext agent_nb")

@@ -1,0 +1,258 @@
+"""What Tab can offer: options, models, variables, runs, paths, each with a few words of help."""
+
+import builtins
+import itertools
+import os
+import re
+import textwrap
+import types
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_nb._base.model_name import DEMO
+from agent_nb.notebook.magic.commands import COMMANDS
+from agent_nb.notebook.magic.options import OPTIONS
+from agent_nb.notebook.magic.table_masking import is_of
+from agent_nb.notebook.session import Session
+
+if TYPE_CHECKING:
+    from agent_nb.providers import VendorInfo
+
+HELP_WIDTH = 44
+MOST_FILES = 500
+"""Entries of a folder that are read."""
+_IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+_NAME = r"[A-Za-z_]\w*"
+
+
+class Candidate(NamedTuple):
+    """A completion and its help."""
+
+    text: str
+    help: str
+
+
+def flags(given: Collection[str], *, short: bool) -> list[Candidate]:
+    """The options that can still be given, with or without their short forms."""
+    return [
+        Candidate(flag, _brief(option.help))
+        for name, option in OPTIONS.items()
+        if option.repeats or name not in given
+        for flag in option.flags
+        if short or flag.startswith("--")
+    ]
+
+
+def commands() -> list[Candidate]:
+    """What can follow `%agent`."""
+    return [Candidate(name, _brief(re.sub(r"^\S+: ", "", text))) for name, text in COMMANDS.items()]
+
+
+def of_command(session: Session, command: str) -> list[Candidate]:
+    """The arguments of `%agent COMMAND`."""
+    match command:
+        case "load":
+            from agent_nb.notebook.magic.store import RunStore
+
+            newest = {row["name"]: row for row in RunStore(session.home).rows()}
+            return [
+                Candidate(name, f"{row.get('when', '')} {row.get('model', '')}".strip())
+                for name, row in newest.items()
+            ]
+        case "console":
+            return runs(session)
+        case "undo":
+            return [Candidate(name, _kind(run)) for name, run in dict(session.replaced).items()]
+        case "log":
+            helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
+            return [Candidate(*each) for each in helps.items()]
+        case _:
+            return []
+
+
+def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
+    """The values of an option, by its field; `typed` is the start of a path that is continued."""
+    option = OPTIONS[field]
+    if option.number:
+        return [Candidate(option.number.example, option.number.description)]
+    match field:
+        case "models":
+            return _models(session)
+        case "base":
+            return runs(session)
+        case "tools":
+            return _tools(session)
+        case "variables":
+            return [Candidate(name, _kind(value)) for name, value in _variables(session)]
+        case "images":
+            images = [
+                Candidate(name, _kind(value)) for name, value in _variables(session) if _is_image(value)
+            ]
+            return images + _paths(".", typed, lambda name: name.lower().endswith(_IMAGE_FILES))
+        case "system":
+            return _systems(session)
+        case "cassette":
+            return _cassettes(session, typed)
+        case "save":
+            return _paths(session.home, typed, lambda name: False)
+        case _:
+            return [Candidate(choice, option.flags[-1].strip("-")) for choice in option.choices]
+
+
+def runs(session: Session) -> list[Candidate]:
+    """The variables that hold a run."""
+    return [Candidate(name, _kind(value)) for name, value in _variables(session) if _is_run(value)]
+
+
+def in_check(session: Session, path: str) -> tuple[str, list[Candidate]]:
+    """What was typed of the last name in the expression of `--check`, and what can be there."""
+    from agent_nb.files import Files
+    from agent_nb.run import Run
+
+    scope = {"run": Run, "files": Files, "html": str, "text": str}
+    head, dot, name = path.rpartition(".")
+    if dot:
+        kind = scope.get(head) or type(session.namespace.get(head))
+        names = {*dir(kind), *getattr(kind, "__dataclass_fields__", ())}
+        return name, [Candidate(each, "attribute") for each in sorted(names) if each[0] != "_"]
+    helps = {"run": "the run", "files": "its files", "html": "its page", "text": "the last text of the model"}
+    helps |= {name: _kind(value) for name, value in _variables(session) if name not in scope}
+    helps |= {name: "function" for name in dir(builtins) if name.islower() and name[0] != "_"}
+    return name, [Candidate(*each) for each in helps.items()]
+
+
+def in_braces(session: Session, path: str) -> tuple[str, list[Candidate]]:
+    """What was typed of the last part of `{{path`, and what can be there: a variable, a field or a key."""
+    head, dot, field = path.rpartition(".")
+    if found := re.fullmatch(rf"({_NAME}(?:\.{_NAME})*)(\[[\"']?[^\[\]]*)", path):
+        value = _value_at(session, found[1])
+        keys = [key for key in value if isinstance(key, str)] if isinstance(value, Mapping) else []
+        quote = "'" if found[2].startswith("['") else '"'
+        return found[2], [Candidate(f"[{quote}{key}{quote}]", _kind(value[key])) for key in keys]
+    if dot:
+        return field, [Candidate(name, "attribute") for name in _fields(_value_at(session, head))]
+    return path, [Candidate(name, _kind(value)) for name, value in _variables(session)]
+
+
+def _value_at(session: Session, path: str) -> Any:
+    """The value of a variable or of a field of a run. Reading other fields could run the user's code."""
+    name, _, field = path.partition(".")
+    value = session.namespace.get(name)
+    if not field:
+        return value
+    return getattr(value, field, None) if _is_run(value) else None
+
+
+def _fields(value: Any) -> list[str]:
+    """The public attributes that are not methods, without reading them."""
+    kind = type(value)
+    return [name for name in dir(value) if name[0] != "_" and not callable(getattr(kind, name, None))]
+
+
+def _variables(session: Session) -> Iterator[tuple[str, Any]]:
+    """The user's own variables; no modules, functions and classes."""
+    hidden = getattr(session.shell, "user_ns_hidden", {})
+    for name, value in list(session.namespace.items()):
+        is_code = isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type)
+        if not name.startswith("_") and not is_code and hidden.get(name, session) is not value:
+            yield name, value
+
+
+def _models(session: Session) -> list[Candidate]:
+    """The default model of each vendor, and those of this session's runs."""
+    from agent_nb.providers import catalog
+
+    models = {f"{row.vendor}:{row.recommended}": _key_state(row) for row in catalog()}
+    for name, value in _variables(session):
+        if _is_run(value) and ":" in value.model:
+            models.setdefault(value.model, f"as in {name}")
+    return [Candidate(*each) for each in models.items()]
+
+
+def _key_state(row: "VendorInfo") -> str:
+    """Shorter than in `%agent models`, and without names of variables: JupyterLab writes it in lower case."""
+    if row.key_present or row.vendor == DEMO:
+        return "ready"
+    return "needs a key" if row.needs_key else "no key needed"
+
+
+def _tools(session: Session) -> list[Candidate]:
+    tools = [
+        Candidate(name, _brief(value.spec.description))
+        for name, value in _variables(session)
+        if is_of(value, "agent_nb", "Tool")
+    ]
+    functions = [
+        Candidate(name, "function")
+        for name, value in session.namespace.items()
+        if isinstance(value, types.FunctionType) and value.__module__ == "__main__" and name[0] != "_"
+    ]
+    return tools + functions
+
+
+def _systems(session: Session) -> list[Candidate]:
+    from agent_nb.notebook.magic.inputs import system_names
+
+    texts = [Candidate(name, "text") for name, value in _variables(session) if isinstance(value, str)]
+    return texts + [Candidate(name, "file") for name in system_names(session.home)]
+
+
+def _cassettes(session: Session, typed: str) -> list[Candidate]:
+    if "/" in typed:
+        return _paths(session.home, typed, lambda name: name.endswith(".jsonl"))
+    found = sorted(session.home.glob("cassettes/*.jsonl"))
+    return [Candidate(path.relative_to(session.home).as_posix(), "cassette") for path in found]
+
+
+def _paths(base: str | Path, typed: str, accepts: Callable[[str], bool]) -> list[Candidate]:
+    """The folders, and the files with an accepted name, in the folder that was typed so far."""
+    folder = typed[: typed.rfind("/") + 1]
+    try:
+        with os.scandir(Path(base, Path(folder).expanduser())) as entries:
+            read = sorted(itertools.islice(entries, MOST_FILES), key=lambda entry: entry.name)
+            shown = [entry for entry in read if entry.name[0] != "." or typed[len(folder) :].startswith(".")]
+            return [
+                Candidate(f"{folder}{entry.name}/", "folder")
+                if entry.is_dir()
+                else Candidate(f"{folder}{entry.name}", "file")
+                for entry in shown
+                if entry.is_dir() or accepts(entry.name)
+            ]
+    except (OSError, RuntimeError):  # no such folder; no home for `~`
+        return []
+
+
+def _is_run(value: Any) -> bool:
+    """Whether it is a run, judged by the name of its class, because importing `Run` takes longer than Tab may."""
+    return is_of(value, "agent_nb", "Run")
+
+
+def _is_image(value: Any) -> bool:
+    """Whether a variable is likely to be an image: text and bytes can be anything, so they are not offered."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_image, value))
+    if isinstance(value, Path):
+        return value.suffix.lower() in _IMAGE_FILES
+    if is_of(value, "numpy", "ndarray"):
+        return value.ndim in (2, 3)
+    return (
+        is_of(value, "agent_nb", "Image")
+        or is_of(value, "PIL", "Image")
+        or is_of(value, "matplotlib", "FigureBase")
+        or hasattr(type(value), "_repr_png_")
+    )
+
+
+def _kind(value: Any) -> str:
+    """What a variable holds, in a few words."""
+    if not _is_run(value):
+        return type(value).__name__
+    count = len(value.files)
+    return f"Run, {value.model.removesuffix(':')}, {count} file{'' if count == 1 else 's'}"
+
+
+def _brief(text: str) -> str:
+    """The first clause of a help text."""
+    clause = re.split(r"[.,:;(]\s|\.$|\s\(", text.strip(), maxsplit=1)[0]
+    return textwrap.shorten(clause, HELP_WIDTH, placeholder="…")
