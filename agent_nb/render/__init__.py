@@ -7,6 +7,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
 from agent_nb.render.plain import markdown, plain_text
+from agent_nb.render.rows import shortened, shortened_text
 from agent_nb.render.summary import FinishedRun, model_label, ready_line
 from agent_nb.render.transcript import transcript
 
@@ -23,12 +24,12 @@ __all__ = [
 
 
 def bundle(run: FinishedRun) -> dict[str, str]:
-    """The output of a cell, by MIME type."""
-    rows = transcript(run.events)
+    """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them."""
+    rows = shortened(transcript(run.events), run.name)
     return {
         "text/html": safe_text(frozen_html(run, rows)),
         "text/markdown": safe_text(markdown(run, rows)),
-        "text/plain": safe_text(plain_text(run, rows)),
+        "text/plain": safe_text(plain_text(run, rows, shortened_text(run.text, f"{run.name}.text"))),
     }
 
 
@@ -52,7 +53,7 @@ def to_markdown(run: FinishedRun) -> str:
 
 def to_text(run: FinishedRun) -> str:
     """The run as plain text that is the same every time: no times, tokens or costs."""
-    return safe_text(plain_text(run, transcript(run.events)))
+    return safe_text(plain_text(run, transcript(run.events), run.text))
 
 
 def to_html_page(run: FinishedRun) -> str:

@@ -68,14 +68,15 @@ def _joined_lists(blocks: list[str]) -> list[str]:
     return joined
 
 
-def plain_text(run: FinishedRun, rows: Sequence[Row]) -> str:
+def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
+    """`text` is what the model said, or as much of it as there is room for."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
     if run.error:
         lines.append(f"  {_one_line(run.error)}")
     lines += [f"  {line_text(row)}" for row in rows if _is_listed(row)]
-    if run.text:
-        lines += ["", run.text.strip()]
+    if text:
+        lines += ["", text.strip()]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]

@@ -3,12 +3,14 @@
 Most rows are a line: the icon of its state, a title and a detail. A `LineRow` shows in all four without more code.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.secrets import mask
 from agent_nb.events import FileAction, MimeBundle, Thumbnail
+from agent_nb.files import human_size
 from agent_nb.messages import Source
 
 State = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
@@ -103,6 +105,35 @@ class ToolRow(LineRow):
 
 
 Row = TextRow | ThinkingRow | SourcesRow | LineRow
+
+MAX_TEXT = 30_000
+"""Characters of one text of the model in the output of a cell."""
+
+
+def shortened(rows: Iterable[Row], name: str) -> list[Row]:
+    """The same rows, with long texts cut and the expression that gives the whole."""
+    return [_shortened(row, name) for row in rows]
+
+
+def _shortened(row: Row, name: str) -> Row:
+    match row:
+        case TextRow(text=text):
+            return replace(row, text=shortened_text(text, f"{name}.text"))
+        case ThinkingRow(text=text):
+            return replace(row, text=shortened_text(text, f"{name}.thinking"))
+        case _:
+            return row
+
+
+def shortened_text(text: str, expression: str) -> str:
+    """Markdown that ends with a whole line and says how much was cut off."""
+    if len(text) <= MAX_TEXT:
+        return text
+    # Masked before it is cut, because half a key would not be recognised.
+    start = mask(text)[:MAX_TEXT]
+    start = start[: start.rfind("\n", MAX_TEXT // 2)].rstrip() if "\n" in start[MAX_TEXT // 2 :] else start
+    fence = "\n```" if len(re.findall(r"^ *```", start, re.MULTILINE)) % 2 else ""
+    return f"{start}{fence}\n\n… {human_size(len(text) - len(start))} more: `{expression}`"
 
 
 def line_text(row: LineRow) -> str:

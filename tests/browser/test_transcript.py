@@ -34,3 +34,16 @@ def test_nested_quotes_do_not_crash_the_tab(stage: Stage):
     assert abs(right_to_left) < 2
     assert text.locator("table").evaluate("e => e.scrollWidth > e.clientWidth")
     assert stage.widget.locator(".anb-scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+def test_a_long_answer_is_folded_and_drawn_when_opened(stage: Stage):
+    answer = "- **one** `two` *three* four\n" * 70_000
+    stage.play([BEGUN, TURN, said(answer), said("The end."), finished()])
+    rest = stage.widget.locator(".anb-rest")
+    rest.get_by_text("2.0 MB more").wait_for()
+    assert stage.widget.locator(".anb-say *").count() < 5_000
+    assert rest.locator("pre").count() == 0
+    rest.locator("summary").click()
+    rest.get_by_text("The end.").wait_for()
+    drawn = stage.widget.locator(".anb-say").evaluate("e => e.querySelectorAll('li').length")
+    assert rest.locator(".anb-code").text_content().count("four") + drawn == 70_000

@@ -2,11 +2,9 @@
 
 import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
-import { Markdown } from "../markdown.ts";
 import { OUTPUT_POLICY } from "../preview/policy.ts";
 import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
-
-const LONGEST = 20_000;
+import { createLongText, LongMarkdown } from "./long.ts";
 
 export function createOutputs(outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
@@ -45,11 +43,12 @@ function createOutput(bundle: MimeBundle): Node[] {
 	if (typeof bundle["text/html"] === "string") return [createHtml(bundle["text/html"])];
 	if (typeof bundle["text/markdown"] === "string") {
 		const element = h("div", { class: "anb-md anb-out" });
-		new Markdown(element).set(bundle["text/markdown"].slice(0, LONGEST), true);
-		return [element];
+		const markdown = new LongMarkdown(element);
+		markdown.set(bundle["text/markdown"], true);
+		return [element, markdown.rest.element];
 	}
 	const text = textOf(bundle["text/plain"]);
-	return text ? [h("div", { class: "anb-code" }, h("pre", null, text.slice(0, LONGEST)))] : [];
+	return text ? createLongText(text) : [];
 }
 
 /** HTML from a tool: no scripts, no origin, no network. */

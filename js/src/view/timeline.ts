@@ -10,6 +10,7 @@ import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createEdits, type Edits, foldEdits } from "./edits.ts";
 import { createFold } from "./fold.ts";
 import { createGiven } from "./given.ts";
+import { LongMarkdown } from "./long.ts";
 import { createRetry } from "./retry.ts";
 import { createToolRow } from "./tool.ts";
 
@@ -103,10 +104,11 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 function createThinking(context: Context, ticking: Ticking): View<ThinkingRow> {
 	const label = h("span", { class: "lab" });
 	const time = h("span", { class: "end num" });
-	const text = h("div", { class: "anb-detail anb-think anb-md" });
-	const markdown = new Markdown(text);
+	const text = h("div", { class: "anb-think anb-md" });
+	const markdown = new LongMarkdown(text);
+	const detail = h("div", { class: "anb-detail" }, text, markdown.rest.element);
 	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), time);
-	const fold = createFold(context, summary, text);
+	const fold = createFold(context, summary, detail);
 	const node = h("span", { class: "anb-node" }, icon("think"));
 	const element = h("li", { class: "anb-item" }, node, fold.element);
 	let row: ThinkingRow | null = null;
@@ -139,8 +141,9 @@ function thinkingLabel({ from, to }: ThinkingRow): string {
 
 function createText(): View<TextRow> {
 	const say = h("div", { class: "anb-say anb-md" });
-	const markdown = new Markdown(say);
-	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), say);
+	const markdown = new LongMarkdown(say);
+	const node = h("span", { class: "anb-node pt" });
+	const element = h("li", { class: "anb-item" }, node, say, markdown.rest.element);
 	return {
 		element,
 		update(row) {

@@ -8,10 +8,10 @@ import { type ToolRow, type ToolStatus, textOf } from "../state.ts";
 import { createApproval } from "./approval.ts";
 import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createFold } from "./fold.ts";
+import { createLongText } from "./long.ts";
 import { createOutputs } from "./outputs.ts";
 
 const TAIL = 1200;
-const LONGEST_ARGUMENT = 4000;
 
 export function createToolRow(context: Context, first: ToolRow, ticking: Ticking): View<ToolRow> {
 	const line = createLine();
@@ -223,14 +223,13 @@ function argumentsOf(row: ToolRow): Node[] {
 	if (entries.length === 0) return [];
 	const text = entries
 		.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-		.join("\n")
-		.slice(0, LONGEST_ARGUMENT);
+		.join("\n");
 	return [
 		h(
 			"details",
 			{ class: "anb-args" },
 			h("summary", null, icon("right", "chev"), "arguments"),
-			h("div", { class: "anb-code" }, h("pre", null, text)),
+			...createLongText(text),
 		),
 	];
 }

@@ -15,7 +15,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, tex
 from agent_nb.render import bundle, to_markdown, to_text
 from agent_nb.render.frozen import frozen_html
 from agent_nb.render.plain import markdown, plain_text
-from agent_nb.render.rows import LineRow, line_text
+from agent_nb.render.rows import MAX_TEXT, LineRow, line_text, shortened_text
 from agent_nb.render.transcript import Transcript, transcript
 from tests.support.scripts import of, write
 from tests.unit.render.test_render import Elements, play
@@ -93,7 +93,7 @@ async def test_lines_are_given_when_they_are_complete():
     [
         (frozen_html, "• Note: The cache is warm."),
         (markdown, "- Note: The cache is `warm`.\n"),
-        (plain_text, "  • Note: The cache is `warm`.\n"),
+        (lambda run, rows: plain_text(run, rows, run.text), "  • Note: The cache is `warm`.\n"),
     ],
 )
 async def test_every_form_shows_any_line(form, line):
@@ -162,3 +162,23 @@ async def test_equal_retries_are_one_row_and_errors_are_text():
     shown = Elements(MarkdownIt("commonmark").render(document))
     assert shown.text.count(UNREACHABLE.replace("`", "")) == 2
     assert not shown.named("a") + shown.named("em") + shown.named("b")
+
+
+async def test_long_texts_are_cut_in_the_output_and_whole_in_the_kernel():
+    long = "A line of the answer.\n" * 5_000 + "```py\n" + "x = 1\n" * 5_000 + "The end."
+    run = await play([think(long), text(long)])
+    shown = bundle(run)
+    assert sum(map(len, shown.values())) < 4 * MAX_TEXT + 16_000
+    for form in shown.values():
+        assert re.search(r"… 11\d(\.\d)? kB more", form)
+        assert f"{run.name}.text" in form
+    assert f"{run.name}.thinking" in shown["text/html"]
+    assert run.text.strip().endswith("The end.")
+    assert all("The end." in whole for whole in (to_markdown(run), to_text(run)))
+
+
+def test_a_cut_text_ends_with_a_line_and_closes_its_code():
+    cut = shortened_text("```py\n" + "x = 1\n" * 10_000, "hero.text")
+    *_, line, fence, gap, note = cut.split("\n")
+    assert (line, fence, gap) == ("x = 1", "```", "")
+    assert note == "… 30 kB more: `hero.text`"
