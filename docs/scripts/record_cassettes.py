@@ -8,12 +8,15 @@ token counts are made up; the lesson says so. Only what they cost is calculated 
 
 import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 from agent_nb import Agent
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, reply
 from tests.support.wire.cases import CASE
 
+PACE: dict[str, Any] = {"fragment": 12, "gap": 0.03}
+"""Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
 PROMPT = "A one-page menu for a tea house in Kyoto: five teas with prices, quiet colours."
 TEAS = (
     ("Sencha", "Fresh, a little grass, a little sea", 700),
@@ -104,8 +107,8 @@ async def record(take: Take) -> None:
     async with WireServer() as server:
         server.plan(
             reply(Say("Ready.")),
-            reply(Pause(0.3), Think(take.thinking), Pause(0.2), call, take.first, fragment=24),
-            reply(Pause(0.2), Say(take.summary), take.second, fragment=16),
+            reply(Pause(0.8), Think(take.thinking), Pause(0.6), call, take.first, **PACE),
+            reply(Pause(0.6), Say(take.summary), take.second, **PACE),
         )
         async with Agent(CASE[take.protocol].provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded

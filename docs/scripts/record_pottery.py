@@ -20,6 +20,8 @@ from tests.support.wire.cases import CASE
 PAGES = ROOT / "tests" / "support" / "pages" / "pottery"
 IMAGES = FOLDER / "images"
 SIZE = {"width": 1040, "height": 640}
+PACE: dict[str, Any] = {"fragment": 16, "gap": 0.03}
+"""Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
 GREEN = [
     {"old": ".button { display: inline-block; margin-top: 12px; padding: 13px 24px; border-radius: 8px; color: #fff; background: #b4542d;",
      "new": ".button { display: inline-block; margin-top: 12px; padding: 13px 24px; border-radius: 8px; color: #fff; background: #3f7d4e;"},
@@ -112,31 +114,33 @@ def draw() -> None:
     picture.save(IMAGES / "marked.png", optimize=True)
 
 
-async def record(take: Take, base: Run | None) -> Run:
-    async with WireServer() as server:
-        first, last = take.tokens
-        server.plan(
-            reply(Say("Ready.")),
-            reply(Pause(0.4), Think(take.thinking), Pause(0.2), take.call, first, fragment=24),
-            reply(Pause(0.2), Say(take.summary), last, fragment=16),
-        )
-        system = (FOLDER / "design" / f"{take.system}.md").read_text().strip() if take.system else None
-        async with Agent(CASE[take.protocol].provider(server), system=system) as agent:
-            await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-            told = agent.with_stack(take.stack) if take.stack else agent
-            target = FOLDER / "cassettes" / f"{take.cassette}.jsonl"
-            images = [IMAGES / name for name in take.images]
-            run = await told.recording(target, force=True).run(take.prompt, base=base, images=images)
+async def record(server: WireServer, take: Take, base: Run | None) -> Run:
+    first, last = take.tokens
+    server.plan(
+        reply(Say("Ready.")),
+        reply(Pause(0.8), Think(take.thinking), Pause(0.6), take.call, first, **PACE),
+        reply(Pause(0.6), Say(take.summary), last, **PACE),
+    )
+    system = (FOLDER / "design" / f"{take.system}.md").read_text().strip() if take.system else None
+    async with Agent(CASE[take.protocol].provider(server), system=system) as agent:
+        await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
+        chosen = agent.with_stack(take.stack) if take.stack else agent
+        target = FOLDER / "cassettes" / f"{take.cassette}.jsonl"
+        images = [IMAGES / name for name in take.images]
+        run = await chosen.recording(target, force=True).run(take.prompt, base=base, images=images)
     run.raise_for_failure()
-    print(f"{take.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}")
+    print(f"{take.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
     return run
 
 
 async def main() -> None:
     run: Run | None = None
-    for take in TAKES:
-        goes_on = take.cassette.startswith("shop-")
-        run = replace(await record(take, run if goes_on else None), name="shop")
+    async with (
+        WireServer() as server
+    ):  # one for all: a server accepts only the signatures of its own thinking
+        for take in TAKES:
+            goes_on = take.cassette.startswith("shop-")
+            run = replace(await record(server, take, run if goes_on else None), name="shop")
 
 
 if __name__ == "__main__":
