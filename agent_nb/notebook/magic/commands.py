@@ -53,16 +53,30 @@ def _models(session: Session, rest: str) -> None:
     """The models of each vendor, and whether a key is set."""
     from agent_nb.providers import catalog
 
-    rows = [
-        (
-            f"{row.vendor}:{row.recommended}",
-            _key_state(row),
-            _abilities(row),
-            row.note,
-        )
-        for row in catalog()
-    ]
-    display(Table(("model", "key", "can do", "note"), rows, "No models."))
+    try:
+        default, reason = _default_model(session)
+        note = f"Cells that name no model use {default}, {reason}."
+    except AgentError as error:  # of a setting that is no model; the table helps to mend it
+        default, note = "", str(error)
+    rows = []
+    for row in catalog():
+        name = f"{row.vendor}:{row.recommended}"
+        remark = "; ".join(filter(None, ("default" if name == default else "", row.note)))
+        rows.append((name, _key_state(row), _abilities(row), remark))
+    display(Table(("model", "key", "can do", "note"), rows, "No models.", note))
+
+
+def _default_model(session: Session) -> tuple[str, str]:
+    """The model of cells that name none, and why it is that one."""
+    from agent_nb.providers import default_model_name, full_name
+
+    if session.defaults.model:
+        return full_name(session.defaults.model), "which `%config AgentMagics.model` sets"
+    if named := os.environ.get(MODEL_VARIABLE):
+        return full_name(named), f"which {MODEL_VARIABLE} sets"
+    if found := default_model_name():
+        return found, "the first with a key"
+    return DEMO_MODEL, "because no key is set"
 
 
 def _key_state(row: "VendorInfo") -> str:
@@ -80,12 +94,10 @@ def _abilities(row: "VendorInfo") -> str:
 
 def _tools(session: Session, rest: str) -> None:
     """The tools that a model can use, when they are offered, and who serves them."""
-    from agent_nb.providers import default_model_name
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
-    model = session.defaults.model or os.environ.get(MODEL_VARIABLE) or default_model_name() or DEMO_MODEL
-    studio = studio_for_name(model)
+    studio = studio_for_name(_default_model(session)[0])
     own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
     tools += [(tool, f"-t {name}") for name, tool in own.items()]

@@ -193,4 +193,7 @@ def with_options(magic: Magic) -> Magic:
         magic = each.decorator(name)(magic)
     usage = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
     decorated: Magic = magic_arguments()(kwds(usage=usage, argument_default=SUPPRESS)(magic))
+    decorated.__doc__ = (decorated.__doc__ or "").removeprefix(
+        "::\n\n  "
+    )  # IPython writes it as reStructuredText
     return decorated

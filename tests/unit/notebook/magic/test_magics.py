@@ -67,7 +67,7 @@ def test_dollars_and_braces_are_left_alone(shell, autoawait):
 
 
 def test_help_begins_with_the_usage(shell):
-    assert shell.magics.agent.__doc__.startswith("::\n\n  %%agent [NAME] [OPTION]...\n")
+    assert shell.magics.agent.__doc__.startswith("%%agent [NAME] [OPTION]...\n")
     assert f"%agent {' | '.join(COMMANDS)}`" in shell.magics.agent.__doc__
 
 
