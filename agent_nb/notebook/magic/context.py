@@ -8,7 +8,7 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -16,10 +16,15 @@ from IPython.core.error import UsageError
 from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.conversation import fenced
+from agent_nb.engine.handle import Handle
+from agent_nb.files import Files
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
+from agent_nb.notebook.magic.file_context import summarize_files
 from agent_nb.notebook.magic.masking import Masks, is_secret
 from agent_nb.notebook.magic.table_masking import is_of
+from agent_nb.phase import ENDINGS
+from agent_nb.run import Run
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
@@ -61,6 +66,10 @@ def describe(name: str, value: Any) -> Described:
     if is_of(value, "matplotlib", "Figure") or is_of(value, "PIL", "Image"):
         # The word is part of the prompt, by which cassettes match, so it stays.
         return Described(f"(picture `{name}`)", (to_image(value, name=name),))
+    if isinstance(value, Run | Handle):
+        return _describe_run(name, value)
+    if isinstance(value, Files):
+        return _describe_files(name, value)
     function = next((function for accepts, function in _describers if accepts(value)), repr)
     masks = Masks()
     try:
@@ -73,6 +82,32 @@ def describe(name: str, value: Any) -> Described:
     cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     masked_names = (*(f"`{key}` in `{name}`" for key in masks.names), *keys)
     return Described(_limited(text), masked=masked_names, shortened=tuple(cut))
+
+
+def _describe_run(name: str, run: Run | Handle) -> Described:
+    """The files of a run, and its text if the files are too long or there are none."""
+    if isinstance(run, Handle):
+        if run.result is None:
+            raise UsageError(f"`{name}` is still running. `await {name}` waits for it.")
+        run = run.result
+    if not run.files:
+        return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason]})")
+    described = _describe_files(name, run.files)
+    if not described.shortened or not run.text:
+        return described
+    return replace(described, text=f"{described.text}\n\n{_limited(mask(run.text), CELL_LIMIT)}")
+
+
+def _describe_files(name: str, files: Files) -> Described:
+    masks = Masks()
+    description, note = summarize_files(masks.over(files), TEXT_LIMIT)
+    text = mask(description)
+    keys = [f"a key in `{name}`"] if text != description else []
+    return Described(
+        text,
+        masked=(*(f"`{path}` in `{name}`" for path in masks.names), *keys),
+        shortened=(f"`{name}` ({note})",) if note else (),
+    )
 
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:

@@ -183,7 +183,7 @@ def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
     if prompt.masked:
         yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
     if prompt.shortened:
-        yield f"Too long for the prompt, so the model sees the start: {_listed(prompt.shortened)}."
+        yield f"Too long for the prompt, so the model sees part of it: {_listed(prompt.shortened)}."
     if files:
         names = _listed([f"`{path}`" for path in files])
         yield f"Too long for the prompt, so the model sees the first lines and can read the rest: {names}."

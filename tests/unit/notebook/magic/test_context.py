@@ -9,8 +9,11 @@ from IPython.core.error import UsageError
 from matplotlib.figure import Figure
 from PIL import Image as Picture
 
+from agent_nb import Agent
 from agent_nb.notebook.magic import context
 from agent_nb.notebook.magic.context import TEXT_LIMIT, describe, describer, expand, lookup
+from agent_nb.providers.scripted import ScriptedProvider, stall
+from agent_nb.providers.scripted import text as say
 from tests.support.shells import start_shell
 
 
@@ -201,3 +204,62 @@ def test_more_cells_than_there_are_can_be_asked_for(tmp_path):
     with start_shell(tmp_path) as shell:
         assert shell.run("%%agent described --cells 9 --pace 0 -m demo:\nA page").ok
         assert shell.names["described"].prompt == "A page"
+
+
+def run_with(files, text="I made a page."):
+    provider = ScriptedProvider([[say(text)]])
+    return Agent(provider).run_sync("go").with_files(files)
+
+
+def test_a_run_is_described_by_its_files():
+    run = run_with({"index.html": "<h1>Hi</h1>", "style.css": "h1 { color: red }", "photo.png": b"1234"})
+    described = describe("hero", run)
+    assert described.text == (
+        "Files:\n- `index.html`, 11 bytes\n- `style.css`, 17 bytes\n- `photo.png`, 4 bytes\n\n"
+        "`index.html`:\n```html\n<h1>Hi</h1>\n```\n\n`style.css`:\n```css\nh1 { color: red }\n```"
+    )
+    assert described.shortened == ()
+    assert describe("files", run.files).text == described.text
+
+
+def test_of_long_files_the_page_is_shown():
+    run = run_with({"index.html": "<h1>Hi</h1>", "big.js": "x" * TEXT_LIMIT})
+    described = describe("hero", run)
+    assert "- `big.js`, 20 kB" in described.text
+    assert "<h1>Hi</h1>" in described.text
+    assert "xxx" not in described.text
+    assert described.shortened == ("`hero` (its page and a list of its files)",)
+    assert described.text.endswith("I made a page.")
+
+
+@pytest.mark.parametrize("path", ["index.html", "data.json"])
+def test_of_a_long_page_the_files_are_listed(path):
+    described = describe("hero", run_with({path: "x" * (TEXT_LIMIT + 1)}))
+    assert described.text == f"Files:\n- `{path}`, 20 kB\n\nI made a page."
+    assert described.shortened == ("`hero` (a list of its files)",)
+
+
+def test_a_run_without_files_is_described_by_its_text():
+    assert describe("hero", run_with({}, "The capital is Paris.")).text == "The capital is Paris."
+
+
+def test_secrets_in_a_run_are_masked():
+    key = "sk-hushhush0123456789abcdefghijklmn"
+    run = run_with(
+        {"index.html": f"<p>{key}</p>", "passwords": "hush-hush", "big.js": "x" * 30_000}, f"Key {key}"
+    )
+    described = describe("hero", run)
+    assert "hush" not in described.text
+    assert described.text.count(context.MASK) == 2
+    assert described.masked == ("`passwords` in `hero`", "a key in `hero`")
+
+
+async def test_a_run_that_is_not_done_is_refused():
+    handle = Agent(ScriptedProvider([[stall()]])).start("go")
+    try:
+        with pytest.raises(UsageError, match=r"`hero` is still running. `await hero` waits for it."):
+            expand("Like {{hero}}", {"hero": handle})
+    finally:
+        handle.stop()
+        await handle
+    assert describe("hero", handle).text.startswith("(a run without files and text: stopped)")

@@ -169,7 +169,7 @@ async def test_the_cell_says_that_a_value_is_shortened(shell, line, cell):
     made = await plan(shell, DEMO + line, cell)
     assert (
         made.note
-        == "Too long for the prompt, so the model sees the start: `page` (20,000 of 45,000 characters)."
+        == "Too long for the prompt, so the model sees part of it: `page` (20,000 of 45,000 characters)."
     )
 
 
