@@ -13,7 +13,7 @@ beforeEach(() => {
 		(name: string) =>
 		(...what: unknown[]) =>
 			void calls.push([name, ...what]);
-	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onLost"];
+	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onGiven", "onLost"];
 	frame = new Frame(Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as FrameEvents);
 	document.body.append(frame.element);
 	const secret = secretOf(frame);
@@ -82,6 +82,24 @@ describe("messages that a page forges", () => {
 	test("a flood outside the port ends it, too", () => {
 		for (let index = 0; index < 5000; index++) greet("noise");
 		expect(callsOf("onLost")[0]).toEqual(["onLost", "flooded"]);
+	});
+
+	test("fields are read only when asked for, and only as far as they have the right shape", async () => {
+		const fields = [
+			{ keys: ["a"], given: "text" },
+			{ keys: ["b"], given: [true, false] },
+			{ keys: [7], given: true },
+			{ keys: ["c"], given: { html: "" } },
+			null,
+		];
+		page.postMessage({ is: "given", fields });
+		await soon();
+		expect(callsOf("onGiven")).toEqual([]);
+		frame.takeFields();
+		page.postMessage({ is: "given", fields });
+		page.postMessage({ is: "given", fields });
+		await soon();
+		expect(callsOf("onGiven")).toEqual([["onGiven", fields.slice(0, 2)]]);
 	});
 
 	test("a morph is refused once, and when asked for", async () => {

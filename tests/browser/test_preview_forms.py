@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import Stage, event, needs_browser, wrote
+from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -112,3 +112,71 @@ for (let n = 0; n < 80; n++) new Image().src = 'https://h' + n + '.invalid/';
     assert lines[0] == f"Blocked by the sandbox: img-src from canary.invalid ({CANARY}/0)"
     stage.widget.get_by_role("tab", name="Console").click()
     assert stage.widget.get_by_text("img-src from canary.invalid").count() == 1
+
+
+FORM = """<!doctype html>
+<h1>Old</h1>
+<ul><li><input type=checkbox> Milk</li>
+<li><input type=checkbox> Bread</li></ul>
+<input id=name value=Ada><input id=town>
+<textarea name=note>Hi</textarea><select name=size><option>S<option>M<option>L</select>
+<label><input type=radio name=pay value=card checked>Card</label>
+<label><input type=radio name=pay value=cash>Cash</label>
+<p>end</p>"""
+
+
+def fill(stage: Stage) -> None:
+    page = stage.preview
+    page.locator("li", has_text="Bread").locator("input").check()
+    page.locator("#name").press("End")
+    page.locator("#name").press_sequentially(" L")
+    page.locator("#town").press_sequentially("Lyon")
+    page.locator("textarea").press("End")
+    page.locator("textarea").press_sequentially("!")
+    page.locator("select").press("L")
+    page.get_by_label("Cash").check()
+    page.locator("body").evaluate("() => document.activeElement.blur()")
+
+
+def given(stage: Stage) -> list[Any]:
+    values: list[Any] = stage.preview.locator("body").evaluate(
+        """() => [
+            [...document.querySelectorAll('li')].filter((item) => item.firstChild.checked)
+                .map((item) => item.innerText.trim()),
+            ...['#name', '#town', 'textarea', 'select', 'input:checked[name=pay]']
+                .map((at) => document.querySelector(at).value),
+        ]"""
+    )
+    return values
+
+
+def test_edit_keeps_what_was_given_to_other_fields(stage: Stage):
+    stage.play(wrote("index.html", FORM))
+    fill(stage)
+    assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
+    stage.more(
+        edited(
+            "index.html",
+            2,
+            [[1, 1, "<h1>New</h1><input id=first>"], [2, 0, "<li><input type=checkbox> Eggs</li>"]],
+        )
+    )
+    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
+    assert "selected" not in stage.preview.locator("select").evaluate("node => node.outerHTML")
+    stage.more(edited("index.html", 3, [[5, 1, "<input id=name value=Bob><input id=town>"]]))
+    stage.page.wait_for_timeout(300)
+    assert given(stage) == [["Bread"], "Bob", "Lyon", "Hi!", "L", "cash"]
+
+
+def test_page_that_loads_again_keeps_its_fields(stage: Stage):
+    script = "<script>document.querySelector('h1').dataset.drawn = '1'</script>"
+    stage.play(wrote("index.html", f"{FORM}\n{script}"))
+    fill(stage)
+    stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]))
+    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    stage.page.wait_for_timeout(200)
+    assert given(stage) == [["Bread"], "Ada L", "Lyon", "Hi!", "L", "cash"]
+    stage.widget.get_by_role("button", name="Reload preview").click()
+    stage.preview.get_by_text("New").wait_for(timeout=10 * SECONDS)
+    assert given(stage) == [[], "Ada", "", "Hi", "S", "card"]

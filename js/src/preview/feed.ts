@@ -1,6 +1,7 @@
 // Keeps a frame showing the newest page: writes it while it arrives, morphs it when it is edited, and loads it again
 // when its scripts have changed.
 
+import type { GivenField } from "./fields.ts";
 import { Frame, type FrameEvents, type Loss } from "./frame.ts";
 import type { ConsoleEntry } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
@@ -23,6 +24,9 @@ export interface Page {
 }
 
 type Scroll = { x: number; y: number };
+
+/** What stays when a page is loaded into a new frame: all includes what was given to its fields. */
+type Keep = "all" | "scroll" | "nothing";
 
 export interface FeedEvents {
 	onConsole(entry: ConsoleEntry): void;
@@ -48,6 +52,8 @@ export class Feed {
 	#fed = 0;
 	#epoch: number | null = null;
 	#closed = false;
+	/** What the person has given to the fields of the previous frame. */
+	#given: GivenField[] = [];
 	#html = "";
 	#stamp = "";
 	/** The stamp of the page that had to be stopped; the next version gets another chance. */
@@ -71,18 +77,25 @@ export class Feed {
 		const before = this.#page;
 		this.#page = page;
 		if (page.stamp === this.#lost) return;
-		if (!this.#frame || (before && before.key !== page.key)) this.reload(before?.key === page.key);
+		if (!this.#frame || (before && before.key !== page.key))
+			this.reload(before?.key === page.key ? "all" : "nothing");
 		else if (this.#ready && before) this.#advance(page);
 		else if (this.#ready) this.#begin(undefined);
 	}
 
 	/** Loads the page into a new frame: scripts leave traces in a window that nothing else removes. */
-	reload(keepScroll = true): void {
+	reload(keep: Keep = "scroll"): void {
 		this.#lost = null;
 		clearTimeout(this.#later);
 		const wait = this.#hungUntil - performance.now();
-		if (wait > 0) this.#later = setTimeout(() => this.reload(), wait);
-		else if (this.#page) this.#make(keepScroll ? this.#frame?.scroll : undefined);
+		if (wait > 0) this.#later = setTimeout(() => this.reload(keep), wait);
+		else if (this.#page) this.#replace(keep);
+	}
+
+	#replace(keep: Keep): void {
+		if (keep !== "all") this.#given = [];
+		else if (this.#closed) this.#frame?.takeFields();
+		this.#make(keep === "nothing" ? undefined : this.#frame?.scroll);
 	}
 
 	#make(scroll: Scroll | undefined): void {
@@ -97,7 +110,11 @@ export class Feed {
 			onShown: () => this.#uncover(frame),
 			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page?.text ?? "")),
 			onLink: (href) => this.#events.onLink(href),
-			onUnmorphable: () => this.reload(),
+			onUnmorphable: () => this.reload("all"),
+			onGiven: (fields) => {
+				this.#given = fields;
+				if (this.#closed) this.#frame?.putFields(fields);
+			},
 			onLost: (why) => this.#lose(frame, why),
 		};
 		const frame: Frame = new Frame(handlers, this.#isOpen());
@@ -157,7 +174,7 @@ export class Feed {
 	#advance(page: Page): void {
 		if (this.#closed && !page.live) this.#revise(page);
 		// Going back in a replay leaves less of the same stream.
-		else if (this.#closed || page.epoch !== this.#epoch || page.text.length < this.#fed) this.reload();
+		else if (this.#closed || page.epoch !== this.#epoch || page.text.length < this.#fed) this.reload("all");
 		else this.#append(page);
 	}
 
@@ -175,8 +192,9 @@ export class Feed {
 		for (const path of whole.missing) {
 			this.#events.onConsole({ level: "warn", text: `${path} is not among the files.` });
 		}
+		this.#frame?.putFields(this.#given);
 		// Files have arrived after the page needed them.
-		if (this.#resolver?.missing.size !== whole.missing.size) this.reload();
+		if (this.#resolver?.missing.size !== whole.missing.size) this.reload("all");
 	}
 
 	/** Shows that a finished page, or a file it uses, has changed. */
@@ -190,7 +208,7 @@ export class Feed {
 		this.#fed = page.text.length;
 		this.#epoch = page.epoch;
 		if (scripts(before) === scripts(html)) this.#frame?.morph(before, html);
-		else this.reload();
+		else this.reload("all");
 	}
 }
 

@@ -1,5 +1,6 @@
 // One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
 
+import type { GivenField } from "./fields.ts";
 import { guardFocus } from "./focus.ts";
 import { type ConsoleEntry, type Hello, MOST_PER_SECOND, readMessage, type ToFrame } from "./messages.ts";
 import { SANDBOX } from "./policy.ts";
@@ -24,6 +25,7 @@ export interface FrameEvents {
 	onConsole(entry: ConsoleEntry, script?: string): void;
 	onLink(href: string): void;
 	onUnmorphable(): void;
+	onGiven(fields: GivenField[]): void;
 	onLost(why: Loss): void;
 }
 
@@ -42,6 +44,8 @@ export class Frame {
 	#received = { second: 0, all: 0, shown: 0 };
 	/** A morph has been sent, and not refused yet. */
 	#morphing = false;
+	/** What the person has given to the fields has been asked for. */
+	#taking = false;
 	scroll = { x: 0, y: 0 };
 
 	/** With `network`, the page may load from any https address. */
@@ -89,6 +93,16 @@ export class Frame {
 		this.#send({ do: "morph", from, to });
 	}
 
+	/** Asks for what the person has given to the fields; `onGiven` gets it. */
+	takeFields(): void {
+		this.#taking = true;
+		this.#send({ do: "take" });
+	}
+
+	putFields(fields: GivenField[]): void {
+		if (fields.length) this.#send({ do: "put", fields });
+	}
+
 	scrollTo(position: { x: number; y: number }): void {
 		this.#send({ do: "scroll", ...position });
 	}
@@ -128,6 +142,10 @@ export class Frame {
 			case "unmorphable":
 				if (this.#morphing) this.#events.onUnmorphable();
 				this.#morphing = false;
+				break;
+			case "given":
+				if (this.#taking) this.#events.onGiven(message.fields);
+				this.#taking = false;
 				break;
 			case "pressed":
 				this.#onPressed();

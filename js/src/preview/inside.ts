@@ -2,6 +2,7 @@
 // throws, and keeps it from leaving. This is for convenience; the sandbox is the frame's opaque origin and its policy.
 
 import { Idiomorph } from "idiomorph";
+import { Fields, resetSelects } from "./fields.ts";
 import {
 	type ConsoleLevel,
 	type FromFrame,
@@ -23,6 +24,7 @@ const { apply } = Reflect;
 const post: (message: FromFrame) => void = port.postMessage.bind(port);
 const send = (message: FromFrame): void => post(message);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
+const fields = new Fields();
 const onWindow = window.addEventListener.bind(window);
 const onDocument = document.addEventListener.bind(document);
 
@@ -189,6 +191,7 @@ function listen(): void {
 	onWindow("unhandledrejection", onRejection);
 	onWindow("pagehide", onLeave);
 	onWindow("pointerdown", onPress, true);
+	onWindow("input", fields.onInput, true);
 	onDocument("securitypolicyviolation", onViolation);
 	onDocument("click", onClick);
 	onWindow("submit", onSubmit);
@@ -205,7 +208,11 @@ function morph(from: string, to: string): void {
 		return;
 	}
 	Idiomorph.morph(document.head, next.head, { morphStyle: "innerHTML" });
-	if (!sameBody) Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
+	if (sameBody) return;
+	const given = fields.take();
+	resetSelects();
+	Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
+	fields.put(given);
 }
 
 function handle(message: ToFrame): void {
@@ -227,6 +234,12 @@ function handle(message: ToFrame): void {
 			break;
 		case "scroll":
 			window.scrollTo({ left: message.x, top: message.y, behavior: "instant" });
+			break;
+		case "take":
+			send({ is: "given", fields: fields.take() });
+			break;
+		case "put":
+			fields.put(message.fields);
 			break;
 		case "ping":
 			listen();

@@ -1,12 +1,17 @@
 // The messages between the preview's frame and the widget, over a private port. The page runs in the same frame and
 // may get at the port, so every message is checked, and no more are accepted than the frame's own script would send.
 
+import type { Given, GivenField } from "./fields.ts";
+
 export type ToFrame =
 	| { do: "open" }
 	| { do: "write"; text: string }
 	| { do: "close" }
 	| { do: "morph"; from: string; to: string }
 	| { do: "scroll"; x: number; y: number }
+	/** Asks for what the person has given to the fields. */
+	| { do: "take" }
+	| { do: "put"; fields: GivenField[] }
 	| { do: "ping" };
 
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
@@ -16,6 +21,9 @@ export type ConsoleLevel = (typeof LEVELS)[number];
 export const LONGEST = 2000;
 /** Console entries per second; the rest is dropped. */
 export const MOST_PER_SECOND = 100;
+
+/** Fields whose content is kept when a page is loaded again. */
+const MOST_FIELDS = 500;
 
 export interface ConsoleEntry {
 	level: ConsoleLevel;
@@ -32,6 +40,7 @@ export type FromFrame =
 	/** The person has pressed something in the page. */
 	| { is: "pressed" }
 	| { is: "link"; href: string }
+	| { is: "given"; fields: GivenField[] }
 	/** Scripts have changed the page since it was written: it must be loaded again. */
 	| { is: "unmorphable" };
 
@@ -47,6 +56,8 @@ export function readMessage(data: unknown): FromFrame | null {
 			return readConsole(message);
 		case "link":
 			return isShort(message.href) ? { is: "link", href: message.href } : null;
+		case "given":
+			return { is: "given", fields: readFields(message.fields) };
 		case "unmorphable":
 		case "leaving":
 		case "pressed":
@@ -67,8 +78,22 @@ function readConsole({ entry, script }: Record<string, unknown>): FromFrame | nu
 	};
 }
 
+function readFields(fields: unknown): GivenField[] {
+	if (!Array.isArray(fields)) return [];
+	return fields.slice(0, MOST_FIELDS).flatMap((field: Partial<GivenField> | null) => {
+		const { keys, given } = field ?? {};
+		return Array.isArray(keys) && keys.every(isString) && isGiven(given) ? [{ keys, given }] : [];
+	});
+}
+
+function isGiven(given: unknown): given is Given {
+	const flags = Array.isArray(given) ? given : [given];
+	return isString(given) || flags.every((flag) => typeof flag === "boolean");
+}
+
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
-const isShort = (value: unknown): value is string => typeof value === "string" && value.length <= LONGEST;
+const isString = (value: unknown): value is string => typeof value === "string";
+const isShort = (value: unknown): value is string => isString(value) && value.length <= LONGEST;
 
 /** The first message of a frame, sent to its parent with the port. Only the shell knows the frame's secret. */
 export interface Hello {

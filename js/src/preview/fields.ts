@@ -1,0 +1,100 @@
+// What the person has given to the fields of a page: kept while the page is changed, or loaded again.
+
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+/** The text of a field, whether it is checked, or which of its options are selected. */
+export type Given = string | boolean | boolean[];
+
+export interface GivenField {
+	/** Either of them finds the field again. */
+	keys: string[];
+	given: Given;
+}
+
+const FIELDS = "input:not([type=file]), textarea, select";
+
+export class Fields {
+	readonly #touched = new WeakSet<EventTarget>();
+
+	/** Remembers that the person has changed a field; what scripts write into fields is theirs. */
+	readonly onInput = (event: Event): void => {
+		const field = event.composedPath()[0];
+		if (event.isTrusted && field) this.#touched.add(field);
+	};
+
+	/** What the person has given to fields, each with the keys to find it again. */
+	take(): GivenField[] {
+		const all = keyed();
+		return all.flatMap(({ field, keys }) =>
+			this.#touched.has(field) ? [{ keys, given: givenTo(field) }] : [],
+		);
+	}
+
+	/** Gives fields back what `take` has found in them, unless an edit has changed or removed them. */
+	put(given: readonly GivenField[]): void {
+		const found = new Map(keyed().flatMap(({ field, keys }) => keys.map((key) => [key, field])));
+		for (const { keys, given: value } of given) {
+			const field = keys.map((key) => found.get(key)).find(Boolean);
+			if (!field) continue;
+			this.#touched.add(field);
+			give(field, value);
+		}
+	}
+}
+
+/** Selects the options that the page selects: Idiomorph would write the difference into the page. */
+export function resetSelects(): void {
+	for (const field of document.querySelectorAll("select"))
+		give(
+			field,
+			[...field.options].map(({ defaultSelected }) => defaultSelected),
+		);
+}
+
+function keyed(): { field: Field; keys: string[] }[] {
+	const fields = [...document.querySelectorAll<Field>(FIELDS)];
+	const names = fields.map((field) =>
+		JSON.stringify([field.localName, field.type, field.id, field.name, defaultOf(field)]),
+	);
+	const near = fields.map((field, at) => `${names[at]} ${field.parentElement?.textContent}`);
+	const [first, second] = [numbered(names), numbered(near)];
+	return fields.map((field, at) => ({ field, keys: [first[at] ?? "", second[at] ?? ""] }));
+}
+
+/** "2 of 3" in front of each name: when fields that look alike are added or removed, the numbers mean others. */
+function numbered(names: readonly string[]): string[] {
+	const total = new Map<string, number>();
+	const order = names.map((name) => {
+		const nth = (total.get(name) ?? 0) + 1;
+		total.set(name, nth);
+		return nth;
+	});
+	return names.map((name, at) => `${order[at]} of ${total.get(name)} ${name}`);
+}
+
+function defaultOf(field: Field): string {
+	if (field instanceof HTMLSelectElement) return field.innerHTML;
+	if (field instanceof HTMLTextAreaElement) return field.defaultValue;
+	return `${field.getAttribute("value")} ${field.defaultChecked}`;
+}
+
+function isCheckable(field: Field): field is HTMLInputElement {
+	return field.type === "checkbox" || field.type === "radio";
+}
+
+function givenTo(field: Field): Given {
+	if (field instanceof HTMLSelectElement) return [...field.options].map(({ selected }) => selected);
+	return isCheckable(field) ? field.checked : field.value;
+}
+
+function give(field: Field, given: Given): void {
+	if (field instanceof HTMLSelectElement) {
+		for (const [at, option] of [...field.options].entries())
+			option.selected = Array.isArray(given) && given[at] === true;
+	} else if (isCheckable(field)) {
+		field.checked = given === true;
+	} else if (field.value !== given) {
+		// Even the same text would move the cursor.
+		field.value = String(given);
+	}
+}
