@@ -38,6 +38,11 @@ class UnknownModelError(ConfigError):
 class MissingKeyError(ConfigError):
     """The vendor needs an API key, and none was found."""
 
+    def __init__(self, message: str, *, vendor: str = "") -> None:
+        super().__init__(message)
+        self.vendor = vendor
+        """As it is named in `vendor:model`."""
+
 
 class InstallError(ConfigError):
     """A package that the vendor needs is missing or broken."""

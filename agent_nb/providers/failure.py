@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_nb._base.secrets import mask
 from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
+from agent_nb.providers.keys import IN_MEMORY
 from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
 from agent_nb.providers.settings import Settings
 
@@ -212,6 +213,8 @@ def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
 
 
 def _key_remedy(settings: Settings) -> str:
+    if settings.key_variable == IN_MEMORY:
+        return f"Enter another with `%agent key {settings.vendor.name}`."
     if settings.key_variable:
         return f"Check `{settings.key_variable}`."
     variables = settings.vendor.keys

@@ -1,4 +1,4 @@
-"""Where keys come from: the argument, the environment, then Colab's `userdata`."""
+"""Where keys come from: the argument, this process's memory, the environment, then Colab's `userdata`."""
 
 import importlib.util
 import os
@@ -6,11 +6,42 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from agent_nb._base.secrets import register
+
+IN_MEMORY = "memory"
+"""Stands for the variable of a key that was entered with `%agent key`."""
+
 _from_colab: dict[str, str] = {}
+_entered: dict[str, str] = {}
+"""Keys that were entered, by the first variable of their vendor. They are nowhere else."""
+
+
+def remember_key(variable: str, key: str) -> None:
+    """Keeps a key for the vendor with this variable until the process ends. It is masked from now on."""
+    register(key)
+    _entered[variable] = key
+
+
+def forget_key(variable: str) -> bool:
+    """Forgets a key that was entered; False if there was none. It stays masked."""
+    return _entered.pop(variable, None) is not None
+
+
+def key_source(variables: Sequence[str]) -> str:
+    """Where the key would be taken from, in a few words; empty if there is none."""
+    found = find_key(variables)
+    if found is None:
+        return ""
+    name = found[0]
+    if name == IN_MEMORY:
+        return "this kernel's memory"
+    return f"variable {name}" if os.environ.get(name, "").strip() else f"Colab secret {name}"
 
 
 def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
-    """The first variable that holds a key, and the key."""
+    """The first variable that holds a key, and the key. A key that was entered comes first, as `IN_MEMORY`."""
+    if variables and (value := _entered.get(variables[0])):
+        return IN_MEMORY, value
     for name in variables:
         if value := os.environ.get(name, "").strip():
             return name, value

@@ -180,8 +180,10 @@ def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
     if not key and (found := find_key(vendor.keys)):
         variable, key = found
     if not key and not vendor.local:
+        page = f" Get a key at {vendor.key_page}." if vendor.key_page else ""
         raise MissingKeyError(
-            f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `{DEMO}:` needs none."
+            f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `{DEMO}:` needs none.{page}",
+            vendor=vendor.name,
         )
     return variable, key
 

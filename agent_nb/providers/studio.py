@@ -75,7 +75,8 @@ def _pick(usable: list[Settings], chosen: str) -> Settings:
         if settings.vendor is vendor:
             return replace(settings, model=model or vendor.image_model)
     raise MissingKeyError(
-        f"{CHOICE} is {chosen!r}, which needs a key. Set `{vendor.keys[0]}`, or set it to local."
+        f"{CHOICE} is {chosen!r}, which needs a key. Set `{vendor.keys[0]}`, or set it to local.",
+        vendor=vendor.name,
     )
 
 

@@ -11,7 +11,8 @@ from IPython.core.error import UsageError
 
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
-from agent_nb.errors import AgentError, ConfigError, FileError
+from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
+from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
@@ -61,6 +62,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             return
         _check_name_is_free(session, plan.name)
         handle = plan.start()
+    except MissingKeyError as error:
+        raise UsageError(missing_key(session, error)) from None
     except AgentError as error:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)

@@ -247,6 +247,16 @@ def _config(session: Session, rest: str) -> None:
     display(Table(("name", "value", "meaning"), rows, "", note))
 
 
+def _key(session: Session, rest: str) -> None:
+    """[VENDOR [--forget]]: enter a key that only this kernel's memory holds, or list where keys are."""
+    from agent_nb.notebook.magic.keys import key_command, list_keys
+
+    if rest:
+        key_command(session, rest)
+    else:
+        list_keys()
+
+
 def _log(session: Session, rest: str) -> None:
     """[on|debug|off]: print the log of agent_nb."""
     levels = {"on": logging.INFO, "debug": logging.DEBUG, "off": logging.WARNING}
@@ -273,12 +283,13 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "console": _console,
     "cost": _cost,
     "config": _config,
+    "key": _key,
     "log": _log,
     "help": _help,
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_ARGUMENT = (_load, _undo, _console, _log)
+_WITH_ARGUMENT = (_load, _undo, _console, _key, _log)
 """The commands that take an argument."""
 
 

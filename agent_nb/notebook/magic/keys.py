@@ -1,0 +1,112 @@
+"""`%agent key`: enters a key into this kernel's memory; and what a cell shows whose model has no key."""
+
+import getpass
+import html
+import warnings
+from typing import Any
+
+from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.display import display
+
+from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.secrets import register
+from agent_nb._base.table import Table
+from agent_nb.errors import MissingKeyError
+from agent_nb.notebook.session import Session
+from agent_nb.providers.keys import forget_key, key_source, remember_key
+from agent_nb.providers.vendors import VENDORS, Vendor
+from agent_nb.render.safe_markdown import with_code
+
+FORGET = "--forget"
+
+
+def key_command(session: Session, rest: str) -> None:
+    """Runs `%agent key VENDOR [--forget]`."""
+    name, *more = rest.split()
+    vendor = VENDORS.get(name.lower().rstrip(":"))
+    known = [row.name for row in VENDORS.values() if row.keys]
+    if vendor is None or not vendor.keys:
+        what = f"{vendor.title} takes no key" if vendor else "There is no such vendor"
+        raise UsageError(f"{what}. `{session.command('key VENDOR')}` takes {', '.join(known)}.")
+    if more == [FORGET]:
+        had = forget_key(vendor.keys[0])
+        print(f"{'Forgot the key' if had else 'There was no key in memory'} for {vendor.title}.")
+    elif more:
+        for word in more:
+            register(word)
+        command = session.command(f"key {vendor.name}")
+        raise UsageError(
+            f"Do not write a key into a cell, where it is saved. Remove it and run `{command}`, which asks for it."
+        )
+    else:
+        _enter(session, vendor)
+
+
+def list_keys() -> None:
+    """Displays which vendors have a key, and where it is; never the key."""
+    rows = [
+        (vendor.name, key_source(vendor.keys) or "none", vendor.keys[0], vendor.key_page)
+        for vendor in VENDORS.values()
+        if vendor.keys
+    ]
+    display(Table(("vendor", "key", "variable", "get one at"), rows, "No vendors."))
+
+
+def _enter(session: Session, vendor: Vendor) -> None:
+    key = _ask(session, f"Key for {vendor.title} (not shown, not saved): ").strip()
+    if not key:
+        raise UsageError("No key was entered, so nothing has changed.")
+    remember_key(vendor.keys[0], key)
+    forget = session.command(f"key {vendor.name} {FORGET}")
+    print(f"The key for {vendor.title} is in this kernel's memory until the kernel ends or `{forget}`.")
+
+
+def _ask(session: Session, prompt: str) -> str:
+    """What the person types, unseen; refuses where there is nobody to ask or the text would be shown."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            return getpass.getpass(prompt)
+    except (StdinNotImplementedError, EOFError, getpass.GetPassWarning):
+        command = session.command("key")
+        raise UsageError(
+            f"`{command}` cannot ask here: nobody can type an answer unseen. Set the vendor's variable instead."
+        ) from None
+
+
+def missing_key(session: Session, error: MissingKeyError) -> str:
+    """Shows what to do about a missing key, and returns it as one line."""
+    vendor = VENDORS.get(error.vendor)
+    if vendor is None:
+        return str(error)
+    command = session.command(f"key {vendor.name}")
+    if hasattr(session.shell, "kernel"):
+        display(_card(vendor, command), raw=True)
+    return f"{vendor.title} needs a key: run `{command}`, which asks for it, or set `{vendor.keys[0]}`."
+
+
+def _card(vendor: Vendor, command: str) -> dict[str, Any]:
+    remedies = [
+        (f"For this kernel: run `{command}`. It asks for the key and keeps it in memory alone.", ""),
+        (f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.", ""),
+        ("No key yet? Get one at ", vendor.key_page),
+        (f"Without a key: `-m {DEMO_MODEL}` answers offline.", ""),
+    ]
+    remedies = [(text, page) for text, page in remedies if page or not text.endswith(" ")]
+    title = f"{vendor.title} needs an API key"
+    items = "".join(f"<li>{with_code(text)}{_link(page)}</li>" for text, page in remedies)
+    lines = [f"- {text}{page}" for text, page in remedies]
+    style = (
+        "border:1px solid var(--jp-warn-color1,#f57c00);border-radius:4px;padding:8px 14px;max-width:640px;"
+        "margin:0 0 8px;font-family:var(--jp-ui-font-family,system-ui);line-height:1.6"
+    )
+    markup = f'<strong>{html.escape(title)}</strong><ul style="margin:4px 0 0;padding-left:18px">{items}</ul>'
+    return {
+        "text/html": f'<div class="anb-key" style="{style}">{markup}</div>',
+        "text/markdown": "\n".join([f"**{title}**", "", *lines]),
+        "text/plain": "\n".join([title, *lines]),
+    }
+
+
+def _link(page: str) -> str:
+    return f'<a href="{page}" target="_blank" rel="noopener noreferrer">{page}</a>' if page else ""
