@@ -64,6 +64,12 @@ def of_command(session: Session, command: str) -> list[Candidate]:
             return runs(session)
         case "undo":
             return [Candidate(name, _kind(run)) for name, run in dict(session.replaced).items()]
+        case "key":
+            from agent_nb.providers.keys import key_source
+            from agent_nb.providers.vendors import VENDORS
+
+            vendors = [vendor for vendor in VENDORS.values() if vendor.keys]
+            return [Candidate(vendor.name, key_source(vendor.keys) or "no key") for vendor in vendors]
         case "log":
             helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
             return [Candidate(*each) for each in helps.items()]

@@ -10,6 +10,7 @@ from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.names import bind
 from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.magic.store import RunStore
+from agent_nb.providers.vendors import VENDORS
 from tests.support.shells import quick_run, start_shell
 
 FLAGS = {flag for option in OPTIONS.values() for flag in option.flags}
@@ -70,6 +71,7 @@ def helps(shell, code):
         ("%agent undo he", ["hero"]),
         ("%agent console he", ["hero"]),
         ("%agent log ", ["on", "debug", "off"]),
+        ("%agent key ", [vendor.name for vendor in VENDORS.values() if vendor.keys]),
         ("%%time\n%%agent hero --bud", ["--budget"]),
         ("x = 1\n%agent co", ["console", "cost", "config"]),
     ],
