@@ -19,13 +19,22 @@ export interface ReadyMessage extends Ready {
 	run_id: string;
 }
 
+/** Which browser window has the buttons of a run; with `confirm` it has to say that it is still there. */
+export interface OwnerMessage {
+	kind: "owner";
+	run_id: string;
+	client: string;
+	confirm: boolean;
+}
+
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
 export type Refusal = { kind: "answer"; id: string; ok: false; error: string };
-export type FromKernel = Batch | ReadyMessage | Answer | Refusal;
+export type FromKernel = Batch | ReadyMessage | OwnerMessage | Answer | Refusal;
 
 export type CommandName =
 	| "hello"
 	| "resync"
+	| "own"
 	| "stop"
 	| "approve"
 	| "deny"
@@ -53,7 +62,7 @@ function windowId(): string {
 /** Sends commands and matches the answers to them. */
 export class Link {
 	readonly #send: Send;
-	readonly #client = windowId();
+	readonly client = windowId();
 	/** Part of every command's id, so that an answer to an earlier load of the page does not match. */
 	readonly #load = randomId();
 	readonly #waiting = new Map<string, (answer: Answer | Refusal) => void>();
@@ -68,7 +77,7 @@ export class Link {
 		const id = `${this.#load}-${++this.#count}`;
 		return new Promise((resolve) => {
 			this.#waiting.set(id, resolve);
-			this.#send({ kind: "command", id, client: this.#client, command, ...fields });
+			this.#send({ kind: "command", id, client: this.client, command, ...fields });
 		});
 	}
 

@@ -2,7 +2,14 @@
 
 import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
-import { type Batch, type FromKernel, Link, type ReadyMessage, type Send } from "./protocol.ts";
+import {
+	type Batch,
+	type FromKernel,
+	Link,
+	type OwnerMessage,
+	type ReadyMessage,
+	type Send,
+} from "./protocol.ts";
 import { EMPTY, type VariantState } from "./state.ts";
 import { Tape } from "./tape.ts";
 
@@ -98,7 +105,7 @@ export class RunEntry {
 	}
 
 	command(
-		name: "stop" | "approve" | "deny" | "pick" | "request" | "preview_report" | "file",
+		name: "own" | "stop" | "approve" | "deny" | "pick" | "request" | "preview_report" | "file",
 		fields: Record<string, unknown> = {},
 	) {
 		return this.#link.command(name, { run_id: this.state?.id ?? "", ...fields });
@@ -174,6 +181,14 @@ export class RunEntry {
 		return next;
 	}
 
+	/** Another window has taken over, or this one; the owner confirms that it is still open. */
+	setOwner({ client, confirm }: OwnerMessage): void {
+		const owner = client === this.#link.client;
+		if (confirm && owner) void this.command("own");
+		this.#owner = owner;
+		this.#change({ owner });
+	}
+
 	/** The kernel is gone: what was seen stays, and nothing can be asked of it. */
 	lose(why: string): void {
 		const variants = new Map(this.state?.variants);
@@ -244,7 +259,8 @@ export class Runs {
 		if (message.kind === "batch") {
 			run.receive(message);
 			this.latest = run;
-		} else run.setReady(message);
+		} else if (message.kind === "ready") run.setReady(message);
+		else run.setOwner(message);
 		this.onRun(run);
 	}
 

@@ -5,7 +5,8 @@ import { META, output, shadow, soon } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
 describe("buttons", () => {
-	const stopButton = (): HTMLButtonElement => shadow().querySelector<HTMLButtonElement>(".anb-stop button")!;
+	const stopButton = (): HTMLButtonElement =>
+		shadow().querySelector<HTMLButtonElement>(".anb-stop .anb-act")!;
 
 	test("stop is sent once and waits", async () => {
 		await show();
@@ -35,6 +36,24 @@ describe("buttons", () => {
 		await soon();
 		expect(stopButton().hidden).toBe(true);
 		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("open in another window");
+		const take = shadow().querySelector<HTMLButtonElement>(".anb-stop .anb-btn")!;
+		take.click();
+		const [asked] = kernel.commands("own");
+		expect([take.textContent, asked]).toMatchObject(["Take over", { run_id: "r1" }]);
+		kernel.say({ kind: "owner", client: asked!.client, confirm: false });
+		await soon();
+		expect([stopButton().hidden, take.hidden]).toEqual([false, true]);
+		expect(kernel.commands("own")).toHaveLength(1);
+	});
+
+	test("a page says that it is still there, when it is asked", async () => {
+		await show();
+		const { client } = kernel.sent[0]!;
+		tell(kernel, 1, 4);
+		kernel.say({ kind: "owner", client: "another", confirm: true });
+		expect(kernel.commands("own")).toHaveLength(0);
+		kernel.say({ kind: "owner", client, confirm: true });
+		expect(kernel.commands("own")).toHaveLength(1);
 	});
 
 	test("y approves, n denies with a note", async () => {

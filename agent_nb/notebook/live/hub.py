@@ -45,6 +45,7 @@ class Hub:
         self._commands: dict[str, Callable[[LiveRun, Json], Json | None]] = {
             "hello": _hello,
             "resync": lambda run, message: None,  # everything is sent after the answer
+            "own": lambda run, message: run.own(_client(message)),
             "stop": _stop,
             "approve": _approve,
             "deny": _deny,
@@ -135,14 +136,12 @@ class Hub:
 
 
 def _hello(run: LiveRun, message: Json) -> Json:
-    client = str(message.get("client"))
-    run.owner = run.owner or client
     stream = run.stream
     stream.watched.set()
     return {
         "run_id": run.id,
         "meta": to_wire(stream.meta),
-        "owner": run.owner == client,
+        "owner": run.greet(_client(message)),
         "last": len(stream.events),
     }
 
@@ -173,6 +172,10 @@ def _question(message: Json) -> tuple[int, str]:
 
 def _note(message: Json) -> str:
     return str(message.get("note") or "")
+
+
+def _client(message: Json) -> str:
+    return str(message.get("client"))
 
 
 def _variant(message: Json) -> int:

@@ -20,6 +20,8 @@ from agent_nb.run.run import Run, all_events
 
 PATIENCE = 5.0
 """Seconds to wait for a page before an approval is denied because nobody is there to ask."""
+OWNER_PATIENCE = 2.0
+"""Seconds that the window with the buttons has to say that it is still there."""
 MOST_ENTRIES = 200
 """Console lines to keep of the previewed page."""
 
@@ -32,7 +34,10 @@ class LiveRun:
     def __init__(self, stream: RunStream, handle: Handle | None = None, result: Run | None = None) -> None:
         self.stream, self.handle, self.result = stream, handle, result
         self.owner: str | None = None
-        """The browser window that may stop the run and answer its questions: the first that asked for it."""
+        """The browser window that may stop the run and answer its questions: the first that asked for it, until it
+        is closed or another takes over."""
+        self._handover: asyncio.TimerHandle | None = None
+        """Makes another window the owner, unless the owner is heard from first."""
         self.console: list[Json] = []
         """What the previewed page has logged."""
         self.on_pick: Callable[[int], None] | None = None
@@ -117,6 +122,26 @@ class LiveRun:
         if always:
             self._always.add(name)
         question.set_result(answer)
+
+    def greet(self, client: str) -> bool:
+        """Whether that window is the owner. If another is, it has to confirm that it is still open."""
+        self.owner = self.owner or client
+        if self.owner == client:
+            self.own(client)
+            return True
+        self.stream.send_owner(self.owner, confirm=True)
+        if self._handover is None:
+            self._handover = asyncio.get_running_loop().call_later(OWNER_PATIENCE, self.own, client)
+        return False
+
+    def own(self, client: str) -> None:
+        """The owner confirms, or another window takes over."""
+        if self._handover is not None:
+            self._handover.cancel()
+            self._handover = None
+        if self.owner != client:
+            self.owner = client
+            self.stream.send_owner(client)
 
     def report(self, entries: object) -> None:
         """Keeps what the previewed page has logged."""

@@ -85,6 +85,10 @@ class RunStream:
         self._ready = ready
         self._send_ready(ready)
 
+    def send_owner(self, client: str, *, confirm: bool = False) -> None:
+        """Tells all pages which window has the buttons; with `confirm` that window has to answer."""
+        self._send({"kind": "owner", "run_id": self.run_id, "client": client, "confirm": confirm})
+
     def _send_batch(self, first: int, events: list[Json]) -> None:
         batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
         self._send({**batch, "meta": to_wire(self.meta)} if first == 1 else batch)

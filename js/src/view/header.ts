@@ -85,8 +85,9 @@ function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
 	const button = h("button", { class: "anb-btn anb-act", type: "button" }, square, label);
-	const hint = h("span", { class: "anb-hint" });
-	const element = h("span", { class: "anb-stop" }, hint, button);
+	const hint = h("span", { class: "anb-hint" }, "open in another window");
+	const take = h("button", { class: "anb-btn", type: "button" }, "Take over");
+	const element = h("span", { class: "anb-stop" }, hint, take, button);
 	let asked = false;
 
 	function press(): void {
@@ -100,6 +101,9 @@ function createStop(context: Context) {
 		setAttribute(button, "aria-disabled", on ? "true" : null);
 	}
 	listen(button, "click", context.signal, press);
+	listen(take, "click", context.signal, () =>
+		followInFooter(context, context.run.command("own"), "The kernel is busy and did not answer.", () => {}),
+	);
 
 	return {
 		element,
@@ -107,7 +111,7 @@ function createStop(context: Context) {
 			const { busy } = context.run;
 			element.hidden = !busy;
 			button.hidden = !run.owner;
-			if (!run.owner) setText(hint, "open in another window");
+			hint.hidden = take.hidden = run.owner;
 		},
 	};
 }

@@ -95,3 +95,24 @@ async def test_a_run_that_has_not_begun_answers_hello(desk):
     assert answer["run_id"] == handle.id
     assert not [message for message in desk.sent if message is not answer], "there is nothing to tell yet"
     await handle
+
+
+async def test_a_window_that_is_closed_gives_up_its_buttons(desk, monkeypatch):
+    run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
+    monkeypatch.setattr("agent_nb.notebook.live.run.OWNER_PATIENCE", 0)
+
+    def owners():
+        return [(one["client"], one["confirm"]) for one in desk.sent if one["kind"] == "owner"]
+
+    assert desk.command("hello", key="k", client="first")["owner"]
+    assert not desk.command("hello", key="k", client="second")["owner"]
+    desk.command("own", run_id=run.id, client="first")  # it is still open
+    await asyncio.sleep(0.05)
+    assert owners() == [("first", True)]
+    assert run.owner == "first"
+    assert not desk.command("hello", key="k", client="second")["owner"]
+    await asyncio.sleep(0.05)  # this time it is closed
+    assert owners()[1:] == [("first", True), ("second", False)]
+    desk.command("own", run_id=run.id, client="third")
+    assert owners()[-1] == ("third", False)
+    assert desk.command("hello", key="k", client="third")["owner"]
