@@ -36,7 +36,7 @@ describe("buttons", () => {
 		await soon();
 		expect(stopButton().hidden).toBe(true);
 		expect(shadow().querySelector(".anb-hint")?.textContent).toBe("open in another window");
-		const take = shadow().querySelector<HTMLButtonElement>(".anb-stop .anb-btn")!;
+		const take = shadow().querySelector<HTMLButtonElement>(".anb-stop .anb-btn:last-child")!;
 		take.click();
 		const [asked] = kernel.commands("own");
 		expect([take.textContent, asked]).toMatchObject(["Take over", { run_id: "r1" }]);

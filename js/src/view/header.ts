@@ -87,7 +87,7 @@ function createStop(context: Context) {
 	const button = h("button", { class: "anb-btn anb-act", type: "button" }, square, label);
 	const hint = h("span", { class: "anb-hint" }, "open in another window");
 	const take = h("button", { class: "anb-btn", type: "button" }, "Take over");
-	const element = h("span", { class: "anb-stop" }, hint, take, button);
+	const element = h("span", { class: "anb-stop" }, hint, button, take);
 	let asked = false;
 
 	function press(): void {
