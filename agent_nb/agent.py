@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from agent_nb._base.bridge import run_blocking
+from agent_nb._base.model_name import is_demo
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
@@ -35,6 +36,8 @@ from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.files import READ_FILE
+from agent_nb.tools.page_check import LOOKS, PageViewer
+from agent_nb.tools.preview import CHECK_PREVIEW, PAGE_VIEWER
 from agent_nb.tools.variants import BASE_VARIANTS
 from agent_nb.web.vocabulary import translator
 
@@ -76,6 +79,10 @@ class Agent:
         """Whether its runs compact the conversation that they continue."""
         self._hooks = Hooks()
         self._subscribers: list[Callable[[Event], None]] = []
+        self.viewer: PageViewer | None = None
+        """Shows pages to the model; None if nothing does."""
+        self.looks = LOOKS
+        """How often the model may look at the page in a run."""
         self._target: Target | None = None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
@@ -176,6 +183,15 @@ class Agent:
         """
         other = self._copy()
         other.stack = check_stack(stack)
+        return other
+
+    def with_viewer(self, viewer: PageViewer | None, *, looks: int = LOOKS) -> Self:
+        """A copy of this agent whose model can look at its page with this viewer, at most `looks` times in a run.
+
+        With None or 0 looks, the model is not offered the tool `check_preview`.
+        """
+        other = self._copy()
+        other.viewer, other.looks = viewer, looks
         return other
 
     def compacting(self) -> Self:
@@ -280,18 +296,22 @@ class Agent:
 
     def _prepare(self, opening: Opening) -> Prepared:
         if isinstance(self.provider, Playback):
-            return self.provider.prepare(self._prepared(opening, self.toolbox))
+            return self.provider.prepare(self._prepared(opening, self.provider.offered(self.toolbox)))
         if self.limits.usd is not None:
             check_price(self.provider.name)
         studio = self._image_studio()
-        available = {INPUTS: opening.inputs, BASE_VARIANTS: opening.base_variants}
+        available = {
+            INPUTS: opening.inputs,
+            BASE_VARIANTS: opening.base_variants,
+            PAGE_VIEWER: self.viewer and self.looks and not is_demo(self.provider.name),
+        }
         needs = studio.serves | {need for need, value in available.items() if value}
         return self._prepared(opening, self.toolbox.offered(needs), studio)
 
     def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
         stack = self.stack or opening.stack
         texts = (
-            prompt_text("system") if opening.system is None else opening.system,
+            self._built_in_text(offered) if opening.system is None else opening.system,
             stack_text(stack) if stack else "",
             self.instructions,
         )
@@ -299,6 +319,8 @@ class Agent:
             provider=self.provider,
             toolbox=offered,
             studio=studio,
+            viewer=self.viewer,
+            looks=self.looks,
             system="\n\n".join(text for text in texts if text),
             limits=self.limits,
             policy=self.approve,
@@ -318,6 +340,13 @@ class Agent:
             subscribers=self._subscribers,
             record=partial(record, self._target) if self._target else None,
         )
+
+    def _built_in_text(self, offered: Toolbox) -> str:
+        """The default system text. The demo model looks at nothing, so that it answers the same everywhere."""
+        texts = [prompt_text("system")]
+        if not is_demo(self.provider.name) and CHECK_PREVIEW in self.toolbox:
+            texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))
+        return "\n\n".join(texts)
 
     def _settings(self, offered: Toolbox, stack: str | None) -> dict[str, Any]:
         return {

@@ -7,3 +7,6 @@ MODEL_VARIABLE = "AGENT_NB_MODEL"
 """Names the model for cells and `%config` that name none."""
 MODE_VARIABLE = "AGENT_NB_MODE"
 """`record`, `replay` or `live`, for every cell that does not choose itself."""
+
+CHECK_TYPE = "application/vnd.agent-nb.check+json"
+"""The media type of a page check in the outputs of a call. The bundles after it hold the screenshots."""

@@ -14,6 +14,7 @@ from agent_nb.engine.fingerprint import digest, tool_digest
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox
+from agent_nb.tools.preview import CHECK_PREVIEW
 
 _EXCERPT = 48
 """Characters of a text that are shown."""
@@ -21,7 +22,8 @@ _EXCERPT = 48
 
 def release_fingerprint(config: RunConfig) -> Json:
     """The built-in texts and tools of this release, and the versions of the packages it used."""
-    texts = ["system", "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
+    looking = "look" if CHECK_PREVIEW in config.toolbox else "no_look"
+    texts = ["system", looking, "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
     if stack := config.settings.get("stack"):
         texts.append(f"stacks/{stack}")
     tools = [tool for tool in Toolbox.default() if tool.name in config.toolbox]

@@ -88,11 +88,10 @@ class ReplayProvider:
         return [ReplayProvider(self.cassette, self.path, pace=self._pace, variant=number) for number in each]
 
     def prepare(self, prepared: Prepared) -> Prepared:
-        """The same request with the tools, limits, settings and prices of the recording."""
+        """The same request with the limits, settings and prices of the recording."""
         recorded = self.recorded.settings
         config = replace(
             prepared.config,
-            toolbox=self._offered(prepared.toolbox),
             limits=Limits(steps=int(recorded.get("steps", Limits().steps))),
             settings={**recorded, "replayed": self.path},
             window=None,
@@ -118,8 +117,8 @@ class ReplayProvider:
             *(f"the tool `{name}`" for name in missing),
         ]
 
-    def _offered(self, toolbox: Toolbox) -> Toolbox:
-        """The tools without those built-in ones that were not offered in the recording."""
+    def offered(self, toolbox: Toolbox) -> Toolbox:
+        """These tools without those built-in ones that were not offered in the recording."""
         names = self.recorded.settings.get("tools")
         left_out = {tool.name for tool in Toolbox.default()}.difference(names) if names is not None else ()
         return Toolbox(tool for tool in toolbox if tool.name not in left_out)

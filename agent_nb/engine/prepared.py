@@ -101,6 +101,10 @@ class Playback(Protocol):
         """One provider for each recorded variant."""
         ...
 
+    def offered(self, toolbox: Toolbox) -> Toolbox:
+        """These tools without those built-in ones that were not offered in the recording."""
+        ...
+
     def prepare(self, prepared: Prepared) -> Prepared:
         """The same request, with everything else as it was recorded, and `playback` set."""
         ...

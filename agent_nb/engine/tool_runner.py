@@ -86,8 +86,9 @@ class ToolRunner:
         tasks: list[asyncio.Task[ToolResult]] = []
         async with asyncio.TaskGroup() as group:
             for event_id, call in calls:
-                paths = self._paths(call)
-                earlier = [last_writer[path] for path in paths if path in last_writer]
+                tool, paths = self._paths(call)
+                waits_for = last_writer if tool and tool.after_writes else paths
+                earlier = [last_writer[path] for path in waits_for if path in last_writer]
                 task = group.create_task(self._run_call(event_id, call, earlier))
                 tasks.append(task)
                 last_writer.update(dict.fromkeys(paths, task))
@@ -109,12 +110,13 @@ class ToolRunner:
             raise ToolError(CUT_CALL, code="INVALID_JSON", hint=CUT_CALL_HINT)
         return self.toolbox.prepare(call)
 
-    def _paths(self, call: ToolCall) -> tuple[str, ...]:
+    def _paths(self, call: ToolCall) -> tuple[Tool | None, tuple[str, ...]]:
+        """The tool of a call, and the paths that it writes."""
         try:
             tool, args = self.toolbox.prepare(call)
-            return tool.writes(args)
+            return tool, tool.writes(args)
         except Exception:  # an invalid call is reported when it is run
-            return ()
+            return None, ()
 
     async def _run_call(
         self, event_id: str, original: ToolCall, earlier: list[asyncio.Task[ToolResult]]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
+from agent_nb._base.constants import CHECK_TYPE
 from agent_nb._base.secrets import mask
 from agent_nb.events import MimeBundle
 from agent_nb.files import human_size
@@ -121,7 +122,8 @@ def _inside(row: ToolRow) -> str:
         pieces.append(f"<p>Told the model: <q>{html.escape(row.note)}</q></p>")
     if row.args and not row.path:
         pieces.append(_block(_arguments(row.args)))
-    pieces += [_output(output) for output in row.outputs]
+    checks = [output for output in row.outputs if CHECK_TYPE in output]
+    pieces += map(_check, checks) if checks else map(_output, row.outputs)
     if not row.outputs and row.state == "ok" and not row.path and row.result.strip() != row.detail:
         pieces.append(_block(row.result))
     return "".join(pieces)
@@ -152,6 +154,13 @@ def _output(bundle: MimeBundle) -> str:
     if "text/markdown" in texts:
         return f'<div class="anb-text">{to_html(_cut(texts["text/markdown"]))}</div>'
     return _block(plain) if plain else ""
+
+
+def _check(bundle: MimeBundle) -> str:
+    """The thumbnails of a page check and its problems; the screenshots themselves are too large to save."""
+    shots = [shot for shot in bundle[CHECK_TYPE].get("screenshots", ()) if shot.get("thumbnail")]
+    images = (_image("image/jpeg", shot["thumbnail"], f"{shot['width']} px wide") for shot in shots)
+    return "".join(images) + _block(_text(bundle.get("text/plain", "")))
 
 
 def _framed(markup: str, plain: str) -> str:

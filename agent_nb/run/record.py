@@ -15,6 +15,7 @@ from agent_nb.events import (
 )
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
+from agent_nb.tools.page_check import PageCheck, checks_in
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -101,6 +102,12 @@ class RunRecord:
                 )
             )
         return tuple(uses)
+
+    @cached_property
+    def checks(self) -> tuple[PageCheck, ...]:
+        """What the model saw each time it looked at the page: screenshots, console, problems."""
+        ends = (event for event in self.events if isinstance(event, ToolFinished))
+        return tuple(check for end in ends for check in checks_in(end.outputs))
 
     @property
     def variant(self) -> int:

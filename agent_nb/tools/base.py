@@ -81,6 +81,8 @@ class Tool:
     stream: Callable[[], ArgumentStream] | None = None
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)
     """The paths that a call writes. Calls of one turn that share a path run in order."""
+    after_writes: bool = False
+    """Whether a call waits for all calls before it in its turn that write files."""
     content_arguments: tuple[str, ...] = ()
     """The arguments that hold text of the files that a call writes."""
     reads: Callable[[Json], tuple[str, ...]] | None = None

@@ -4,20 +4,22 @@ Everything in a `PageCheck` comes from the page, so it is untrusted: `page_repor
 """
 
 import base64
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from agent_nb._base.constants import CHECK_TYPE
 from agent_nb._base.wire import Json, from_wire, to_wire
 from agent_nb.errors import ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
 
-CHECK_TYPE = "application/vnd.agent-nb.check+json"
-"""The media type of a check in the outputs of a call. The bundles after it hold its screenshots."""
 PHONE, DESKTOP = 390, 1280
 WIDTHS = (PHONE, DESKTOP)
 """Widths of the screenshots, in pixels."""
+LOOKS = 3
+"""How often a model may look at the page in a run, unless the person says otherwise."""
 
 Level = Literal["error", "warning", "info"]
 Impact = Literal["serious", "critical"]
@@ -34,6 +36,13 @@ class Screenshot:
     image: Image
     cut: bool = False
     """Whether the image shows only the top of a very tall page."""
+    thumbnail: bytes = b""
+    """A small JPEG of the top, for saved notebooks."""
+
+    @property
+    def label(self) -> str:
+        text = f"{self.width} px wide, {self.height} px tall"
+        return f"{text}, only the top is shown" if self.cut else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +164,8 @@ def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
     data: Json = to_wire(check)
     for screenshot in data["screenshots"]:
         del screenshot["image"]
-    return {CHECK_TYPE: data, "text/plain": summary_of(check)}, *map(_image_bundle, check.screenshots)
+    lines = [*check.notes, *problems_of(check)] or ["No problems."]
+    return {CHECK_TYPE: data, "text/plain": "\n".join(lines)}, *map(_image_bundle, check.screenshots)
 
 
 def checks_in(outputs: Iterable[MimeBundle]) -> tuple[PageCheck, ...]:
@@ -188,11 +198,29 @@ def summary_of(check: PageCheck) -> str:
     return ", ".join([*parts, *(["incomplete"] if check.notes else [])])
 
 
+def problems_of(check: PageCheck) -> Iterator[str]:
+    """A line for each problem. Texts of the page are JSON strings, so that they cannot be mistaken for the rest."""
+    for line in check.console:
+        place = [_string(line.file)] if line.file else []
+        place += [f"line {line.line}"] if line.line else []
+        yield f"{line.level}{' in ' if place else ''}{' '.join(place)}: {_string(line.text)}"
+    for load in check.blocked:
+        yield f"not loaded: {_string(load.address)}, {_string(load.reason)}"
+    if check.overflow:
+        pixels, selector = check.overflow.pixels, _string(check.overflow.selector)
+        yield f"wider than {PHONE} px by {pixels} px, because of {selector}"
+    for finding in check.findings:
+        where = ", ".join(map(_string, finding.targets))
+        yield f"accessibility, {finding.impact}, {_string(finding.rule)}: {_string(finding.summary)} {where}"
+
+
+def _string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
 def _image_bundle(screenshot: Screenshot) -> MimeBundle:
     image = screenshot.image
-    text = f"{screenshot.width} px wide, {screenshot.height} px tall"
-    text += ", only the top is shown" if screenshot.cut else ""
-    return {image.media_type: base64.b64encode(image.data).decode(), "text/plain": text}
+    return {image.media_type: base64.b64encode(image.data).decode(), "text/plain": screenshot.label}
 
 
 def _image_in(bundle: Mapping[str, Any]) -> Image:

@@ -30,6 +30,8 @@ MAX_REPORT = 6_000_000
 MAX_HEIGHT = 4096
 """Pixels of a page that a screenshot shows, from the top."""
 MAX_IMAGE_BYTES = 300_000
+MAX_THUMBNAIL_BYTES = 6_000
+_THUMBNAIL = 240, 300
 _MAX_PIXELS = 2 * 1280 * MAX_HEIGHT
 _MAX_SCREENSHOTS = 4
 _MAX_LINES = 20
@@ -126,6 +128,7 @@ def _screenshot(entry: Json) -> Screenshot | None:
         height=_number(entry.get("height")),
         image=image,
         cut=cut or bool(entry.get("cut")),
+        thumbnail=_thumbnail(image),
     )
 
 
@@ -147,9 +150,22 @@ def _encoded_again(data: bytes) -> tuple[Image, bool]:
     return best, cut
 
 
-def _saved(pixels: Any, kind: str) -> Image:
+def _thumbnail(image: Image) -> bytes:
+    """The top of the page: 240 x 300 pixels, half as wide for a phone."""
+    import PIL.Image
+
+    with PIL.Image.open(io.BytesIO(image.data)) as pixels:
+        width = _THUMBNAIL[0] if pixels.width > _THUMBNAIL[0] * 2 else _THUMBNAIL[0] // 2
+        height = min(_THUMBNAIL[1], max(1, round(pixels.height * width / pixels.width)))
+        top = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
+        small = pixels.resize((width, height), box=top, reducing_gap=2.0)
+    sizes = (_saved(small, "JPEG", quality).data for quality in (70, 50, 30, 10))
+    return next((data for data in sizes if len(data) <= MAX_THUMBNAIL_BYTES), b"")
+
+
+def _saved(pixels: Any, kind: str, quality: int = 80) -> Image:
     buffer = io.BytesIO()
-    pixels.save(buffer, kind, **({} if kind == "PNG" else {"quality": 80}))
+    pixels.save(buffer, kind, **({} if kind == "PNG" else {"quality": quality}))
     return Image(buffer.getvalue(), f"image/{kind.lower()}")
 
 

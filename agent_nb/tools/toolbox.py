@@ -18,6 +18,7 @@ from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.images import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
 from agent_nb.tools.output import checked
+from agent_nb.tools.preview import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.variants import VARIANT_TOOLS
 
@@ -29,6 +30,7 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
     "files": FILE_TOOLS,
     "images": IMAGE_TOOLS,
     "variants": VARIANT_TOOLS,
+    "preview": PREVIEW_TOOLS,
 }
 """The built-in tools, which an agent has unless it is given others."""
 

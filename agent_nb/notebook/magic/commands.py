@@ -116,12 +116,14 @@ def _tools(session: Session, rest: str) -> None:
 
 def _when_offered(tool: "Tool", studio: "Studio") -> str:
     from agent_nb.images.maker import EDITS, INPUTS
+    from agent_nb.tools.preview import PAGE_VIEWER
     from agent_nb.tools.variants import BASE_VARIANTS
 
     conditions = {
         INPUTS: "with images (-i)",
         EDITS: "with a key for OpenAI or Gemini",
         BASE_VARIANTS: "after variants (-n)",
+        PAGE_VIEWER: "where a browser can show the page",
     }
     return ", ".join(conditions[need] for need in sorted(tool.needs - studio.serves)) or "always"
 

@@ -37,7 +37,7 @@ async def made(*turns, **material):
 async def test_pictures_bring_their_text_with_them():
     agent = Agent(ScriptedProvider([]))
     system, question = told(agent, images=[SHOT])
-    assert system == prompt_text("system") == told(agent)[0]
+    assert system == f"{prompt_text('system')}\n\n{prompt_text('no_look')}" == told(agent)[0]
     assert question == f"{PROMPT}\n\n{image_text(page=False)}"
     assert told(agent)[1] == PROMPT
 
@@ -82,7 +82,8 @@ async def test_what_was_sent_stays_as_it_was():
 async def test_a_stack_is_text_and_setting():
     with ScriptedProvider([PAGE, DONE]) as provider:
         run = await Agent(provider, system="Use serif type.").with_stack("vue").run(PROMPT)
-    assert run.system == f"{prompt_text('system')}\n\n{stack_text('vue')}\n\nUse serif type."
+    built_in = f"{prompt_text('system')}\n\n{prompt_text('no_look')}"
+    assert run.system == f"{built_in}\n\n{stack_text('vue')}\n\nUse serif type."
     assert run.settings["stack"] == "vue"
     assert "stack" not in (await made(DONE)).settings
 
