@@ -3,15 +3,28 @@
 import re
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.compose import Html, art, fill, head, note
-from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.compose import Html, art, fill, head, layouts, note, rest
+from agent_nb.demo.look import Look
 from agent_nb.demo.texts import template
 
 _MANUAL = re.compile(r"\b(?:documentation|docs|manual|tutorial|how-to|readme|reference|api)\b", re.I)
-_LAYOUTS = (
-    "",
-    "article>:is(.eyebrow,h1,.lede,.byline){text-align:center;margin-inline:auto}",
-    "article>figure{margin-inline:calc(50% - min(50vw,480px))}article h2{color:var(--accent)}",
+_LEDES = (
+    "A short introduction, for a free afternoon.",
+    "Notes for the first week, and a reason for a second one.",
+    "Where to begin, what to leave for later, and when to stop.",
+)
+_OPENINGS = (
+    "Most texts about {{subject}} begin with the history. This one begins with a free afternoon: what to look at "
+    "first, what to leave for later, and how to tell whether you are getting anywhere.",
+    "You do not need a plan for {{subject}}. You need an hour, a table and the nerve to begin with the wrong end. "
+    "What follows is a way to make the second hour better than the first.",
+    "There are two ways into {{subject}}: to read everything, or to try something. This text is about the second way, "
+    "which is slower on the first day and faster on all the others.",
+)
+_QUOTES = (
+    "A finished small thing teaches more than a perfect plan.",
+    "Precise questions get generous answers.",
+    "Stop while it is still interesting.",
 )
 _HONEST = (
     "About this text: the offline demo model knows nothing about {{subject}}. It wrote around your words so that you "
@@ -21,33 +34,37 @@ _HONEST = (
 
 def article(brief: Brief, look: Look, found: str) -> Html:
     manual = bool(_MANUAL.search(brief.prompt[:300]))
-    subject = (
-        f"the question of {brief.subject}"
-        if re.match(r"(?:why|how|what|when)\b", brief.subject)
-        else brief.phrase
-    )
-    text = fill(template("manual.html" if manual else "essay.html").strip(), subject=subject)
-    lede = (
-        "A short manual, from the first step to the first question."
-        if manual
-        else "A short introduction, for a free afternoon."
-    )
+    text = _text(brief, manual=manual)
+    layout = layouts("article")[look.layout]
     return fill(
         template("article.html"),
         head=head(brief.name, look),
-        head_font=Html(FONTS[look.font]),
-        layout=Html(_LAYOUTS[look.layout]),
+        layout=layout.early,
         eyebrow="Manual" if manual else "Essay",
         name=brief.name,
-        lede=lede,
+        lede="A short manual, from the first step to the first question." if manual else brief.choice(_LEDES),
         minutes=str(max(2, len(text.split()) // 200)),
         found=note(found),
         art=Html("") if manual else _banner(brief),
+        rest=rest(look),
+        later=layout.later,
         text=text,
-        honest=fill(_HONEST, subject=subject),
+        honest=fill(_HONEST, subject=_subject(brief)),
     )
 
 
+def _subject(brief: Brief) -> str:
+    asks = re.match(r"(?:why|how|what|when)\b", brief.subject)
+    return f"the question of {brief.subject}" if asks else brief.phrase
+
+
+def _text(brief: Brief, *, manual: bool) -> Html:
+    subject = _subject(brief)
+    if manual:
+        return fill(template("manual.html").strip(), subject=subject)
+    opening = fill(brief.choice(_OPENINGS), subject=subject)
+    return fill(template("essay.html").strip(), subject=subject, opening=opening, quote=brief.choice(_QUOTES))
+
+
 def _banner(brief: Brief) -> Html:
-    drawing = art(brief.trade.art).replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ', 1)
-    return Html(f"<figure>{drawing}</figure>")
+    return Html(f'<figure class="banner">{art(brief.trade.art, "xMidYMax meet")}</figure>')

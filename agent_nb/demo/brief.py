@@ -2,12 +2,13 @@
 
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from agent_nb.demo.texts import Trade, purpose_of, trade_of
 
-Kind = Literal["landing", "dashboard", "form", "article", "game"]
+Kind = Literal["landing", "event", "portfolio", "dashboard", "form", "article", "recipe", "game", "app"]
 
 _READ = 600
 """Characters of a prompt that are searched for its subject."""
@@ -17,8 +18,11 @@ _KIND_PATTERNS: dict[Kind, str] = {
     "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
     "dashboard": r"dashboards?|charts?|graphs?|plots?|kpis?|metrics|analytics|reports?",
     "form": r"forms?|sign[- ]?up|survey|questionnaire|registration|rsvp|feedback page|booking page|application",
-    "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|recipe|newsletter page",
+    "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|newsletter page",
+    "recipe": r"recipes?",
+    "app": r"to-?do|to do list|task list|checklist|pomodoro|timer|stopwatch|calculator",
 }
+"""Events and portfolios are landing pages of a trade that says so."""
 _KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in _KIND_PATTERNS.items()]
 _NOUN = "|".join([*_KIND_PATTERNS.values(), r"(?:web ?)?(?:page|site|app)"])
 
@@ -93,6 +97,10 @@ class Brief:
     def seed(self) -> int:
         return zlib.crc32(self.prompt.encode(errors="replace"))
 
+    def choice(self, copy: Sequence[str]) -> str:
+        """The line of copy for this variant."""
+        return copy[self.variant % len(copy)]
+
 
 def read_brief(prompt: str, variant: int = 0) -> Brief:
     text = prompt[:_READ].strip()
@@ -102,8 +110,12 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
     trade = trade_of(subject or text)
     if trade.is_general:
         trade = trade_of(_head(text))
-    if not subject and not trade.is_general:
-        article, subject = "the ", trade.key
+    if trade.is_general and kind == "recipe":
+        trade = trade_of(kind)
+    if not subject and not trade.is_general and kind != "app":
+        article, subject = "the ", trade.key.replace("-", " ")
+    if kind == "landing":
+        kind = trade.kind
     phrase = f"{article}{subject}" if subject else "a small idea"
     return Brief(
         kind=kind,
@@ -160,6 +172,13 @@ def game_of(text: str) -> str:
     return "noughts" if re.search(r"tic[- ]?tac|noughts", text, re.I) else "snake"
 
 
+def app_of(text: str) -> str:
+    """Which of the apps: `todo`, `timer` or `calculator`."""
+    if re.search(r"\b(?:pomodoro|timer|stopwatch)\b", text, re.I):
+        return "timer"
+    return "calculator" if re.search(r"\bcalculator\b", text, re.I) else "todo"
+
+
 def _head(text: str) -> str:
     """The first clause, without "please make me" and the like."""
     return _CLAUSE.split(_ASKING.sub("", text), maxsplit=1)[0].strip()
@@ -188,11 +207,14 @@ def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
     if kind == "game":
         game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(text)]
         return f"{game}: {subject}" if subject and subject.lower() not in game.lower() else game
+    if kind == "app":
+        app = {"todo": "To-do", "timer": "Focus timer", "calculator": "Calculator"}[app_of(text)]
+        return f"{app}: {subject}" if subject and not re.search(_KIND_PATTERNS["app"], subject, re.I) else app
     if not subject:
         return f"Hello, {place}" if place else "A small beginning"
     if kind == "form":
         return shortened(purpose_of(text[:300]).title.replace("{{phrase}}", phrase), 60)
-    if kind == "landing":
+    if kind in ("landing", "event", "portfolio"):
         titled = " ".join(word if word[0].isupper() else word.capitalize() for word in subject.split())
         if place and place.lower() not in subject.lower():
             return f"{place} {titled}"

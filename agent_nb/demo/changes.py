@@ -21,7 +21,7 @@ class Change:
 _ROOT = re.compile(r":root\{color-scheme:([\w ]+);--h:(\d+);--c:([\d.]+);")
 _ACCENT = re.compile(r"--accent-(light|dark):[^\n]*\n")
 _TITLE = re.compile(r"<title>([^<]*)</title>", re.I)
-_H1 = re.compile(r"<h1[^>]*>([^<]*)</h1>", re.I)
+_H1 = re.compile(r"<h1[^>]*>(.*?)</h1>", re.I | re.DOTALL)
 _SCRIPT = re.compile(r"<(script|style)\b.*?</\1>", re.I | re.DOTALL)
 _NEW_TITLE = re.compile(
     r"(?:\b(?:call|name|rename|retitle)\b(?: (?:it|this|that|the (?:page|site|shop|app|game)|them))?(?: to| as)?"

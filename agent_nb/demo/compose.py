@@ -2,7 +2,10 @@
 
 import html
 import re
+import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.look import FONTS, Look
@@ -15,6 +18,27 @@ class Html(str):
     """Text that is HTML, CSS or a script already, and is not escaped."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One of the ways to lay out a kind of page, from `layouts.toml`."""
+
+    name: str
+    early: Html
+    """Styles for the first screen of the page."""
+    later: Html
+    """Styles for what is below it."""
+
+
+@cache
+def layouts(kind: str) -> tuple[Layout, ...]:
+    """The three layouts of a kind."""
+    entries = tomllib.loads(template("layouts.toml"))[kind].items()
+    return tuple(
+        Layout(name, Html(entry.get("early", "").strip()), Html(entry.get("later", "").strip()))
+        for name, entry in entries
+    )
 
 
 def fill(text: str, /, **slots: str) -> Html:
@@ -44,25 +68,45 @@ def spoken(copy: str, brief: Brief) -> str:
 
 
 def head(title: str, look: Look) -> Html:
-    """The start of every page, up to the middle of its style element."""
-    soft_corners = look.font in ("round", "sans")
+    """The start of every page, up to the middle of its first style element: what the top of the page needs."""
     return fill(
         template("head.html").strip(),
         title=title,
         scheme=look.scheme,
         hue=str(look.hue),
         chroma=str(look.chroma),
-        head_font=Html(FONTS[look.font]),
+        head_font=head_font(look),
         body_font=Html(FONTS["serif" if look.font == "serif" else "sans"]),
-        weight="600" if look.font == "serif" else "700",
-        radius="999px" if look.font == "round" else "10px" if soft_corners else "4px",
-        radius_field="10px" if soft_corners else "4px",
-        radius_large="20px" if soft_corners else "6px",
+        weight=look.weight,
     )
 
 
-def art(name: str) -> Html:
-    return Html(template(f"art/{name}.svg").strip())
+def rest(look: Look) -> Html:
+    """The styles that every page shares, for a style element after the top of the page."""
+    soft_corners = look.font in ("round", "sans")
+    return fill(
+        template("rest.html").strip(),
+        radius="999px" if look.font == "round" else "10px" if soft_corners else "3px",
+        radius_field="10px" if soft_corners else "3px",
+        radius_large="20px" if soft_corners else "4px",
+    )
+
+
+def head_font(look: Look) -> Html:
+    """A declaration for headings, where their font is not that of the text."""
+    return Html("" if look.font in ("serif", "sans") else f"font-family:{FONTS[look.font]};")
+
+
+def emphasised(copy: str) -> Html:
+    """A line of copy with its *emphasis* as an element."""
+    return Html(re.sub(r"\*(.+?)\*", r"<em>\1</em>", html.escape(copy, quote=True)))
+
+
+def art(name: str, framing: str = "xMidYMid slice") -> Html:
+    """A drawing; `framing` is its `preserveAspectRatio`."""
+    return Html(
+        template(f"art/{name}.svg").strip().replace("<svg ", f'<svg preserveAspectRatio="{framing}" ', 1)
+    )
 
 
 def note(text: str) -> Html:

@@ -3,9 +3,9 @@
 import math
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.compose import Html, fill, head, joined, note
+from agent_nb.demo.compose import Html, fill, head, joined, layouts, note, rest
 from agent_nb.demo.data import Data, read_data
-from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.look import Look
 from agent_nb.demo.texts import template
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
@@ -25,7 +25,8 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
     return fill(
         template("dashboard.html"),
         head=head(brief.name, look),
-        head_font=Html(FONTS[look.font]),
+        layout=layouts("dashboard")[look.layout].early,
+        rest=rest(look),
         columns="1fr 1.6fr" if look.layout == 1 else "1.6fr 1fr",
         name=brief.name,
         lede=f"{data.labels[0]} to {data.labels[-1]}. {'From the numbers you gave.' if data.given else SAMPLE}",
@@ -117,14 +118,33 @@ def _spread(count: int) -> list[int]:
 
 
 def _kpis(data: Data) -> Html:
-    tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{change}}</em></li>"
+    tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{change}}</em>{{line}}</li>"
     tiles = []
     for name, values in data.columns[:4]:
         change = values[-1] / values[0] - 1 if values[0] else 0
         arrow = "↑" if change > 0 else "↓" if change < 0 else "→"
         trend = f"{arrow} {abs(change):.0%} since {data.labels[0]}"
-        tiles.append(fill(tile, name=f"{name}, {data.labels[-1]}", value=number(values[-1]), change=trend))
+        tiles.append(
+            fill(
+                tile,
+                name=f"{name}, {data.labels[-1]}",
+                value=number(values[-1]),
+                change=trend,
+                line=_sparkline(values),
+            )
+        )
     return joined(tiles)
+
+
+def _sparkline(values: tuple[float, ...]) -> Html:
+    low, high = min(values), max(values)
+    step, size = 100 / max(len(values) - 1, 1), high - low or 1
+    path = " ".join(f"{i * step:.0f},{4 + 26 * (high - value) / size:.0f}" for i, value in enumerate(values))
+    return Html(
+        '<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">'
+        f'<polygon points="0,40 {path} 100,40" fill="var(--accent)" opacity=".13"/><polyline points="{path}" '
+        'fill="none" stroke="var(--accent)" stroke-width="2" vector-effect="non-scaling-stroke"/></svg>'
+    )
 
 
 def _table(data: Data) -> Html:

@@ -1,30 +1,25 @@
 """Forms: a few fields, validated in the page and sent nowhere."""
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.compose import Html, art, fill, head, joined, note, spoken
+from agent_nb.demo.compose import Html, art, fill, head, joined, layouts, note, rest, spoken
 from agent_nb.demo.look import Look
 from agent_nb.demo.texts import purpose_of, template
-
-_LAYOUTS = (
-    "@media(min-width:820px){.page{grid-template-columns:1fr 1.15fr}}",
-    ".page{max-width:660px;margin:auto;padding-inline:20px!important}.page figure{display:none}",
-    "@media(min-width:820px){.page{grid-template-columns:1.15fr 1fr}form.sheet{order:-1}}"
-    "body{background:var(--tint)}",
-)
 
 
 def form(brief: Brief, look: Look, found: str) -> Html:
     purpose = purpose_of(brief.prompt[:300])
+    layout = layouts("form")[look.layout]
     return fill(
         template("form.html"),
         head=head(brief.name, look),
-        radius_field="10px",
-        layout=Html(_LAYOUTS[look.layout]),
+        layout=layout.early,
         eyebrow=spoken("{{Subject}}", brief),
         name=brief.name,
         lede=purpose.lede,
         found=note(found),
-        art=Html(f"<figure>{art(brief.trade.art)}</figure>"),
+        art=art(brief.trade.art, "xMidYMax meet"),
+        rest=rest(look),
+        later=layout.later,
         fields=joined(_field(field, f"f{i}") for i, field in enumerate(purpose.fields, start=1)),
         action=purpose.action,
     )

@@ -4,14 +4,26 @@ import json
 import re
 
 from agent_nb.demo.brief import Brief, game_of
-from agent_nb.demo.compose import Html, fill, head, note
-from agent_nb.demo.look import FONTS, Look
-from agent_nb.demo.texts import template
+from agent_nb.demo.compose import Html
+from agent_nb.demo.look import Look
+from agent_nb.demo.play import Piece, play
 
 _LEDES = {
-    "snake": "Eat, grow, and mind the walls.",
-    "memory": "Eight pairs, face down. How few moves do you need?",
-    "noughts": "Three in a row wins. The machine does not blunder, but it can be outwitted.",
+    "snake": (
+        "Eat, grow, and mind the walls.",
+        "One apple at a time.",
+        "Longer is harder. Longer is better.",
+    ),
+    "memory": (
+        "Eight pairs, face down. How few moves do you need?",
+        "Look, remember, turn.",
+        "Sixteen cards and one good memory.",
+    ),
+    "noughts": (
+        "Three in a row wins. The machine does not blunder, but it can be outwitted.",
+        "You begin. Choose well.",
+        "An old game against a young machine.",
+    ),
 }
 _FACES = (
     (r"animals?|cats?|dogs?|zoo|pets?|farm", "🐈🐕🦊🐢🦉🐝🐙🦋"),
@@ -23,17 +35,13 @@ _FACES = (
 
 def game(brief: Brief, look: Look, found: str) -> Html:
     kind = game_of(brief.prompt)
-    css, board, script = template(f"games/{kind}.html").split("-----\n")
-    return fill(
-        template("game.html"),
-        head=head(brief.name, look),
-        css=fill(css.strip(), head_font=Html(FONTS[look.font])),
-        name=brief.name,
-        lede=_LEDES[kind],
-        found=note(found),
-        board=Html(board.strip()),
-        footer="A sample game by the offline demo model. It keeps no score once you close it.",
-        script=fill(script.strip(), faces=Html(json.dumps(_faces(brief.prompt), ensure_ascii=False))),
+    faces = Html(json.dumps(_faces(brief.prompt), ensure_ascii=False))
+    footer = "A sample game by the offline demo model. It keeps no score once you close it."
+    return play(
+        brief,
+        look,
+        found,
+        Piece(f"games/{kind}.html", brief.choice(_LEDES[kind]), footer, {"faces": faces}),
     )
 
 

@@ -1,21 +1,35 @@
-"""Landing pages: a headline, an image, three points, and the sections that were asked for."""
+"""Landing pages: a headline, a drawing, three points, and the sections that were asked for."""
+
+from dataclasses import dataclass
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.compose import Html, art, fill, head, joined, note, spoken
-from agent_nb.demo.look import FONTS, Look
+from agent_nb.demo.compose import (
+    Html,
+    Layout,
+    art,
+    emphasised,
+    fill,
+    head,
+    head_font,
+    joined,
+    layouts,
+    note,
+    rest,
+    spoken,
+)
+from agent_nb.demo.look import Look
 from agent_nb.demo.sections import TITLES, cards, section
 from agent_nb.demo.texts import template
 
-_LAYOUTS = (
-    ".hero{display:grid;gap:clamp(28px,5vw,64px);align-items:center}\n"
-    "@media(min-width:760px){.hero{grid-template-columns:1.05fr 1fr}}",
-    ".hero{text-align:center}.hero .lede{margin-inline:auto}.hero figure{max-width:840px;margin:32px auto 0}\n"
-    "@media(min-width:760px){.hero svg{height:460px}}",
-    ".hero{display:grid;gap:28px}.hero figure{order:-1}\n"
-    "@media(min-width:760px){.hero{gap:64px;align-items:center;grid-template-columns:1fr 1fr}}\n"
-    ".band{background:none}.cards>*{border-width:3px 0 0;border-color:var(--accent);border-radius:0;"
-    "background:none;padding:18px 0}",
-)
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What differs between pages that open with a headline and a drawing."""
+
+    layout: Layout
+    offer: Html
+    """The part below the drawing, with the id `offer`."""
+    sections: list[str]
 
 
 def landing_sections(brief: Brief) -> list[str]:
@@ -24,28 +38,38 @@ def landing_sections(brief: Brief) -> list[str]:
 
 
 def landing(brief: Brief, look: Look, found: str) -> Html:
-    trade = brief.trade
-    wanted = landing_sections(brief)
-    links = [("offer", "Offer"), *((name, TITLES[name].split()[-1].capitalize()) for name in wanted[-2:])]
-    drawing = art(trade.art)
-    if look.layout == 1:
-        drawing = Html(drawing.replace("<svg ", '<svg preserveAspectRatio="xMidYMid slice" ', 1))
+    layout = layouts("landing")[look.layout]
+    offer = fill(
+        template("offer.html").strip(),
+        title=brief.trade.offer,
+        list="cards" if layout.name == "evening" else "plain",
+        points=cards(brief.trade.points, brief),
+    )
+    return scene(brief, look, found, Parts(layout, offer, landing_sections(brief)))
+
+
+def scene(brief: Brief, look: Look, found: str, parts: Parts) -> Html:
+    trade, sections = brief.trade, parts.sections
+    links = [
+        ("offer", brief.trade.link),
+        *((name, TITLES[name].split()[-1].capitalize()) for name in sections[-2:]),
+    ]
     return fill(
         template("landing.html"),
         head=head(brief.name, look),
-        layout=Html(_LAYOUTS[look.layout]),
-        head_font=Html(FONTS[look.font]),
+        head_font=head_font(look),
+        layout=parts.layout.early,
         name=brief.name,
         links=joined((fill('<a href="#{{id}}">{{title}}</a>', id=i, title=t) for i, t in links), ""),
         eyebrow=spoken(trade.eyebrow, brief),
-        headline=spoken(trade.headline, brief),
-        lede=spoken(trade.lede, brief),
+        headline=emphasised(spoken(brief.choice(trade.headline), brief)),
+        lede=spoken(brief.choice(trade.lede), brief),
         found=note(found),
         action=trade.action,
-        target="contact" if trade.key in ("general", "software", "portfolio", "travel") else wanted[0],
-        art=drawing,
-        caption=trade.caption,
-        offer=trade.offer,
-        points=cards(trade.points, brief),
-        sections=joined(section(name, brief) for name in wanted),
+        target="offer" if sections[0] == "contact" else sections[0],
+        art=art(trade.art, "xMidYMid slice" if parts.layout.name == "arch" else "xMidYMax meet"),
+        rest=rest(look),
+        later=parts.layout.later,
+        offer=parts.offer,
+        sections=joined(section(name, brief) for name in sections),
     )

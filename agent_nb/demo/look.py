@@ -10,10 +10,10 @@ from agent_nb.demo.brief import Brief
 from agent_nb.demo.colours import read_wish
 
 FONTS = {
-    "serif": '"Iowan Old Style","Palatino Linotype",Palatino,"URW Palladio L",P052,Georgia,serif',
-    "sans": 'Seravek,"Gill Sans Nova",Ubuntu,Calibri,"Segoe UI",system-ui,sans-serif',
-    "round": 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Comfortaa,Nunito,"Segoe UI",system-ui,sans-serif',
-    "slab": 'Rockwell,"Rockwell Nova","Roboto Slab","DejaVu Serif","Sitka Small",serif',
+    "serif": '"Iowan Old Style",Palatino,"Palatino Linotype",P052,Georgia,serif',
+    "sans": '"Avenir Next",Avenir,"Segoe UI",Ubuntu,"Helvetica Neue",Arial,sans-serif',
+    "round": 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Nunito,"Segoe UI",Arial,sans-serif',
+    "slab": 'Rockwell,"Rockwell Nova","Roboto Slab","Sitka Small","DejaVu Serif",serif',
 }
 _ORDER = tuple(FONTS)
 _TURNS = (0, 155, 250, 75)
@@ -30,6 +30,11 @@ class Look:
     font: str
     layout: int
     """0, 1 or 2."""
+
+    @property
+    def weight(self) -> str:
+        """The weight of headings."""
+        return {"serif": "400", "slab": "600"}.get(self.font, "700")
 
 
 def choose_look(brief: Brief, image_hue: int | None = None) -> Look:

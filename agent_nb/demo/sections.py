@@ -91,11 +91,14 @@ def _newsletter(brief: Brief) -> Html:
 
 
 def _contact(brief: Brief) -> Html:
-    return fill(
-        '<p>You find {{name}} {{where}}.</p>\n<p>Write to <a href="mailto:hello@example.com">hello@example.com</a>'
-        " or call 000 000 00. A person answers.</p>",
-        name=brief.name,
-        where=brief.where or "round the corner",
+    place = (
+        fill("<p>{{name}} is {{where}}.</p>\n", name=brief.name, where=brief.where)
+        if brief.where
+        else Html("")
+    )
+    return Html(
+        f'{place}<p>Write to <a href="mailto:hello@example.com">hello@example.com</a> or call 000 000 00.</p>\n'
+        '<p class="small">A sample address and number: put yours in their place.</p>'
     )
 
 

@@ -5,6 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
 _PAGES = files(__package__) / "pages"
 
@@ -18,18 +19,22 @@ class Trade:
     """A pattern for its subjects; empty for the general trade, which is the last."""
     art: str
     font: str
+    kind: Literal["landing", "event", "portfolio"] = "landing"
+    """The kind of its pages if the prompt names none."""
     hue: int | None = None
     eyebrow: str
-    headline: str
-    lede: str
+    headline: list[str]
+    """One for each variant, with the *emphasis* marked."""
+    lede: list[str]
     action: str
     notice: str
     offer: str
     """The heading over `points`."""
+    link: str = "Offer"
+    """The same in one word, for the navigation."""
     points: list[list[str]]
     menu: list[list[str]]
     hours: list[list[str]]
-    caption: str = "Drawn in code, for want of a camera."
 
     @property
     def is_general(self) -> bool:
@@ -67,12 +72,13 @@ def purposes() -> tuple[Purpose, ...]:
 
 def trade_of(subject: str) -> Trade:
     """The first trade that fits the subject; the last one fits everything."""
-    return next(trade for trade in trades() if _fits(trade.pattern, subject))
+    return next(trade for trade in trades() if fits(trade.pattern, subject))
 
 
 def purpose_of(prompt: str) -> Purpose:
-    return next(purpose for purpose in purposes() if _fits(purpose.pattern, prompt))
+    return next(purpose for purpose in purposes() if fits(purpose.pattern, prompt))
 
 
-def _fits(pattern: str, text: str) -> bool:
+def fits(pattern: str, text: str) -> bool:
+    """Whether the pattern is found as whole words; an empty pattern fits everything."""
     return not pattern or re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE) is not None

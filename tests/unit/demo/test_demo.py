@@ -38,7 +38,7 @@ async def test_every_kind_is_a_sound_page(kind: str) -> None:
     page = Page(html)
     assert html.startswith("<!doctype html>")
     assert read_brief(PROMPTS[kind]).kind == kind
-    assert 5_000 < len(html.encode()) < 12_000
+    assert 6_000 < len(html.encode()) < 14_000
     assert all(address.startswith(("#", "mailto:")) for address in page.addresses), "nothing is fetched"
     assert "url(" not in html
     assert "{{" not in html
