@@ -25,7 +25,7 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
     return fill(
         template("dashboard.html"),
         head=head(brief.name, look),
-        layout=layouts("dashboard")[look.layout].early,
+        layout=layouts("dashboard")[look.layout].later,
         rest=rest(look),
         columns="1fr 1.6fr" if look.layout == 1 else "1.6fr 1fr",
         name=brief.name,

@@ -26,7 +26,7 @@ def play(brief: Brief, look: Look, found: str, piece: Piece) -> Html:
     return fill(
         template("play.html"),
         head=head(brief.name, look),
-        layout=layouts("play")[look.layout].early,
+        layout=layouts("play")[look.layout].later,
         css=Html(css.strip()),
         name=brief.name,
         lede=piece.lede,

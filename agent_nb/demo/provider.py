@@ -12,9 +12,9 @@ from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, VirtualClock
 from agent_nb.providers.settings import check_pace
 
-FIRST_FRAGMENT = 0.4
+FIRST_FRAGMENT = 0.15
 """Seconds before a turn's first fragment."""
-THINKING, SAYING, WRITING = 0.0045, 0.003, 0.0008
+THINKING, SAYING, WRITING = 0.0008, 0.002, 0.0006
 """Seconds per character."""
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 800

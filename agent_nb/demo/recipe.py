@@ -37,7 +37,7 @@ def recipe(brief: Brief, look: Look, found: str) -> Html:
     return fill(
         template("recipe.html"),
         head=head(brief.name, look),
-        layout=layouts("recipe")[look.layout].early,
+        later=layouts("recipe")[look.layout].later,
         name=brief.name,
         lede=brief.choice(dish.lede),
         found=note(found),
