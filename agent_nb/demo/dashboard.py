@@ -29,13 +29,24 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
         rest=rest(look),
         columns="1fr 1.6fr" if look.layout == 1 else "1.6fr 1fr",
         name=brief.name,
-        lede=f"{data.labels[0]} to {data.labels[-1]}. {'From the numbers you gave.' if data.given else SAMPLE}",
+        lede=f"{_period(brief, data)} {'From the numbers you gave.' if data.given else SAMPLE}",
         found=note(found),
         kpis=_kpis(data),
         charts=joined(reversed(charts) if look.layout == 1 else charts),
         table_note=f"The last {min(ROWS, len(data.labels))} of {len(data.labels)}.",
         table=_table(data),
         footer="A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
+    )
+
+
+def _period(brief: Brief, data: Data) -> str:
+    span = f"{data.labels[0]} to {data.labels[-1]}"
+    return brief.choice(
+        (
+            f"{span}.",
+            f"{len(data.labels)} rows, {len(data.columns)} columns, one look.",
+            f"The short version of {span}.",
+        )
     )
 
 

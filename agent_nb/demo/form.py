@@ -15,7 +15,7 @@ def form(brief: Brief, look: Look, found: str) -> Html:
         layout=layout.early,
         eyebrow=spoken("{{Subject}}", brief),
         name=brief.name,
-        lede=purpose.lede,
+        lede=brief.choice(purpose.lede),
         found=note(found),
         art=art(brief.trade.art, "xMidYMax meet"),
         rest=rest(look),

@@ -19,6 +19,8 @@ _ORDER = tuple(FONTS)
 _TURNS = (0, 155, 250, 75)
 """Degrees by which the hue of each variant is turned if no colour was asked for."""
 _SMALL_TURNS = (0, -22, 14, -12)
+_MUDDY = range(84, 132)
+"""Hues that turn olive where they are dark enough for text; used only if asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,11 @@ def choose_look(brief: Brief, image_hue: int | None = None) -> Look:
     asked = wish.hue if wish.hue is not None else image_hue
     turns = _TURNS if asked is None else _SMALL_TURNS
     usual = brief.trade.hue if brief.trade.hue is not None else brief.seed % 360
-    hue = usual if asked is None else asked
+    hue = ((usual if asked is None else asked) + turns[brief.variant % len(turns)]) % 360
+    if asked is None and hue in _MUDDY:
+        hue = 68 if hue < 108 else 150
     return Look(
-        hue=(hue + turns[brief.variant % len(turns)]) % 360,
+        hue=hue,
         chroma=wish.chroma or 0.13,
         scheme=wish.scheme or "light dark",
         font=_ORDER[(_ORDER.index(brief.trade.font) + brief.variant) % len(_ORDER)],

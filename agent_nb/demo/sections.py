@@ -112,10 +112,10 @@ def _team(brief: Brief) -> Html:
 
 def _about(brief: Brief) -> Html:
     return fill(
-        "<p>{{name}} began with a simple wish: {{subject}} the way we would want it ourselves.</p>\n"
-        "<p>We are still small, still curious, and still here when you come back.</p>",
+        "<p>{{name}} began with a simple wish: to do one thing, and to do it with care. Still small, still curious, "
+        "still here when you come back.</p>\n"
+        '<p class="small">A sample story: put your own in its place.</p>',
         name=brief.name,
-        subject=brief.phrase,
     )
 
 

@@ -48,7 +48,8 @@ class Purpose:
     key: str
     pattern: str
     title: str
-    lede: str
+    lede: list[str]
+    """One for each variant."""
     action: str
     fields: list[list[str]]
     """Label, type, and a hint or the choices separated by `|`."""

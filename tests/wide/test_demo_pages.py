@@ -11,12 +11,21 @@ from agent_nb.demo.brief import read_brief
 from agent_nb.demo.look import choose_look
 from agent_nb.demo.page import build_page, improvement
 from tests.support.demo_kit import PROMPTS
+from tests.support.widget_stage import AXE, needs_axe
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 
 MEMORY, NOUGHTS = "A memory game with animals", "Tic-tac-toe"
-ALL = [*PROMPTS.values(), MEMORY, NOUGHTS, "A survey about the canteen", "Documentation for a parser"]
+ALL = [
+    *PROMPTS.values(),
+    MEMORY,
+    NOUGHTS,
+    "A survey about the canteen",
+    "Documentation for a parser",
+    "A focus timer",
+    "A calculator",
+]
 
 # Every text that is shown, against what lies behind it: the lowest contrast, and where.
 CONTRAST = """() => {
@@ -107,6 +116,19 @@ def test_a_page_fits_reads_and_fetches_nothing(
     assert visit.requests == []
 
 
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("prompt", ALL)
+def test_axe_finds_nothing_serious(visit: Visit, prompt: str, scheme: Literal["light", "dark"]) -> None:
+    for variant in range(3):
+        page = visit(page_for(prompt, variant), scheme)
+        page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+        found = page.evaluate(
+            "axe.run().then(result => result.violations.map(v => [v.impact, v.id, v.nodes[0].html]))"
+        )
+        assert [each for each in found if each[0] in ("serious", "critical")] == []
+
+
 @pytest.mark.parametrize(
     "hue", ["red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "grey", "vivid"]
 )
@@ -192,4 +214,31 @@ def test_a_chart_is_read_by_pointer_and_keys(visit: Visit) -> None:
     plot.focus()
     page.keyboard.press("ArrowRight")
     assert reading.inner_text() == "W2: 14"
+    assert visit.troubles == []
+
+
+def test_a_recipe_scales_with_the_servings(visit: Visit) -> None:
+    page = visit(page_for(PROMPTS["recipe"]))
+    for _ in range(4):
+        page.get_by_label("More servings").click()
+    assert page.locator("#serves").inner_text() == "8"
+    assert page.get_by_text("Flour", exact=True).locator("..").inner_text().split() == ["Flour", "400", "g"]
+    page.get_by_label("Flour").check()
+    assert visit.troubles == []
+
+
+def test_apps_work(visit: Visit) -> None:
+    page = visit(page_for(PROMPTS["app"]))
+    page.get_by_label("New task").fill("Water <b>plants</b>")
+    page.keyboard.press("Enter")
+    page.get_by_label("Water <b>plants</b>").first.check()
+    assert page.locator("#status").inner_text() == "2 of 4 done"
+    page = visit(page_for("A calculator"))
+    for key in "12*3+4":
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    assert page.locator("#out").inner_text() == "40"
+    page = visit(page_for("A focus timer"))
+    page.keyboard.press(" ")
+    page.wait_for_function("document.getElementById('time').textContent === '24:59'", timeout=5000)
     assert visit.troubles == []

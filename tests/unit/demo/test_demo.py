@@ -8,6 +8,8 @@ import pytest
 from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.data import read_data
+from agent_nb.demo.look import choose_look
+from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.texts import trade_of, trades
 from agent_nb.messages import user
 from agent_nb.providers.base import CallPiece, Piece, Request, TextPiece, ThinkingPiece, Turn, VirtualClock
@@ -44,6 +46,28 @@ async def test_every_kind_is_a_sound_page(kind: str) -> None:
     assert "{{" not in html
     assert html.index("</style>") < html.index("<body")
     assert 'class="notice"' in html
+
+
+@pytest.mark.parametrize("kind", PROMPTS)
+@pytest.mark.parametrize("variant", range(3))
+async def test_the_headline_is_seen_within_two_seconds(kind: str, variant: int) -> None:
+    clock = VirtualClock(pace=0)
+    request = Request(
+        system="",
+        messages=(user(PROMPTS[kind]),),
+        tools=Toolbox.default().specs,
+        variant=variant,
+        clock=clock,
+    )
+    written, fragments = "", 0
+    async for piece in DemoProvider(pace=0).stream(request):
+        if isinstance(piece, CallPiece):
+            written, fragments = written + piece.text, fragments + 1
+        if "</h1>" in written:
+            break
+    assert written.index("<body") < 2_100
+    assert fragments < 130
+    assert clock.now() < 2
 
 
 @pytest.mark.parametrize("trade", [trade.key for trade in trades()])
@@ -93,6 +117,14 @@ def test_titles_come_from_the_prompt(prompt: str, name: str) -> None:
         ("Documentation for my parser", "article"),
         ("An RSVP page for a party", "form"),
         ("Something nice", "landing"),
+        ("A landing page for a film festival", "event"),
+        ("An invitation to our wedding", "event"),
+        ("A website for an illustrator", "portfolio"),
+        ("A railway museum", "landing"),
+        ("Pancake recipe", "recipe"),
+        ("A pomodoro timer", "app"),
+        ("A calculator", "app"),
+        ("A bakery page with a recipe", "landing"),
     ],
 )
 def test_the_kind_named_first_wins(prompt: str, kind: str) -> None:
@@ -107,6 +139,15 @@ def test_a_subject_finds_its_trade() -> None:
         "bikes",
         "general",
     ]
+
+
+def test_a_museum_takes_on_no_projects() -> None:
+    prompt = "A landing page for a railway museum in Trieste, with opening hours and prices."
+    brief = read_brief(prompt)
+    assert brief.trade.key == "railway-museum"
+    page = build_page(brief, choose_look(brief)) + improvement(brief)[1]
+    assert "project" not in page
+    assert "Trieste Railway Museum" in page
 
 
 async def test_a_csv_in_the_prompt_is_charted() -> None:
@@ -163,6 +204,7 @@ async def test_variants_differ_in_colour_and_layout() -> None:
     assert len(set(pages)) == 4
     hues = [re.search(r"--h:(\d+)", page) for page in pages]
     assert len({found[1] for found in hues if found}) == 4
+    assert len({re.search(r"<h1>.*?</h1>", page)[0] for page in pages[:3]}) == 3  # type: ignore[index]
     assert len({re.search(r"\.hero\{[^}]*\}", page)[0] for page in pages[:3]}) == 3  # type: ignore[index]
 
 
