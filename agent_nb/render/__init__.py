@@ -5,7 +5,7 @@ They take anything with the attributes of `FinishedRun`, because the `run` packa
 
 from agent_nb._base.secrets import safe_text
 from agent_nb.render.digest import run_digest
-from agent_nb.render.frozen import first_frame_html, frozen_html, html_page
+from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import shortened, shortened_text
 from agent_nb.render.summary import FinishedRun, model_label, ready_line
@@ -19,6 +19,7 @@ __all__ = [
     "run_digest",
     "to_html_page",
     "to_markdown",
+    "to_page",
     "to_text",
 ]
 
@@ -59,3 +60,9 @@ def to_text(run: FinishedRun) -> str:
 def to_html_page(run: FinishedRun) -> str:
     """The run as a self-contained HTML page."""
     return safe_text(html_page(run, transcript(run.events)))
+
+
+def to_page(run: FinishedRun) -> str | None:
+    """The page of the run, with the files it uses, as one closed HTML document; None if there is no page."""
+    page = page_alone(run)
+    return page if page is None else safe_text(page)

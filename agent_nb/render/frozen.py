@@ -14,7 +14,7 @@ from pathlib import Path
 from agent_nb._base.secrets import mask
 from agent_nb.files import human_size
 from agent_nb.render.digest import run_digest
-from agent_nb.render.preview import TooLargeError, assembled, frame_attributes
+from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow
 from agent_nb.render.rows_html import row_html, rows_html
 from agent_nb.render.safe_markdown import with_code
@@ -33,6 +33,8 @@ from agent_nb.render.summary import (
 
 MAX_PAGE = 1_000_000
 """Characters of all pages in one output. A page that exceeds it is replaced by a note."""
+MAX_PAGE_ALONE = 200_000_000
+"""Characters of a page outside the notebook: more than all files of a run can have."""
 MAX_CODE = 64_000
 """Characters of code in one output."""
 
@@ -81,6 +83,17 @@ def html_page(run: FinishedRun, rows: Sequence[Row]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>\n"
         f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, rows)}\n</body></html>\n'
+    )
+
+
+def page_alone(run: FinishedRun) -> str | None:
+    """The page of the run as a document of its own, as closed as in the notebook; None if there is no page."""
+    path = run.files.entry
+    if path is None or not isinstance(run.files[path], str):
+        return None
+    title = html.escape(mask(f"{run.name}: {path}"))
+    return framed_page(
+        assembled(run.files, path, MAX_PAGE_ALONE), f'<meta charset="utf-8"><title>{title}</title>'
     )
 
 

@@ -63,9 +63,13 @@ def frame_attributes(page: str) -> str:
     The page is in a second frame inside that frame and inherits its policy. A page can always navigate its own frame
     to another address, with data in the URL; only the policy of the surrounding document (`frame-src`) prevents that.
     """
+    return f'sandbox="{SANDBOX}" srcdoc={_in_quotes(framed_page(page))}'
+
+
+def framed_page(page: str, head: str = "") -> str:
+    """A document that has the policy and holds the page in a sandboxed frame; `head` comes first."""
     inner = f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _NO_PREFETCH + _SCRIPT))}'
-    outer = f'<!doctype html>{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
-    return f'sandbox="{SANDBOX}" srcdoc={_in_quotes(outer)}'
+    return f'<!doctype html>{head}{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
 
 
 def still_frame_attributes(markup: str) -> str:

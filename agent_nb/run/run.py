@@ -76,6 +76,12 @@ class Run(RunRecord):
 
         return to_html_page(self)
 
+    def open(self) -> Path:
+        """Opens the page in your browser, from a temporary file as closed as the preview, and returns its path."""
+        from agent_nb.run.browser import open_page
+
+        return open_page(self)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
         target = Path(path)
