@@ -59,10 +59,20 @@ def test_a_run_streams_text_and_tool_lines(terminal):
     enter(terminal, "%load_ext agent_nb")
     shown = ask(terminal, "hero --pace 0", "A landing page for a bakery in Lyon")
     assert "No API key found" in shown
-    assert "✓ create index.html" in shown
+    assert "\x1b[32m✓\x1b[0m create index.html" in shown
+    assert "**" not in shown
+    assert "`" not in shown.partition("shows how to use another")[2]
+    assert "hero.open() shows the page in your browser." in shown
     assert "hero: writing index.html" in shown
     assert "done in" in shown
     assert "index.html" in enter(terminal, "list(hero.files)")
+
+
+def test_a_table_fits_the_terminal(terminal):
+    table = enter(terminal, "%agent models")
+    assert max(map(len, table.splitlines())) <= 120
+    assert "gemini:gemini-4-argon" in table.split()
+    assert "depends" in table.split()
 
 
 def test_ctrl_c_stops_a_run(terminal):

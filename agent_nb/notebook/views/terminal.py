@@ -1,5 +1,6 @@
 """A run in terminal IPython: text as it streams, a line for each row, and a status line at the bottom."""
 
+import os
 import re
 import shutil
 import sys
@@ -8,15 +9,17 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.stream_masker import StreamMasker
 from agent_nb.engine.handle import Handle
 from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.notebook.views.terminal_text import BlockWriter
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
-from agent_nb.render.rows import line_text
+from agent_nb.render.rows import LOOKS, Look, line_text
 from agent_nb.render.summary import replay_source
 from agent_nb.render.transcript import Transcript
 from agent_nb.run import Run
 
 CLEAR_LINE = "\r\x1b[2K"
 DIM, RESET = "\x1b[2m", "\x1b[0m"
+_COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -31,10 +34,13 @@ class TerminalView:
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
         self._live = sys.stdout.isatty()
+        """Whether a person reads it: then it has colours, a layout and a status line."""
+        self._colours = self._live and not os.environ.get("NO_COLOR")
         self._phases: dict[int, str] = {}
         """By variant, as are the transcripts."""
         self._transcripts: dict[int, Transcript] = {}
         self._masker = StreamMasker()
+        self._blocks = BlockWriter()
         self._mid_line = False
         self._status = ""
         """The status line on the screen; empty when there is none."""
@@ -57,6 +63,8 @@ class TerminalView:
         if source := replay_source(run):
             how += f", replayed from {source}"
         self._line(f"{how}. {ready_line(run, files_name).replace('`', '')}")
+        if run.html:
+            self._line(f"{run.name}.open() shows the page in your browser.")
 
     def _on_event(self, event: Event) -> None:
         variant = event.variant
@@ -68,10 +76,10 @@ class TerminalView:
                 return
             self._write(self._masker.more(event.text))
         elif not isinstance(event, UsageUpdated):  # which arrives in the middle of a text
-            self._write(self._masker.rest())
+            self._write(self._masker.rest(), ends=True)
         label = f"{variant + 1}: " if several else ""
         if row:
-            self._line(label + line_text(row))
+            self._line(label + line_text(row), LOOKS[row.state])
         if not isinstance(event, RunFinished):
             self._show_status()
         elif several:
@@ -80,15 +88,21 @@ class TerminalView:
             self._clear_status()
         sys.stdout.flush()
 
-    def _write(self, text: str) -> None:
-        if text := printable(text):
+    def _write(self, text: str, *, ends: bool = False) -> None:
+        text = printable(text)
+        if self._live:
+            text = self._blocks.more(text) + (self._blocks.rest() if ends else "")
+        if text:
             self._clear_status()
             sys.stdout.write(text)
             self._mid_line = not text.endswith("\n")
 
-    def _line(self, text: str) -> None:
+    def _line(self, text: str, look: Look | None = None) -> None:
         self._clear_status()
-        sys.stdout.write(("\n" if self._mid_line else "") + printable(safe_text(text)) + "\n")
+        text = printable(safe_text(text))
+        if look and self._colours:
+            text = text.replace(look.icon, f"{_COLOURS[look.tone]}{look.icon}{RESET}", 1)
+        sys.stdout.write(("\n" if self._mid_line else "") + text + "\n")
         self._mid_line = False
         sys.stdout.flush()
 
