@@ -106,7 +106,7 @@ describe("messages that a page forges", () => {
 		page.postMessage({ is: "unmorphable" });
 		await soon();
 		expect(callsOf("onUnmorphable")).toEqual([]);
-		frame.morph("<p>a", "<p>b");
+		frame.morph("<p>a", "<p>b", false);
 		page.postMessage({ is: "unmorphable" });
 		page.postMessage({ is: "unmorphable" });
 		await soon();

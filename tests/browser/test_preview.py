@@ -1,5 +1,7 @@
 """The preview in a real browser: it streams, morphs, joins files, and feeds itself again."""
 
+import pytest
+
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -45,6 +47,41 @@ def test_edit_keeps_scroll_and_typed_text(stage: Stage):
         "() => [scrollY, document.querySelector('#name').value, window.kept]"
     )
     assert state == [900, "Ada", True]
+
+
+def shown_at(stage: Stage, text: str) -> list[object]:
+    """Whether an element is in sight, how many animations it has, and the document around it."""
+    stage.preview.get_by_text(text).wait_for(timeout=10 * SECONDS, state="attached")
+    state: list[object] = stage.preview.get_by_text(text).evaluate(
+        """async node => {
+            const glowing = node.getAnimations();
+            await Promise.all(glowing.map((one) => one.finished));
+            const { top, bottom } = node.getBoundingClientRect();
+            return [top >= 0 && bottom <= innerHeight, glowing.length, document.body.innerHTML];
+        }"""
+    )
+    return state
+
+
+@pytest.mark.parametrize("script", ["", "<script>document.body.dataset.on = 1</script>"])
+def test_edit_is_scrolled_to_and_glows_once(stage: Stage, script: str):
+    stage.page.emulate_media(reduced_motion="reduce")
+    html = f"<!doctype html>\n<h1>Top</h1>\n<div style='height:3000px'></div>\n<p>Old</p>\n{script}"
+    stage.play(wrote("index.html", html))
+    stage.preview.get_by_text("Old").wait_for(timeout=10 * SECONDS)
+    stage.more(edited("index.html", 2, [[3, 1, "<p>New</p>"]]))
+    assert shown_at(stage, "New") == [
+        True,
+        1,
+        html.split("html>\n")[1].replace("Old", "New").replace("'", '"'),
+    ]
+    if script:
+        return
+    stage.preview.locator("body").hover()
+    stage.page.mouse.wheel(0, -9000)
+    stage.page.wait_for_timeout(100)
+    stage.more(edited("index.html", 3, [[3, 1, "<p>Last</p>"]]))
+    assert shown_at(stage, "Last")[:2] == [False, 1]
 
 
 def test_page_changed_by_its_script_loads_anew(stage: Stage):

@@ -42,6 +42,7 @@ export class Feed {
 	readonly #holder: HTMLElement;
 	readonly #events: FeedEvents;
 	readonly #isOpen: () => boolean;
+	readonly #reveals: boolean;
 	#frame: Frame | null = null;
 	/** The previous frame, which stays on screen until the new one has something to show. */
 	#old: Frame | null = null;
@@ -55,17 +56,20 @@ export class Feed {
 	/** What the person has given to the fields of the previous frame. */
 	#given: GivenField[] = [];
 	#html = "";
+	/** The page before its last edit, until the edit has been shown. */
+	#before: string | null = null;
 	#stamp = "";
 	/** The stamp of the page that had to be stopped; the next version gets another chance. */
 	#lost: string | null = null;
 	#hungUntil = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
 
-	/** `isOpen` says whether pages may load from any https address. */
-	constructor(holder: HTMLElement, events: FeedEvents, isOpen: () => boolean) {
+	/** `isOpen` says whether pages may load from any https address; with `reveals`, edits are scrolled to. */
+	constructor(holder: HTMLElement, events: FeedEvents, isOpen: () => boolean, reveals = false) {
 		this.#holder = holder;
 		this.#events = events;
 		this.#isOpen = isOpen;
+		this.#reveals = reveals;
 	}
 
 	/** Prepares a frame before there is a page: creating one takes longer than writing into it. */
@@ -93,8 +97,11 @@ export class Feed {
 	}
 
 	#replace(keep: Keep): void {
-		if (keep !== "all") this.#given = [];
-		else if (this.#closed) this.#frame?.takeFields();
+		if (keep !== "all") {
+			this.#given = [];
+			this.#before = null;
+		}
+		if (keep === "all" && this.#closed) this.#frame?.takeFields();
 		this.#make(keep === "nothing" ? undefined : this.#frame?.scroll);
 	}
 
@@ -168,7 +175,10 @@ export class Feed {
 		this.#events.onRestart();
 		frame.open();
 		this.#append(page);
-		if (scroll && !page.live) frame.scrollTo(scroll);
+		if (page.live) return;
+		if (scroll) frame.scrollTo(scroll);
+		if (this.#before !== null) frame.reveal(this.#before, this.#html);
+		this.#before = null;
 	}
 
 	#advance(page: Page): void {
@@ -204,10 +214,11 @@ export class Feed {
 		const html = resolved(page);
 		if (html === this.#html) return;
 		const before = this.#html;
+		this.#before = this.#reveals ? before : null;
 		this.#html = html;
 		this.#fed = page.text.length;
 		this.#epoch = page.epoch;
-		if (scripts(before) === scripts(html)) this.#frame?.morph(before, html);
+		if (scripts(before) === scripts(html)) this.#frame?.morph(before, html, this.#reveals);
 		else this.reload("all");
 	}
 }

@@ -88,9 +88,14 @@ export class Frame {
 		this.#send({ do: "close" });
 	}
 
-	morph(from: string, to: string): void {
+	/** With `reveal`, shows where the page has changed. */
+	morph(from: string, to: string, reveal: boolean): void {
 		this.#morphing = true;
-		this.#send({ do: "morph", from, to });
+		this.#send({ do: "morph", from, to, reveal });
+	}
+
+	reveal(from: string, to: string): void {
+		this.#send({ do: "reveal", from, to });
 	}
 
 	/** Asks for what the person has given to the fields; `onGiven` gets it. */

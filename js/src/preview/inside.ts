@@ -12,6 +12,7 @@ import {
 	MOST_PER_SECOND,
 	type ToFrame,
 } from "./messages.ts";
+import { reveal } from "./reveal.ts";
 
 /** The shell sets it in front of this script. */
 declare const agentNbSecret: string;
@@ -40,6 +41,8 @@ function describe(value: unknown): string {
 }
 
 const UNSENT = "The preview sends no forms.";
+/** Milliseconds after a turn of the wheel in which the page does not scroll by itself. */
+const REST = 3000;
 /** Entries per load about what the policy has blocked. */
 const MOST_BLOCKED = 50;
 
@@ -153,6 +156,11 @@ function onSubmit(event: SubmitEvent): void {
 }
 
 const onLeave = (): void => send({ is: "leaving" });
+/** When the person has last scrolled. */
+let wheeled = Number.NEGATIVE_INFINITY;
+const onWheel = (): void => {
+	wheeled = performance.now();
+};
 const onPress = (event: PointerEvent): void => {
 	if (event.isTrusted) send({ is: "pressed" });
 };
@@ -192,6 +200,7 @@ function listen(): void {
 	onWindow("pagehide", onLeave);
 	onWindow("pointerdown", onPress, true);
 	onWindow("input", fields.onInput, true);
+	onWindow("wheel", onWheel, { capture: true, passive: true });
 	onDocument("securitypolicyviolation", onViolation);
 	onDocument("click", onClick);
 	onWindow("submit", onSubmit);
@@ -200,7 +209,7 @@ function listen(): void {
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
 
 /** Changes the page in place. If its scripts have changed it, it must be loaded again instead. */
-function morph(from: string, to: string): void {
+function morph(from: string, to: string, revealed: boolean): void {
 	const [old, next] = [parse(from), parse(to)];
 	const sameBody = old.body.isEqualNode(next.body);
 	if (!sameBody && !old.body.isEqualNode(document.body)) {
@@ -213,6 +222,13 @@ function morph(from: string, to: string): void {
 	resetSelects();
 	Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
 	fields.put(given);
+	if (revealed) reveal(old, next, mayScroll());
+}
+
+/** Not while the person scrolls, or types into the page. */
+function mayScroll(): boolean {
+	const typing = document.hasFocus() && document.activeElement !== document.body;
+	return !typing && performance.now() - wheeled > REST;
 }
 
 function handle(message: ToFrame): void {
@@ -230,7 +246,10 @@ function handle(message: ToFrame): void {
 			send({ is: "wrote", body: true });
 			break;
 		case "morph":
-			morph(message.from, message.to);
+			morph(message.from, message.to, message.reveal);
+			break;
+		case "reveal":
+			reveal(parse(message.from), parse(message.to), mayScroll());
 			break;
 		case "scroll":
 			window.scrollTo({ left: message.x, top: message.y, behavior: "instant" });

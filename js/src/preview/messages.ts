@@ -7,7 +7,9 @@ export type ToFrame =
 	| { do: "open" }
 	| { do: "write"; text: string }
 	| { do: "close" }
-	| { do: "morph"; from: string; to: string }
+	| { do: "morph"; from: string; to: string; reveal: boolean }
+	/** Shows where the page differs from an earlier one. */
+	| { do: "reveal"; from: string; to: string }
 	| { do: "scroll"; x: number; y: number }
 	/** Asks for what the person has given to the fields. */
 	| { do: "take" }

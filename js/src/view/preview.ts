@@ -32,7 +32,7 @@ export function createPreview(
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
 	const scaling = createScaling(context, element, holder, thumbnail);
-	const feed = createFeed(context, console, { holder, empty, stopped });
+	const feed = createFeed(context, console, { holder, empty, stopped, reveals: thumbnail === null });
 
 	function reload(): void {
 		stopped.hide();
@@ -60,10 +60,13 @@ interface Stage {
 	holder: HTMLElement;
 	empty: ReturnType<typeof createEmpty>;
 	stopped: ReturnType<typeof createStopped>;
+	/** Whether edits are scrolled to. */
+	reveals: boolean;
 }
 
 /** Feeds the page into a frame, and shows what the frame reports. */
-function createFeed(context: Context, console: Console, { holder, empty, stopped }: Stage): Feed {
+function createFeed(context: Context, console: Console, stage: Stage): Feed {
+	const { holder, empty, stopped, reveals } = stage;
 	const events = {
 		onConsole: console.add,
 		onRestart() {
@@ -74,7 +77,7 @@ function createFeed(context: Context, console: Console, { holder, empty, stopped
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
 	};
-	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false);
+	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false, reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());
 	return feed;
 }

@@ -1,0 +1,54 @@
+// Shows where a page was edited: scrolls there and lets it glow once. An animation leaves nothing in the document.
+
+const GLOWS = 1600;
+const MOST_GLOWING = 20;
+
+/** The smallest elements of `next` that differ from `old`. */
+export function changes(old: Element, next: Element): Element[] {
+	if (old.isEqualNode(next)) return [];
+	const [before, after] = [[...old.children], [...next.children]];
+	const same = (at: number): boolean => Boolean(before.at(at) && after.at(at)?.isEqualNode(before.at(at)!));
+	const least = Math.min(before.length, after.length);
+	let [head, tail] = [0, 0];
+	while (head < least && same(head)) head++;
+	while (head + tail < least && same(-1 - tail)) tail++;
+	const gone = before.slice(head, before.length - tail);
+	const come = after.slice(head, after.length - tail);
+	if (come.length === 0) return [next];
+	const alike =
+		come.length === gone.length && come.every(({ localName }, at) => localName === gone[at]?.localName);
+	return alike ? come.flatMap((element, at) => changes(gone[at]!, element)) : come;
+}
+
+/** The element of this document in the place of one in another; null if something else is there. */
+function counterpart(element: Element): Element | null {
+	const parent = element.localName === "body" ? null : element.parentElement;
+	if (!parent) return document.body;
+	const at = [...parent.children].indexOf(element);
+	const found = counterpart(parent)?.children[at];
+	return found?.localName === element.localName ? found : null;
+}
+
+export function reveal(old: Document, next: Document, mayScroll: boolean): void {
+	const shown = changes(old.body, next.body)
+		.map(counterpart)
+		.filter((element) => element && element !== document.body && element.getClientRects().length > 0)
+		.slice(0, MOST_GLOWING) as Element[];
+	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+	if (mayScroll && shown[0]) scrollToElement(shown[0], still ? "instant" : "smooth");
+	const glow = { outline: "3px solid #1976d2", boxShadow: "0 0 24px 8px #1976d2", outlineOffset: "2px" };
+	const faded = {
+		outline: "3px solid transparent",
+		boxShadow: "0 0 24px 8px transparent",
+		outlineOffset: "2px",
+	};
+	for (const element of shown)
+		element.animate([glow, still ? glow : faded], { duration: GLOWS, easing: "ease-in" });
+}
+
+/** Scrolls this window alone: `scrollIntoView` would move the notebook around it as well. */
+function scrollToElement(element: Element, behavior: ScrollBehavior): void {
+	const { top, bottom, height } = element.getBoundingClientRect();
+	if (top >= 0 && bottom <= innerHeight) return;
+	window.scrollTo({ top: scrollY + top - Math.max(0, (innerHeight - height) / 2), behavior });
+}
