@@ -27,6 +27,7 @@ from agent_nb.render.summary import (
     plural,
     result_expression,
     subscript,
+    trouble,
     variant_lines,
     variant_note,
 )
@@ -55,10 +56,14 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row]) -> str:
         f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">'
         f"<style>{_style(len(labels) if several else 0)}</style>"
-        f'<form class="anb-frozen anb-{_TONES.get(run.reason, "off")}" method="dialog" autocomplete="off">'
+        f'<form class="anb-frozen anb-{_tone(run)}" method="dialog" autocomplete="off">'
         f"{_head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
     )
+
+
+def _tone(run: FinishedRun) -> str:
+    return "err" if run.failed_check else _TONES.get(run.reason, "off")
 
 
 def _title_line(name: str, state: str) -> str:
@@ -114,7 +119,7 @@ def _head(name: str, facts: list[str]) -> str:
 
 
 def _error(run: FinishedRun) -> str:
-    return f'<p class="anb-error">{with_code(run.error)}</p>' if run.error else ""
+    return "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
 
 
 def _foot(run: FinishedRun) -> str:

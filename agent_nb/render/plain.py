@@ -16,6 +16,7 @@ from agent_nb.render.summary import (
     plural,
     replay_source,
     result_expression,
+    trouble,
     variant_lines,
     variant_note,
 )
@@ -23,8 +24,7 @@ from agent_nb.render.summary import (
 
 def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
     blocks = [f"**{as_text(run.name)}**: {as_text(_one_line(', '.join(facts(run))))}"]
-    if run.error:
-        blocks.append("> " + as_text(_one_line(run.error)))
+    blocks += ["> " + as_text(_one_line(line)) for line in trouble(run)]
     blocks += [block for row in rows if (block := _markdown_of(row))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
@@ -72,8 +72,7 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     """`text` is what the model said, or as much of it as there is room for."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
-    if run.error:
-        lines.append(f"  {_one_line(run.error)}")
+    lines += [f"  {_one_line(line)}" for line in trouble(run)]
     lines += [f"  {line_text(row)}" for row in rows if _is_listed(row)]
     if text:
         lines += ["", text.strip()]

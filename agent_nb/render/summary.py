@@ -37,6 +37,8 @@ class FinishedRun(Protocol):
     @property
     def error(self) -> str | None: ...
     @property
+    def failed_check(self) -> str: ...
+    @property
     def text(self) -> str: ...
     @property
     def files(self) -> Files: ...
@@ -88,14 +90,16 @@ def model_label(model: str) -> str:
 
 
 def ending(run: FinishedRun) -> str:
-    """`done`, `stopped at the budget`, ..."""
-    return ENDINGS[run.reason]
+    """`done`, `stopped at the budget`, `done, check failed`, ..."""
+    return ENDINGS[run.reason] + _check_note(run)
 
 
 def facts(run: FinishedRun) -> list[str]:
     """The facts in the header: how it ended, model, tokens, cost, turns. Unknown ones are left out."""
     shown = [
-        ending(run) + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""),
+        ENDINGS[run.reason]
+        + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else "")
+        + _check_note(run),
         _models(run),
     ]
     if source := replay_source(run):
@@ -108,6 +112,18 @@ def facts(run: FinishedRun) -> list[str]:
         shown.append(f"{share} % of context")
     turns = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
     return [*shown, plural(turns, "turn")] if turns else shown
+
+
+def _check_note(run: FinishedRun) -> str:
+    return ", check failed" if run.failed_check else ""
+
+
+def trouble(run: FinishedRun) -> list[str]:
+    """What went wrong: the error of the run, and the check that failed."""
+    return [
+        *([run.error] if run.error else []),
+        *([f"Check failed: {run.failed_check}"] if run.failed_check else []),
+    ]
 
 
 def replay_source(run: FinishedRun) -> str:

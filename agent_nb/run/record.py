@@ -48,6 +48,8 @@ class RunRecord:
     """What earlier turns of this run had sent before the conversation was compacted, once for each time."""
     given_files: Files | None = None
     """The files as the run left them, if they have been changed with `with_files` since."""
+    failed_check: str = ""
+    """The `--check` that failed, and what was seen: `len(files) > 1: len(files) is 1`."""
     variants: tuple["RunRecord", ...] = ()
     """All variants of the run, if there were several."""
 

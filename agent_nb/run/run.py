@@ -44,7 +44,7 @@ class Run(RunRecord):
         for path, content in changed.items():
             files = files.delete(path) if content is None else files.write(path, content)
         given = self.files if self.given_files is None else self.given_files
-        return replace(self, files=files, given_files=given)
+        return replace(self, files=files, given_files=given, failed_check="")
 
     def pick(self, number: int) -> "Run":
         """The variant with this number, from 1. It keeps the list of all variants."""

@@ -229,6 +229,7 @@ export interface Meta {
 	demo: boolean;
 	network: boolean;
 	digest: string | null;
+	failed_check: string;
 }
 
 export interface Ready {
@@ -240,6 +241,7 @@ export interface Ready {
 	digest: string;
 	again: string;
 	other: string;
+	failed_check: string;
 }
 
 export const ENDINGS: Record<Reason, string> = {

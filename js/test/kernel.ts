@@ -9,6 +9,7 @@ export const META: Meta = {
 	demo: true,
 	network: false,
 	digest: null,
+	failed_check: "",
 };
 
 type Fields = Record<string, unknown>;

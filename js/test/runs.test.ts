@@ -18,6 +18,7 @@ const READY = {
 	digest: "d",
 	again: "",
 	other: "",
+	failed_check: "",
 };
 
 let sent: Record<string, unknown>[];

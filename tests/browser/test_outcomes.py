@@ -70,3 +70,11 @@ def test_an_error_is_text_with_equal_retries_as_one_row_and_cells_to_try_again(s
         card.get_by_role("button", name=label).click()
         stage.widget.get_by_text("Copied: paste it into a cell").first.wait_for()
         assert stage.page.evaluate("navigator.clipboard.readText()") == cell
+
+
+def test_a_failed_check_is_on_the_header(stage: Stage):
+    check = "len(files) > 1: len(files) is 1"
+    play(stage, [*began(), *wrote("index.html", "<h1>Bread</h1>"), ended()], ready=ready(failed_check=check))
+    stage.widget.locator(".anb-dot.err").wait_for()
+    assert stage.widget.locator(".anb-head .phase").inner_text() == f"done, check failed: {check}"
+    assert check in stage.widget.get_by_role("alert").inner_text()

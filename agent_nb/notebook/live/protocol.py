@@ -21,6 +21,8 @@ class Meta:
     """Whether the live preview may load from any https address."""
     digest: str | None = None
     """Identifies the run's saved output; None until the run has ended."""
+    failed_check: str = ""
+    """The check that failed and what was seen; empty until the run has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +44,4 @@ class Ready:
     """After a failure, the cell as the person wrote it; empty if it is unknown or has a secret in it."""
     other: str = ""
     """The same cell with another model."""
+    failed_check: str = ""

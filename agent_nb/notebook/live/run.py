@@ -60,7 +60,9 @@ class LiveRun:
     def finished(cls, run: Run, key: str, send: Send) -> "LiveRun":
         """A run that has ended, under a key of its own if the newest run of the same request holds `run.key`."""
         model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
-        meta = replace(_meta(key, run.name, model), digest=run_digest(run))
+        meta = replace(
+            _meta(key, run.name, model), digest=run_digest(run), failed_check=safe_text(run.failed_check)
+        )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
 
     @property
@@ -94,6 +96,7 @@ class LiveRun:
             digest=run_digest(run),
             again=again,
             other=other,
+            failed_check=safe_text(run.failed_check),
         )
         self.stream.finish(ready)
 

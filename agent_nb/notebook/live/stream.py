@@ -80,7 +80,7 @@ class RunStream:
 
     def finish(self, ready: Ready) -> None:
         """The run has ended and its variables are set."""
-        self.meta = replace(self.meta, digest=ready.digest)
+        self.meta = replace(self.meta, digest=ready.digest, failed_check=ready.failed_check)
         self.flush()
         self._ready = ready
         self._send_ready(ready)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
 from agent_nb.run import Run
+from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
 
 
@@ -74,16 +76,16 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     if options.background:
         _in_background(session, handle, view, options)
         return
-    run = await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
-    unsaved = await _finish(session, handle, view, options)
+    await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
+    run, unsaved = await _finish(session, handle, view, options)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` holds what was done so far.")
     if run.reason == "failed" and not options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
     if unsaved:
         raise CellError("SaveFailed", unsaved)
-    if options.check:
-        check(run, options.check, session.namespace)
+    if run.failed_check:
+        raise CellError("CheckFailed", run.failed_check)
 
 
 def _check_name_is_free(session: Session, name: str) -> None:
@@ -109,9 +111,9 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
 
 async def _finish(
     session: Session, handle: Handle, view: View, options: Options, *, rebind: bool = True
-) -> str:
-    """Binds, saves and shows the run; returns why `--save` failed, or an empty string."""
-    run = await handle
+) -> tuple[Run, str]:
+    """Checks, binds, saves and shows the run; returns it, and why `--save` failed, or an empty string."""
+    handle.result = run = checked(await handle, options, session.namespace)
     files_name = bind(session, run) if rebind else None
     saved: list[str] = []
     unsaved = _save_files(run, session.home, options.save) if options.save else ""
@@ -129,7 +131,7 @@ async def _finish(
     if handle.recorded:
         view.warn(handle.recorded)
     view.finish(run, files_name, saved)
-    return unsaved
+    return run, unsaved
 
 
 def _save_files(run: Run, home: Path, folder: str) -> str:
@@ -175,20 +177,17 @@ def _in_background(session: Session, handle: Handle, view: View, options: Option
         session.background.pop(handle.id, None)
         # The user may have given the name another value in the meantime.
         rebind = session.namespace.get(handle.name) is handle
-        if unsaved := await _finish(session, handle, view, options, rebind=rebind):
+        _, unsaved = await _finish(session, handle, view, options, rebind=rebind)
+        if unsaved:
             view.warn(unsaved)
 
     task = asyncio.get_running_loop().create_task(finish())
     handle.follower = task
 
 
-def check(run: Run, expression: str, namespace: dict[str, Any]) -> None:
-    """Evaluates `--check` on the finished run; raises `CellError` if it is false or fails."""
-    # All names are globals, because a comprehension inside `eval` does not see its locals.
-    scope = {**namespace, **scope_of(run)}
-    try:
-        result = eval(expression, scope)
-    except Exception as error:
-        raise CellError("CheckFailed", f"{expression}: {type(error).__name__}: {error}") from None
-    if not result:
-        raise CellError("CheckFailed", f"{expression} is {result!r}; {run!r}")
+def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
+    """The run with its failed `--check`, if there is one. A run that did not finish is not checked."""
+    if not options.check or run.reason == "interrupted" or (run.reason == "failed" and not options.no_raise):
+        return run
+    scope = {**namespace, run.name: run, **scope_of(run)}
+    return replace(run, failed_check=failure_of(options.check, scope))

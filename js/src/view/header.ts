@@ -8,7 +8,7 @@ import { createFullScreenButton } from "./fullscreen.ts";
 import { createMenu } from "./menu.ts";
 import { createMeta } from "./meta.ts";
 import { createReplayButton } from "./replay.ts";
-import { phaseNow, statusOf, statusOfAll, withoutSeconds } from "./status.ts";
+import { failedCheck, phaseNow, statusOf, statusOfAll, withoutSeconds } from "./status.ts";
 
 export interface HeaderView {
 	readonly element: HTMLElement;
@@ -56,21 +56,33 @@ function createStatus(context: Context) {
 		element: h("div", { class: "anb-status" }, dot, name, phase),
 		spoken,
 		update(snapshot: Snapshot) {
-			const { state, run, variants } = snapshot;
-			const many = variants.length > 1;
-			const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
-			const text = many ? phaseOfAll(variants) : phaseNow(snapshot);
+			const { state, run } = snapshot;
+			const { tone, glyph, text, announced } = headline(snapshot);
 			setText(name, run.meta.name);
 			if (shown !== `${tone} ${text}`) {
 				dot.className = `anb-dot ${tone}`;
 				dot.replaceChildren(glyph ? icon(glyph) : h("i"));
 				phase.replaceChildren(phaseElement(text, state, tone === "live"));
+				setAttribute(phase, "title", text);
 				shown = `${tone} ${text}`;
 			}
-			const announced = many ? spokenOfAll(variants) : withoutSeconds(text);
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
 		},
 	};
+}
+
+/** The phase of the run, or of all its variants, and the check that failed. */
+function headline(snapshot: Snapshot) {
+	const { state, run, variants } = snapshot;
+	const many = variants.length > 1;
+	const phase = many ? phaseOfAll(variants) : phaseNow(snapshot);
+	const check = state.busy ? "" : failedCheck(run);
+	if (check) {
+		const text = `${phase}, check failed: ${check}`;
+		return { tone: "err", glyph: "error", text, announced: text } as const;
+	}
+	const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
+	return { tone, glyph, text: phase, announced: many ? spokenOfAll(variants) : withoutSeconds(phase) };
 }
 
 /** The phase, with the file that is being written as code. */

@@ -2,6 +2,7 @@
 
 import type { IconName } from "../icons.ts";
 import { retryPhase, thinkingPhase } from "../phase.ts";
+import type { RunState } from "../runs.ts";
 import { retryOf, type VariantState } from "../state.ts";
 import { askingTitle, type Variant } from "../variants.ts";
 
@@ -12,6 +13,11 @@ const ENDED: Record<string, [Tone, IconName]> = {
 	failed: ["err", "error"],
 	refusal: ["warn", "warn"],
 };
+
+/** The check that failed and what was seen, once the run has ended; else empty. */
+export function failedCheck({ ready, meta }: RunState): string {
+	return ready ? ready.failed_check : meta.failed_check;
+}
 
 export function statusOf(state: VariantState): [Tone, IconName | null] {
 	if (!state.busy) return ENDED[state.reason ?? ""] ?? ["off", "stopped"];

@@ -3,7 +3,6 @@
 import { h, icon, KeyedList, listen, setText, type View, withCode } from "../dom.ts";
 import { seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
-import { Markdown } from "../markdown.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../state.ts";
 import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot, Ticking } from "./context.ts";
@@ -12,6 +11,7 @@ import { createFold } from "./fold.ts";
 import { createGiven } from "./given.ts";
 import { LongMarkdown } from "./long.ts";
 import { createRetry } from "./retry.ts";
+import { failedCheck } from "./status.ts";
 import { createToolRow } from "./tool.ts";
 
 export interface TimelineView {
@@ -195,14 +195,18 @@ function createEnd(context: Context) {
 	let shown = "";
 	return {
 		element,
-		update({ run: { ready }, state }: Snapshot): boolean {
-			if (state.busy || !state.error) return false;
+		update({ run, state }: Snapshot): boolean {
+			const { ready } = run;
+			const check = failedCheck(run);
+			const error = state.error || check;
+			if (state.busy || !error) return false;
 			acts.hidden = !ready?.again;
 			again.update(ready?.again || null);
 			other.update(ready?.other || null);
-			setText(title, state.phase === "failed" ? "The run failed" : `The run was ${state.phase}`);
-			if (shown !== state.error) text.replaceChildren(...withCode(state.error));
-			shown = state.error;
+			const how = state.phase === "failed" ? "failed" : `was ${state.phase}`;
+			setText(title, state.error ? `The run ${how}` : "The check failed");
+			if (shown !== error) text.replaceChildren(...withCode(error));
+			shown = error;
 			return true;
 		},
 	};

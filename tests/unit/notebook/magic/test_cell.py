@@ -6,9 +6,12 @@ from agent_nb import Agent, Run, load, model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted
-from agent_nb.notebook.magic.cell import CellError, check, pick
+from agent_nb.notebook.magic.cell import pick
 from agent_nb.notebook.magic.names import bind
 from agent_nb.prompts.left_out import has_note
+from agent_nb.render import bundle
+from agent_nb.run.checks import failure_of
+from agent_nb.run.compare import scope_of
 from tests.support.shells import quick_run
 from tests.support.wire import Call, Say, WireServer, problem, reply
 
@@ -165,23 +168,29 @@ def test_a_run_that_cannot_be_saved_is_reported(shell, tmp_path):
     ],
 )
 def test_a_true_check_passes(expression):
-    check(quick_run("A form"), expression, {"limit": 10_000})
+    assert failure_of(expression, {**scope_of(quick_run("A form")), "limit": 10_000}) == ""
 
 
 @pytest.mark.parametrize(
     ("expression", "says"),
     [
-        ("len(files) == 7", "len(files) == 7 is False; <Run"),
-        ("nothing", "nothing: NameError"),
-        ("html[", "html[: SyntaxError"),
-        ("files['none.css']", "files['none.css']: "),
+        ("len(files) == 7", "len(files) is 1"),
+        ("html.count('<h1') > limit", "html.count('<h1') is 1 and limit is 3"),
+        ("'<table>' in html", "html is "),
+        ("run.reason == 'failed'", 'run.reason is "end_turn"'),
+        ("files == {}", "files is 1 item and {} is empty"),
+        ("next(numbers) == 3", "it is False"),
+        ("not files", "it is False"),
+        ("nothing", "NameError: name 'nothing' is not defined"),
+        ("html[", "SyntaxError: "),
+        ("files['none.css']", "KeyError: "),
     ],
 )
-def test_a_failed_check_is_explained(expression, says):
-    with pytest.raises(CellError) as caught:
-        check(quick_run("A form"), expression, {})
-    assert says in str(caught.value)
-    assert caught.value._render_traceback_() == [f"CheckFailed: {caught.value}"]
+def test_a_failed_check_says_what_was_seen(expression, says):
+    scope = {**scope_of(quick_run("A form")), "limit": 3, "numbers": iter((1, 2))}
+    failure = failure_of(expression, scope)
+    assert failure.startswith(f"{expression}: {says}")
+    assert "<Run" not in failure
 
 
 def test_a_check_changes_no_variable(shell):
@@ -189,9 +198,18 @@ def test_a_check_changes_no_variable(shell):
     assert "html" not in shell.names
 
 
-def test_a_failed_check_leaves_the_run(shell):
-    assert one_line(shell.run(f"%%agent hero {DEMO} --check not files\nA form")).startswith("CheckFailed: ")
-    assert shell.names["hero"].reason == "end_turn"
+def test_a_failed_check_leaves_the_run_and_is_in_its_header(shell, tmp_path):
+    cell = shell.run(f"%%agent hero {DEMO} --check len(files) > 1\nA form")
+    assert one_line(cell) == "CheckFailed: len(files) > 1: len(files) is 1"
+    hero = shell.names["hero"]
+    assert hero.reason == "end_turn"
+    assert load(hero.save(tmp_path / "hero.json")).failed_check == hero.failed_check
+    for form in bundle(hero).values():
+        assert "done" in form
+        assert "check failed" in form
+        assert "len(files) is 1" in form
+    assert 'class="anb-frozen anb-err"' in bundle(hero)["text/html"]
+    assert "failed" not in bundle(hero.with_files({"a.css": ""}))["text/plain"]
 
 
 async def in_background(shell, line: str) -> RunHandle:
