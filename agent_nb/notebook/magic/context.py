@@ -7,6 +7,7 @@ import ast
 import difflib
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,8 +29,10 @@ from agent_nb.run import Run
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
-_STEP = r"(?:\.[A-Za-z_]\w*|\[[^\[\]{}]+\])"
-_PATH = r"[A-Za-z_]\w*" + _STEP + "*"
+_NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
+"""A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
+_STEP = rf"(?:\.{_NAME}|\[[^\[\]{{}}]+\])"
+_PATH = _NAME + _STEP + "*"
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + _PATH + r")\s*\}\}")
 
 Describer = Callable[[Any], str]
@@ -119,6 +122,8 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     def replace(found: re.Match[str]) -> str:
         if found[1]:
             return found[0][1:]
+        if not _first_name(found[2]):
+            return found[0]
         described = describe(found[2], lookup(found[2], namespace, braces=found[0]))
         images.extend(described.images)
         masked.extend(described.masked)
@@ -133,23 +138,37 @@ def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
 
     `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
     """
-    name = re.match(r"[A-Za-z_]\w*", path)
-    if name is None or not re.fullmatch(_PATH, path):
+    name = _first_name(path)
+    if not name or not re.fullmatch(_PATH, path):
         raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
-    if name[0] not in namespace:
-        near = difflib.get_close_matches(name[0], [each for each in namespace if each[0] != "_"], 1, 0.7)
+    if name not in namespace:
+        near = difflib.get_close_matches(name, [each for each in namespace if each[0] != "_"], 1, 0.7)
         remedy = f"Did you mean `{near[0]}`?" if near else "Define it first."
         literal = f" For the braces themselves, write \\{braces}." if braces else ""
-        raise UsageError(f"`{name[0]}` is not defined. {remedy}{literal}")
-    value = namespace[name[0]]
-    for step in re.findall(_STEP, path[name.end() :]):
+        raise UsageError(f"`{name}` is not defined. {remedy}{literal}")
+    value = namespace[name]
+    for step in re.findall(_STEP, path):
         try:
             value = (
-                getattr(value, step[1:]) if step[0] == "." else value[ast.literal_eval(step[1:-1].strip())]
+                getattr(value, _normal(step[1:]))
+                if step[0] == "."
+                else value[ast.literal_eval(step[1:-1].strip())]
             )
         except Exception as error:
             raise UsageError(f"`{path}` cannot be read: {type(error).__name__}: {error}") from None
     return value
+
+
+def _first_name(path: str) -> str:
+    """The variable at the start of a path; empty if there is none."""
+    found = re.match(_NAME, path)
+    name = _normal(found[0]) if found else ""
+    return name if name.isidentifier() else ""
+
+
+def _normal(name: str) -> str:
+    """A name as Python stores it: with one form for characters that have several."""
+    return unicodedata.normalize("NFKC", name)
 
 
 def recent_cells(shell: Any, count: int) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import unicodedata
 from argparse import ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +31,8 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
         )
+    if "name" in values:
+        values["name"] = unicodedata.normalize("NFKC", values["name"] or "")  # as Python does with names
     is_named = bool(values.get("name"))
     if not is_named:
         values.pop("name", None)

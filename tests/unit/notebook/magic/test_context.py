@@ -45,6 +45,19 @@ def test_an_escaped_reference_is_left_alone():
     assert expand(r"\{{n}} is {{n}}", {"n": 2}).text == "{{n}} is 2"
 
 
+@pytest.mark.parametrize("name", ["東京", "עיר", "نص", "नाम", "ชื่อ", "cafe\u0301", "naïve_2"])
+def test_a_name_can_be_of_any_script(name):
+    namespace: dict[str, object] = {}
+    exec(f"{name} = {{'{name}': 1}}", namespace)
+    assert expand(f"a {{{{ {name} }}}}", namespace).text == f"a {{'{name}': 1}}"
+    assert lookup(f"{name}['{name}']", namespace) == 1
+
+
+@pytest.mark.parametrize("prompt", ["{{東京、大阪}}", "{{“x”}}", "{{x—y}}"])
+def test_braces_around_other_marks_are_left_alone(prompt):
+    assert expand(prompt, {"x": 1}).text == prompt
+
+
 def test_a_value_is_not_expanded_again():
     assert expand("{{a}}", {"a": "{{b}}", "b": "no"}).text == "{{b}}"
 
