@@ -39,7 +39,7 @@ class Session:
     def __init__(self, shell: Any, defaults: Defaults) -> None:
         self.shell = shell
         self.defaults = defaults
-        self.home = Path.cwd()
+        self.home = _working_directory()
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
         """Unfinished `--background` runs, by id."""
@@ -57,3 +57,16 @@ class Session:
     def command(self, text: str) -> str:
         """A line such as `%agent load hero`, with the magic's configured name."""
         return f"%{self.defaults.magic_name} {text}"
+
+
+def _working_directory() -> Path:
+    """The working directory, or the user's home if it has been deleted: `%reload_ext` must not lose the magics."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        home = Path.home()
+        print(
+            f"The working directory has been deleted, so runs are saved in {home}. To use another folder, "
+            "`%cd` to it and run `%reload_ext agent_nb`."
+        )
+        return home

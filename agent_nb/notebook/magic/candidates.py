@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_nb._base.model_name import DEMO
+from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.magic.table_masking import is_of
@@ -23,7 +24,7 @@ HELP_WIDTH = 44
 MOST_FILES = 500
 """Entries of a folder that are read."""
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-_NAME = r"[A-Za-z_]\w*"
+_NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 
 
 class Candidate(NamedTuple):
@@ -55,7 +56,10 @@ def of_command(session: Session, command: str) -> list[Candidate]:
         case "load":
             from agent_nb.notebook.magic.store import RunStore
 
-            newest = {row["name"]: row for row in RunStore(session.home).rows()}
+            try:
+                newest = {row["name"]: row for row in RunStore(session.home).rows()}
+            except SavedRunError:  # `%agent load` says what is wrong
+                return []
             return [
                 Candidate(name, f"{row.get('when', '')} {row.get('model', '')}".strip())
                 for name, row in newest.items()

@@ -17,7 +17,7 @@ from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
-from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.magic.store import FOLDER, RunStore
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
@@ -127,7 +127,10 @@ async def _finish(
         except asyncio.CancelledError:
             pass  # a second interrupt; the thread finishes saving anyway
         except OSError as error:
-            view.warn(f"The run could not be saved: {error}. `{run.name}.save(path)` writes it elsewhere.")
+            view.warn(
+                f"The run could not be saved in {FOLDER}: {error.strerror or error}. "
+                f"`{run.name}.save(path)` writes it elsewhere."
+            )
     if handle.recorded:
         view.warn(handle.recorded)
     view.finish(run, files_name, saved)
@@ -141,8 +144,10 @@ def _save_files(run: Run, home: Path, folder: str) -> str:
     except FileError as error:  # its message includes the remedy
         return str(error)
     except OSError as error:
-        reason = str(error).rstrip(".")
-        return f"{reason}. `{run.name}.files.save(folder)` writes the files elsewhere."
+        return (
+            f"{folder!r} could not be written: {error.strerror or error}. "
+            f"`{run.name}.files.save(folder)` writes the files elsewhere."
+        )
     return ""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
+from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
 from agent_nb.run.wire import saved_form
 
@@ -54,8 +55,13 @@ class RunStore:
         return target
 
     def rows(self) -> list[Json]:
-        """The saved runs whose file still exists, newest last."""
-        return [row for row in self._rows() if (self.folder / row["file"]).exists()]
+        """The saved runs whose file still exists, newest last; raises `SavedRunError` if they cannot be listed."""
+        try:
+            return [row for row in self._rows() if (self.folder / row["file"]).exists()]
+        except OSError as error:
+            raise SavedRunError(
+                f"The saved runs in {self.folder} cannot be listed: {error.strerror}."
+            ) from None
 
     def newest(self, name: str) -> Path | None:
         """The file of the newest run with that name."""

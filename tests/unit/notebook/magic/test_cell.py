@@ -152,7 +152,7 @@ def test_a_run_that_cannot_be_saved_is_reported(shell, tmp_path):
     (tmp_path / ".agent_nb").write_text("in the way")
     cell = shell.run(f"%%agent hero {DEMO}\nA form")
     assert cell.ok
-    assert "The run could not be saved: " in cell.stdout
+    assert "The run could not be saved in .agent_nb: " in cell.stdout
     assert "`hero.save(path)` writes it elsewhere." in cell.stdout
     assert shell.names["hero"].reason == "end_turn"
 

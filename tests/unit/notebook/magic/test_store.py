@@ -9,6 +9,7 @@ import pytest
 from filelock import FileLock
 
 from agent_nb import load
+from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic import store as store_module
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers.scripted import text
@@ -185,3 +186,9 @@ async def test_several_kernels_can_save_at_once(store, run):
         assert kernel.returncode == 0
     assert sorted(names(store)) == ["one"] * 6 + ["three"] * 6 + ["two"] * 6
     assert len(list(store.folder.glob("*.json"))) == 18
+
+
+async def test_a_folder_that_cannot_be_read_is_one_sentence(store, tmp_path):
+    (tmp_path / ".agent_nb").write_text("a file")
+    with pytest.raises(SavedRunError, match=r"The saved runs in .* cannot be listed: Not a directory\."):
+        store.rows()
