@@ -203,6 +203,11 @@ def _subject(text: str, kind: Kind) -> tuple[str, str]:
     return article, shortened(" ".join(kept.split()[:6]), 40)
 
 
+def _titled(word: str) -> str:
+    small = word in ("of", "for", "and", "the", "a", "an", "to", "on", "in")
+    return word if small or word[0].isupper() else word.capitalize()
+
+
 def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
     if kind == "game":
         game = {"snake": "Snake", "memory": "Memory", "noughts": "Noughts and crosses"}[game_of(text)]
@@ -215,7 +220,8 @@ def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
     if kind == "form":
         return shortened(purpose_of(text[:300]).title.replace("{{phrase}}", phrase), 60)
     if kind in ("landing", "event", "portfolio"):
-        titled = " ".join(word if word[0].isupper() else word.capitalize() for word in subject.split())
+        titled = " ".join(_titled(word) for word in subject.split())
+        titled = titled[0].upper() + titled[1:]
         if place and place.lower() not in subject.lower():
             return f"{place} {titled}"
         return titled if " " in titled else f"The {titled}"

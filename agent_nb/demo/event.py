@@ -22,6 +22,7 @@ def event(brief: Brief, look: Look, found: str) -> Html:
     offer = fill(
         template("event.html").strip(),
         title=trade.offer,
+        prices=trade.tickets,
         stops=joined(fill(_STOP, time=at, title=title, text=text) for (_, at), (title, text) in stops),
         tickets=joined(fill(_TICKET, title=title, price=price) for title, price in trade.menu),
     )

@@ -12,9 +12,9 @@ from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, VirtualClock
 from agent_nb.providers.settings import check_pace
 
-FIRST_FRAGMENT = 0.15
+FIRST_FRAGMENT = 0.1
 """Seconds before a turn's first fragment."""
-THINKING, SAYING, WRITING = 0.0008, 0.002, 0.0006
+THINKING, SAYING, WRITING = 0.0005, 0.002, 0.0006
 """Seconds per character."""
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 800

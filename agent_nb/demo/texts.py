@@ -34,6 +34,9 @@ class Trade:
     """The same in one word, for the navigation."""
     points: list[list[str]]
     menu: list[list[str]]
+    """What it costs."""
+    tickets: str = "Tickets"
+    """The heading over `menu` on the page of an event."""
     hours: list[list[str]]
 
     @property

@@ -1,0 +1,60 @@
+"""How soon a page of the demo model is seen: its events at their own pace, in the built page in a real Chromium.
+
+    python -m tests.bench.bench_demo [KIND ...]
+
+The clock starts with the run and stops when the headline has a size in the preview. The aim is two seconds.
+"""
+
+import asyncio
+import sys
+import threading
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from agent_nb import Agent
+from agent_nb._base.wire import to_wire
+from agent_nb.demo import DemoProvider
+from tests.support.demo_kit import PROMPTS
+from tests.support.widget_stage import CHROMIUM, FLAGS, META, DevServer
+
+SEEN = "() => document.querySelector('h1')?.getBoundingClientRect().height > 0"
+
+
+def recorded(prompt: str) -> list[Any]:
+    run = asyncio.run(Agent(DemoProvider(pace=0)).run(prompt))
+    return [to_wire(event) for event in run.events]
+
+
+def first_sight(page: Page, address: str, events: list[Any]) -> float:
+    """Seconds from the start of the run until its headline is seen."""
+    page.goto(f"{address}/?record&speed=1")
+    page.evaluate(
+        "record => { window.record = record }", {"meta": to_wire(META), "events": events, "ready": None}
+    )
+    page.evaluate("window.began = performance.now(); window.start()")
+    while True:
+        for frame in page.frames[1:]:
+            try:
+                if frame.evaluate(SEEN):
+                    return float(page.evaluate("(performance.now() - window.began) / 1000"))
+            except Exception:
+                continue
+        page.wait_for_timeout(10)
+
+
+def main() -> None:
+    runs = {kind: recorded(PROMPTS[kind]) for kind in sys.argv[1:] or PROMPTS}
+    server = DevServer()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for kind, events in runs.items():
+            seconds = first_sight(browser.new_page(), server.address, events)
+            print(f"{kind:10} {seconds:5.2f} s until the headline, {events[-1]['at']:5.1f} s in all")
+        browser.close()
+    server.shutdown()
+
+
+if __name__ == "__main__":
+    main()
