@@ -36,6 +36,7 @@ class Finding:
 def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> list[Action]:
     """Calls each of the person's tools once, with made-up arguments; empty if there is nothing to call."""
     own = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
+    own.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that the last thing to happen is the question
     made = ((tool.name, sample_arguments(tool, brief)) for tool in own)
     calls = [Call(name, arguments) for name, arguments in made if arguments is not None]
     return [Say(_announcement(calls, talk.asking_tools)), *calls] if calls else []
