@@ -36,7 +36,7 @@ class Finding:
 def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> list[Action]:
     """Calls each of the person's tools once, with made-up arguments; empty if there is nothing to call."""
     own = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
-    own.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that the last thing to happen is the question
+    own.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that the question comes last
     made = ((tool.name, sample_arguments(tool, brief)) for tool in own)
     calls = [Call(name, arguments) for name, arguments in made if arguments is not None]
     return [Say(_announcement(calls, talk.asking_tools)), *calls] if calls else []
@@ -104,7 +104,7 @@ def _finding(use: Use) -> Finding:
     if result is not None and (result.images or _sources(result)):
         images = "its image" if len(result.images) < 2 else "its images"
         alt = f"Result of {use.call.name}"
-        image = '<img src="{{src}}" alt="{{alt}}" style="display:block;max-width:100%;margin-top:.5em">'
+        image = '<br><img src="{{src}}" alt="{{alt}}" style="max-width:100%">'
         html = joined(fill(image, src=source, alt=alt) for source in _sources(result))
         return Finding(html, images if html else "returned an image that is too large to write into a page")
     line = _first_line(result)
