@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import widget from "../src/widget.ts";
 import { Kernel, META, output, shadow, soon } from "./kernel.ts";
-import { EVENTS, kernel, show, stop, tell } from "./stage.ts";
+import { EVENTS, kernel, runningTimers, show, stop, tell } from "./stage.ts";
 
 describe("mounting", () => {
 	test("an output says hello and waits frozen", async () => {
@@ -157,6 +157,35 @@ describe("mounting", () => {
 		expect(el.shadowRoot!.querySelector(".anb-frame")).not.toBeNull();
 	});
 
+	test("a finished run out of sight has no timer and no frame", async () => {
+		let look: (sees: boolean) => void = () => {};
+		vi.stubGlobal(
+			"IntersectionObserver",
+			class {
+				constructor(tell: (entries: unknown[]) => void) {
+					look = (sees) => tell([{ target: shadow().querySelector(".anb-right"), isIntersecting: sees }]);
+				}
+				observe(): void {}
+				disconnect(): void {}
+			},
+		);
+		const timers = runningTimers();
+		const alive = (): number[] => [timers.size, shadow().querySelectorAll("iframe").length];
+		await show();
+		tell(kernel, 1, 6);
+		await soon();
+		expect(alive()).toEqual([1, 0]); // the clock of the run
+		tell(kernel, 7, 9);
+		await soon();
+		expect(alive()).toEqual([0, 0]);
+		look(true);
+		await soon();
+		expect(alive()).toEqual([1, 1]); // the pings of the frame
+		look(false);
+		await soon();
+		expect(alive()).toEqual([0, 0]);
+	});
+
 	test("unmounting leaves no listener and no timer", async () => {
 		const added = new Set<unknown>();
 		const real = window.addEventListener.bind(window);
@@ -169,17 +198,7 @@ describe("mounting", () => {
 			options?.signal?.addEventListener("abort", () => added.delete(listener));
 			real(type, listener, options);
 		}) as never);
-		const timers = new Set<unknown>();
-		const [set, clear] = [globalThis.setInterval, globalThis.clearInterval];
-		vi.stubGlobal("setInterval", (...args: Parameters<typeof set>) => {
-			const timer = set(...args);
-			timers.add(timer);
-			return timer;
-		});
-		vi.stubGlobal("clearInterval", (timer: never) => {
-			timers.delete(timer);
-			clear(timer);
-		});
+		const timers = runningTimers();
 		await show();
 		tell(kernel, 1, 9);
 		await soon();

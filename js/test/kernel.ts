@@ -79,3 +79,13 @@ Object.defineProperty(ShadowRoot.prototype, "activeElement", {
 		}
 	},
 });
+
+/** A screen on which everything is in sight; happy-dom has none. */
+class WholeScreen {
+	constructor(readonly tell: (entries: { target: Element; isIntersecting: boolean }[]) => void) {}
+	observe(target: Element): void {
+		queueMicrotask(() => this.tell([{ target, isIntersecting: true }]));
+	}
+	disconnect(): void {}
+}
+Object.assign(globalThis, { IntersectionObserver: WholeScreen });

@@ -40,3 +40,19 @@ export async function show(): Promise<void> {
 	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"><p>frozen</p></div></div>';
 	await soon();
 }
+
+/** The intervals that are set from now on and not cleared, until the end of the test. */
+export function runningTimers(): Set<unknown> {
+	const timers = new Set<unknown>();
+	const [set, clear] = [globalThis.setInterval, globalThis.clearInterval];
+	vi.stubGlobal("setInterval", (...args: Parameters<typeof set>) => {
+		const timer = set(...args);
+		timers.add(timer);
+		return timer;
+	});
+	vi.stubGlobal("clearInterval", (timer: never) => {
+		timers.delete(timer);
+		clear(timer);
+	});
+	return timers;
+}

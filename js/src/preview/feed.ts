@@ -61,6 +61,8 @@ export class Feed {
 	#stamp = "";
 	/** The stamp of the page that had to be stopped; the next version gets another chance. */
 	#lost: string | null = null;
+	/** Where the page was when its frame was given up. */
+	#scroll: Scroll | undefined;
 	#hungUntil = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
 
@@ -102,7 +104,7 @@ export class Feed {
 			this.#before = null;
 		}
 		if (keep === "all" && this.#closed) this.#frame?.takeFields();
-		this.#make(keep === "nothing" ? undefined : this.#frame?.scroll);
+		this.#make(keep === "nothing" ? undefined : (this.#frame?.scroll ?? this.#scroll));
 	}
 
 	#make(scroll: Scroll | undefined): void {
@@ -129,6 +131,13 @@ export class Feed {
 		this.#ready = false;
 		if (this.#old) frame.element.style.visibility = "hidden";
 		this.#holder.append(frame.element);
+	}
+
+	/** Gives the frame up, unless the person has used the page: nothing else would bring back what they did. */
+	rest(): void {
+		if (!this.#frame || this.#frame.used) return;
+		this.#scroll = this.#frame.scroll;
+		this.dispose();
 	}
 
 	/** Removes the page. */

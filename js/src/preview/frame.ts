@@ -40,6 +40,7 @@ export class Frame {
 	#queue: ToFrame[] = [];
 	#writing = false;
 	#unanswered = 0;
+	#pressed = false;
 	/** How many messages came in this second, and how many of them were to be shown. */
 	#received = { second: 0, all: 0, shown: 0 };
 	/** A morph has been sent, and not refused yet. */
@@ -61,6 +62,11 @@ export class Frame {
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
 		const timer = setInterval(() => this.#ping(), PING_EVERY);
 		signal.addEventListener("abort", () => clearInterval(timer));
+	}
+
+	/** Whether the person has done something in the page. */
+	get used(): boolean {
+		return this.#pressed || this.element.matches(":focus");
 	}
 
 	dispose(): void {
@@ -153,6 +159,7 @@ export class Frame {
 				this.#taking = false;
 				break;
 			case "pressed":
+				this.#pressed = true;
 				this.#onPressed();
 				break;
 			case "leaving":
@@ -178,7 +185,7 @@ export class Frame {
 	}
 
 	#ping(): void {
-		if (!this.element.isConnected) return;
+		if (!this.element.isConnected || document.hidden) return;
 		if (this.#unanswered >= PATIENCE) {
 			this.#lose("hung");
 			return;

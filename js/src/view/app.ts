@@ -23,6 +23,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 		element.replaceChildren(built, alerts);
 	});
 	let frame: BodyView | null = null;
+	let ticker: ReturnType<typeof setInterval> | undefined;
 
 	function notify(text: string): void {
 		announce(text);
@@ -34,14 +35,22 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 		frame = frameOf(run.state.id);
 		const snapshot = takeSnapshot();
 		if (snapshot) frame.update(snapshot);
+		if (!run.busy) stopTicking();
+		else ticker ??= setInterval(tick, TICK);
+	}
+
+	function tick(): void {
+		const snapshot = takeSnapshot();
+		if (snapshot?.variants.some(({ state }) => state.busy)) frame?.tick(snapshot);
+	}
+
+	function stopTicking(): void {
+		clearInterval(ticker);
+		ticker = undefined;
 	}
 
 	run.subscribe(redraw, signal);
-	const ticker = setInterval(() => {
-		const snapshot = takeSnapshot();
-		if (snapshot?.variants.some(({ state }) => state.busy)) frame?.tick(snapshot);
-	}, TICK);
-	signal.addEventListener("abort", () => clearInterval(ticker));
+	signal.addEventListener("abort", stopTicking);
 	update();
 	return element;
 }

@@ -64,6 +64,7 @@ function createCell(context: Context, sight: Sight, number: number) {
 			setAttribute(open, "aria-label", `Open ${variant.label}`);
 			element.classList.toggle("picked", ready?.picked === true && ready.variant === number);
 			if (sight.has(shot)) preview.update(variant.state);
+			else preview.rest();
 		},
 	};
 }

@@ -15,6 +15,8 @@ type Console = Pick<ConsoleView, "add" | "clear">;
 export interface PreviewView {
 	readonly element: HTMLElement;
 	update(snapshot: Pick<Snapshot, "state">): void;
+	/** Gives the frame up while nobody sees the page; the next update shows it again. */
+	rest(): void;
 	reload(): void;
 	/** "390 px at 63 %", or empty at full width. */
 	scale(): string;
@@ -51,6 +53,7 @@ export function createPreview(
 			prefetch(context);
 			scaling.update();
 		},
+		rest: () => feed.rest(),
 		reload,
 		scale: scaling.text,
 	};

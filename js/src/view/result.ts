@@ -15,6 +15,7 @@ import { createFiles } from "./files.ts";
 import { showAlone } from "./foldline.ts";
 import { createPreview } from "./preview.ts";
 import { rove } from "./rove.ts";
+import { Sight } from "./sight.ts";
 import { createVersions } from "./versions.ts";
 
 const TABS: readonly [Tab, string][] = [
@@ -41,6 +42,8 @@ export function createResult(context: Context) {
 	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
 	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
 	const element = h("section", { class: "anb-right", "aria-label": "Result" }, bar, stage, versions.element);
+	const sight = new Sight(context.redraw, context.signal);
+	sight.watch(element);
 	for (const [tab, label] of TABS) {
 		panels[tab].element.setAttribute("role", "tabpanel");
 		panels[tab].element.setAttribute("aria-label", label);
@@ -54,7 +57,8 @@ export function createResult(context: Context) {
 			tools.update(snapshot.state);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
 			// The preview stays live behind the other tabs, which draw only when they are shown.
-			preview.update(snapshot);
+			if (sight.has(element)) preview.update(snapshot);
+			else preview.rest();
 			if (tab !== "preview") panels[tab].update(snapshot);
 			versions.update(snapshot);
 		},

@@ -53,6 +53,7 @@ function createColumn(context: Context, sight: Sight, number: number) {
 			why.hidden = error === null;
 			if (error !== null && why.textContent === "") why.replaceChildren(...withCode(error));
 			if (sight.has(preview.element)) preview.update(variant.state);
+			else preview.rest();
 		},
 	};
 }

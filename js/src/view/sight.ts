@@ -1,18 +1,21 @@
 // Which elements are on screen: the others need not be drawn.
 
+/** Pixels around the screen that count as in sight, so that a page is there when the person scrolls to it. */
+const NEAR = { rootMargin: "300px", scrollMargin: "300px" };
+
 export class Sight {
 	readonly #seen = new Set<Element>();
 	readonly #observer: IntersectionObserver;
 
-	/** `changed` is called when an element comes into sight. */
+	/** `changed` is called when an element comes into sight, or leaves it. */
 	constructor(changed: () => void, signal: AbortSignal) {
 		this.#observer = new IntersectionObserver((entries) => {
 			for (const { target, isIntersecting } of entries) {
 				if (isIntersecting) this.#seen.add(target);
 				else this.#seen.delete(target);
 			}
-			if (entries.some((entry) => entry.isIntersecting)) changed();
-		});
+			changed();
+		}, NEAR);
 		signal.addEventListener("abort", () => this.#observer.disconnect());
 	}
 

@@ -68,5 +68,9 @@ export function createQuietPreview(own: Context, thumbnail: number | null = null
 			preview.update({ state });
 			drawn = { state, loads, file };
 		},
+		rest() {
+			drawn = null;
+			preview.rest();
+		},
 	};
 }
