@@ -262,14 +262,14 @@ _ROWS = (
         base_url_variable="CHAT_BASE_URL",
         local=True,
         price_id=NO_PRICE,
-        note="any OpenAI-compatible server: give `base_url` or CHAT_BASE_URL, and `api_key` if it wants one",
+        note="any OpenAI-compatible server: set CHAT_BASE_URL, or `base_url` in Python",
     ),
     Vendor(
         name=DEMO,
         title="The demo",
         apis=(DEMO,),
         price_id=FREE,
-        note="offline, scripted, needs no key",
+        note="offline and scripted",
     ),
     Vendor(
         name=REPLAY,

@@ -167,7 +167,7 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
         raise ConfigError(f"`{run.name}` holds something else now. Run the cell again to pick.")
     if current.given_files is not None:
         raise ConfigError(
-            f"`{run.name}` has edits of yours, which picking would lose. Run the cell again to pick."
+            f"`{run.name}` has your own edits, which picking would discard. Run the cell again to pick."
         )
     picked = run.pick(number)
     return picked, bind(session, picked)

@@ -23,8 +23,8 @@ def describe(plan: Plan) -> str:
     cost = None if None in costs else sum(each for each in costs if each is not None)
     lines = [
         f"Dry run, nothing sent. {_source(plan)}",
-        f"About {tokens * len(costs):,} tokens in"
-        + (f", ${cost:.4f}" if cost is not None else "")
+        f"About {tokens * len(costs):,} input tokens"
+        + (f", ${cost:.4f}," if cost is not None else "")
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
         *([f"Stack: {plan.agent.stack}"] if plan.agent.stack else []),

@@ -147,7 +147,7 @@ class Options:
     network: bool = option(
         False,
         "--network",
-        "Let the live preview load from and send to any https address; saved pages stay closed.",
+        "Let the live preview load from and send to any https address. Saved pages stay restricted.",
     )
     record: bool = option(False, "--record", "Write the run to a cassette, so that it can be replayed.")
     replay: bool = option(False, "--replay", "Play the cassette; fail if none matches.")

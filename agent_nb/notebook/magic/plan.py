@@ -225,6 +225,10 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
             )
         return None
     value = session.namespace.get(wanted)
+    if isinstance(value, Handle):
+        if value.result is None:
+            raise UsageError(f"`{wanted}` is still running. `await {wanted}` waits for it.")
+        value = value.result
     if isinstance(value, Run):
         return value
     if value is not None:

@@ -273,7 +273,7 @@ async def test_one_run_has_nothing_to_pick(shell):
 async def test_picking_never_replaces_the_users_own_value(shell):
     race = await race_of(shell)
     shell.names["hero"] = edited = race.result.with_files({"index.html": "mine"})
-    with pytest.raises(ConfigError, match="has edits of yours"):
+    with pytest.raises(ConfigError, match="has your own edits"):
         pick(shell.session, race, 2)
     assert shell.names["hero"] is edited
     shell.names["hero"] = 3

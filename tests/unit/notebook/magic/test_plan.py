@@ -3,10 +3,11 @@
 import pytest
 from IPython.core.error import UsageError
 
-from agent_nb import tool
+from agent_nb import Agent, tool
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.plan import choose_models, make_plan
+from agent_nb.providers.scripted import ScriptedProvider, stall
 from tests.support.shells import quick_run
 
 DEMO = "-m demo: "
@@ -189,3 +190,15 @@ async def test_compacting_is_part_of_the_request(shell):
     assert whole.key != compacted.key
     [before, after] = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
     assert after < before
+
+
+async def test_a_run_in_the_background_can_be_continued_when_it_has_ended(shell):
+    handle = Agent(ScriptedProvider([[stall()]])).start("go")
+    shell.names["hero"] = handle
+    try:
+        with pytest.raises(UsageError, match=r"`hero` is still running. `await hero` waits for it."):
+            await plan(shell, f"x --from hero {DEMO}")
+    finally:
+        handle.stop()
+        ended = await handle
+    assert (await plan(shell, f"x --from hero {DEMO}")).base is ended
