@@ -71,7 +71,7 @@ type ToolEvent = Extract<Event, { call_id: string }>;
 function describe(event: Event, calls: Calls): Description | null {
 	switch (event.type) {
 		case "run_started":
-			return { key: "start", label: "the prompt", kind: "start" };
+			return { key: "start", label: "Your prompt", kind: "start" };
 		case "turn_started":
 			return { key: `turn ${event.step}`, label: "the request is sent", kind: "turn" };
 		case "turn_retrying":
@@ -112,7 +112,7 @@ function describeTool(event: ToolEvent, calls: Calls): Description | null {
 		case "approval_requested":
 			return { key: `ask ${call_id}`, label: `approval needed: ${title}`, kind: "tool" };
 		case "approval_resolved": {
-			const label = event.approved ? "the person approves" : "the person denies";
+			const label = event.approved ? "you approved" : "you said no";
 			return { key: `answer ${call_id}`, label, kind: "tool" };
 		}
 		case "tool_running":

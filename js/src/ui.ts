@@ -84,23 +84,32 @@ export interface Layout {
 	arrangement: Arrangement;
 	/** Whether the result is shown alone, with the transcript folded to one line. */
 	alone: boolean;
+	/** Whether a replay has been opened before, so that nobody needs to be told what it is. */
+	replayed: boolean;
 }
 
 const KEY = "agent_nb.layout";
 export const DEFAULT_SPLIT = 41;
-const DEFAULT: Layout = { split: DEFAULT_SPLIT, height: null, arrangement: "grid", alone: false };
+const DEFAULT: Layout = {
+	split: DEFAULT_SPLIT,
+	height: null,
+	arrangement: "grid",
+	alone: false,
+	replayed: false,
+};
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
 /** Returns the default layout where storage is forbidden or holds something else. */
 export function loadLayout(): Layout {
 	try {
 		const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Layout>;
-		const { split, height, arrangement, alone } = stored;
+		const { split, height, arrangement, alone, replayed } = stored;
 		return {
 			split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT.split,
 			height: typeof height === "number" && height >= 240 && height <= 4000 ? height : DEFAULT.height,
 			arrangement: ARRANGEMENTS.find((one) => one === arrangement) ?? DEFAULT.arrangement,
 			alone: alone === true,
+			replayed: replayed === true,
 		};
 	} catch {
 		return DEFAULT;

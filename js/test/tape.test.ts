@@ -103,7 +103,7 @@ describe("the state at an event", () => {
 describe("moments", () => {
 	test("pieces of one kind are one moment", () => {
 		expect(record(RUN).moments.map((moment) => [moment.count, moment.label])).toEqual([
-			[1, "the prompt"],
+			[1, "Your prompt"],
 			[2, "the request is sent"],
 			[5, "the model thinks"],
 			[6, "the model calls any"],

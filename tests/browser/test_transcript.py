@@ -1,8 +1,9 @@
-"""The transcript in a real browser: texts that are nested, long or written from right to left."""
+"""The transcript in a real browser: difficult texts, the replay."""
 
+import json
 from typing import Any
 
-from tests.support.widget_stage import Stage, event, needs_browser
+from tests.support.widget_stage import RUNS, Stage, event, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -47,3 +48,21 @@ def test_a_long_answer_is_folded_and_drawn_when_opened(stage: Stage):
     rest.get_by_text("The end.").wait_for()
     drawn = stage.widget.locator(".anb-say").evaluate("e => e.querySelectorAll('li').length")
     assert rest.locator(".anb-code").text_content().count("four") + drawn == 70_000
+
+
+def test_a_replay_plays_when_it_is_opened(stage: Stage):
+    stage.play(json.loads((RUNS / "site.json").read_text())["events"])
+    bar = stage.widget.get_by_role("group", name="Replay")
+    button = stage.widget.get_by_role("button", name="Replay", exact=True)
+    about = bar.get_by_text("This is the run as it happened.")
+    button.click()
+    bar.get_by_role("button", name="Pause").wait_for()
+    assert about.is_visible()
+    # Without another press it comes to the first words of the model.
+    stage.widget.locator(".anb-item").first.wait_for()
+    bar.get_by_role("slider").press("Home")
+    assert bar.locator(".label").inner_text() == "Your prompt"
+    bar.get_by_role("slider").press("Escape")
+    button.click()
+    bar.get_by_role("button", name="Pause").wait_for()
+    assert about.is_hidden()

@@ -56,6 +56,7 @@ def test_a_run_is_walked_through(page):
     frame.get_by_role("button", name="Replay", exact=True).click()
     slider = frame.get_by_role("slider", name="Moment of the run")
     expect(slider).to_be_focused()
+    slider.press("Home")
     slider.press("ArrowRight")
     slider.press("ArrowRight")
     expect(label(frame)).to_contain_text("turn 1: the model thinks")
@@ -95,6 +96,7 @@ def test_a_loaded_run_grows_as_it_did(page):
     frame = widget(page, "tea")
     frame.get_by_role("button", name="Replay", exact=True).click()
     slider = frame.get_by_role("slider", name="Moment of the run")
+    slider.press("Home")
     for _ in range(40):
         slider.press("ArrowRight")
         drawn(page)

@@ -52,8 +52,9 @@ class Replay:
         self.slider = self.bar.get_by_role("slider")
 
     def open(self) -> "Replay":
+        """Opens the replay and pauses it at its beginning."""
         self.button("Replay").click()
-        self.slider.wait_for()
+        self.slider.press("Home")
         return self
 
     def button(self, name: str) -> Any:
@@ -91,7 +92,7 @@ def replay(stage: Stage) -> Replay:
 def test_stepping_shows_the_run_as_it_was(replay: Replay):
     assert replay.button("Replay").is_visible()
     replay.open()
-    assert (replay.label, replay.rows) == ("the prompt", [])
+    assert (replay.label, replay.rows) == ("Your prompt", [])
     replay.press("ArrowRight", "ArrowRight")
     assert replay.label == "turn 1: the model thinks"
     assert len(replay.rows) == 1
@@ -106,7 +107,7 @@ def test_stepping_back_takes_things_away(replay: Replay):
     rows = replay.rows
     assert replay.label == "done"
     replay.press("Home")
-    assert (replay.label, replay.rows) == ("the prompt", [])
+    assert (replay.label, replay.rows) == ("Your prompt", [])
     assert replay.widget.get_by_text("The page appears here as it is written.").is_visible()
     replay.press("End")
     assert replay.label == "done"

@@ -11,7 +11,7 @@ export function createReplayButton(context: Context) {
 			class: "anb-btn anb-replay",
 			type: "button",
 			"aria-label": "Replay",
-			title: "Replay the run step by step",
+			title: "Play the run again, as it happened",
 		},
 		icon("replay"),
 		h("span", null, "Replay"),

@@ -7,7 +7,7 @@
 import { h, listen, setAttribute, setText } from "../dom.ts";
 import { seconds } from "../format.ts";
 import { type IconName, paths } from "../icons.ts";
-import type { Replay } from "../ui.ts";
+import { loadLayout, type Replay, saveLayout } from "../ui.ts";
 import { iconButton } from "./buttons.ts";
 import type { Context, Snapshot } from "./context.ts";
 import { createPlayer, onKey, type Player } from "./player.ts";
@@ -24,10 +24,12 @@ export function createScrubber(context: Context) {
 	const readout = createReadout();
 	const speed = createSpeed(context);
 	const request = createRequestButton(context);
+	const about = createAbout();
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
 	const element = h(
 		"div",
 		{ class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true },
+		about.element,
 		keys.element,
 		slider.element,
 		...readout.elements,
@@ -54,8 +56,25 @@ export function createScrubber(context: Context) {
 			element.hidden = replay === null;
 			const label = labelOf(replay);
 			if (replay) for (const part of parts) part.update(replay, label, shown);
-			if (replay && !shown) slider.focus();
+			if (replay && !shown) {
+				about.show();
+				slider.focus();
+				player.toggle();
+			}
 			shown = replay !== null;
+		},
+	};
+}
+
+/** A line that says what this is, when the first replay in this browser is opened. */
+function createAbout() {
+	const text = "This is the run as it happened. Space pauses and plays, ← and → step, Esc leaves.";
+	const element = h("p", { class: "about", hidden: true }, text);
+	return {
+		element,
+		show() {
+			element.hidden = loadLayout().replayed;
+			saveLayout({ replayed: true });
 		},
 	};
 }
