@@ -153,6 +153,8 @@ class ApprovalRequested(BaseEvent):
     name: str
     title: str
     args: Json
+    description: str = ""
+    """What the tool does, from its author."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

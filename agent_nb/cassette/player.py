@@ -247,7 +247,15 @@ class ReplayedTools(ToolRunner):
                 self.emit(ToolRunning, call_id=moment.call, title=title)
             case "asking":
                 name, title = moment.data.get("name", call.name), moment.data.get("title", title)
-                self.emit(ApprovalRequested, call_id=moment.call, name=name, title=title, args=args)
+                asked = self.toolbox.get(name)
+                self.emit(
+                    ApprovalRequested,
+                    call_id=moment.call,
+                    name=name,
+                    title=title,
+                    args=args,
+                    description=asked.spec.description if asked else "",
+                )
             case "answered":
                 approved, note = bool(moment.data["approved"]), str(moment.data.get("note", ""))
                 self.emit(ApprovalResolved, call_id=moment.call, approved=approved, note=note)

@@ -210,7 +210,11 @@ class ToolRunner:
             return ""
         if self.ask is None:
             raise nobody_to_ask()
-        request = self.emit(ApprovalRequested, call_id=call.id, name=name, title=title, args=args)
+        tool = self.toolbox.get(name)
+        description = tool.spec.description if tool else ""
+        request = self.emit(
+            ApprovalRequested, call_id=call.id, name=name, title=title, args=args, description=description
+        )
         answer: Answer = Answer(False)  # in case the run ends, or asking fails, before there is one
         try:
             answer = await _call_own_code("Asking the person", self.ask, request)

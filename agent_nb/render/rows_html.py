@@ -119,7 +119,7 @@ def _tool_title(row: ToolRow) -> str:
 def _inside(row: ToolRow) -> str:
     pieces = [f"<p>{with_code(row.hint)}</p>"] if row.hint and row.state == "failed" else []
     if row.note and row.state != "stopped":
-        pieces.append(f"<p>Told the model: <q>{html.escape(row.note)}</q></p>")
+        pieces.append(f"<p>Note to the model: <q>{html.escape(row.note)}</q></p>")
     if row.args and not row.path:
         pieces.append(_block(_arguments(row.args)))
     checks = [output for output in row.outputs if CHECK_TYPE in output]

@@ -125,6 +125,7 @@ export interface ApprovalRequested extends BaseEvent {
 	name: string;
 	title: string;
 	args: Json;
+	description: string;
 }
 
 export interface ApprovalResolved extends BaseEvent {

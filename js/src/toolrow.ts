@@ -16,6 +16,8 @@ export interface ToolRow {
 	/** The arguments as text while they arrive; empty for a call that writes a file. */
 	args_text: string;
 	args: Json | null;
+	/** What the tool does; empty unless it asks. */
+	description: string;
 	/** The file this call is writing, and how many characters of it have arrived. */
 	path: string | null;
 	written: number;
@@ -55,6 +57,7 @@ export function newToolRow(
 		status: "writing",
 		args_text: "",
 		args: null,
+		description: "",
 		path: null,
 		written: 0,
 		from: at,
@@ -77,7 +80,13 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 		case "tool_ready":
 			return { ...row, title: event.title, args: event.args };
 		case "approval_requested":
-			return { ...row, title: event.title, args: event.args, status: "asking" };
+			return {
+				...row,
+				title: event.title,
+				args: event.args,
+				description: event.description,
+				status: "asking",
+			};
 		case "approval_resolved":
 			return { ...row, status: "running", answer: { approved: event.approved, note: event.note } };
 		case "tool_running":

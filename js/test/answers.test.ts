@@ -84,6 +84,44 @@ test("bidi control characters are written out", async () => {
 	]);
 });
 
+function key(selector: string, name: string, more: KeyboardEventInit = {}): void {
+	const event = new KeyboardEvent("keydown", { key: name, bubbles: true, ...more });
+	find(selector).dispatchEvent(event);
+}
+
+test.each([".anb-card.ask", ".anb-ask", ".anb-acts .primary"])("Y approves from %s", async (selector) => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	expect(find(".anb-card.ask").tabIndex).toBe(-1);
+	key(selector, "y");
+	expect(kernel.commands("approve")).toHaveLength(1);
+});
+
+test("in the note letters are text, and Enter denies with what it says", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	key("input", "y");
+	key("input", "n");
+	key("input", "Enter");
+	(find("input") as HTMLInputElement).value = "use Python";
+	key("input", "Enter", { isComposing: true });
+	expect([...kernel.commands("approve"), ...kernel.commands("deny")]).toEqual([]);
+	key("input", "Enter");
+	expect(kernel.commands("deny")).toMatchObject([{ call_id: "a", note: "use Python" }]);
+});
+
+test("the card says what the tool does, and the row what it was called with", async () => {
+	const [begun, asked] = asks("a", { count: 3, what: "tickets" });
+	const described = { ...asked!, description: "Orders `things`.\n\nMore for the model." } as typeof asked;
+	kernel.batch(1, script(started, turn, begun!, described!));
+	await soon();
+	expect(find(".anb-card .sub").textContent).toBe("Orders things.");
+	const resolved = { type: "approval_resolved", call_id: "a", approved: true, note: "" } as const;
+	kernel.batch(5, script(resolved, done({ call_id: "a" })));
+	await soon();
+	expect(find(".anb-row .lab").textContent).toBe("run shell 3, tickets");
+});
+
 test("the buttons disappear when another page owns the run", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();

@@ -91,7 +91,7 @@ describe("buttons", () => {
 		expect(item.querySelector(".mark")?.textContent).toBe("denied");
 		expect(item.querySelector("details")?.open).toBe(true);
 		expect(item.querySelector(".anb-detail")?.textContent).toMatch(
-			/^The person said no\.Told the model: use Python/,
+			/^You said no\.Note to the model: use Python/,
 		);
 		expect(item.matches(".bad")).toBe(false);
 		expect(item.querySelector(".bad, .err")).toBeNull();

@@ -12,7 +12,8 @@ export function createApproval(context: Context, callId: string) {
 	const header = h("header", null, h("div", null, heading, sub));
 	const element = h(
 		"div",
-		{ class: "anb-card ask", role: "group", hidden: true },
+		// The keys work after a click anywhere on the card.
+		{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true },
 		header,
 		fields,
 		answer.element,
@@ -23,7 +24,8 @@ export function createApproval(context: Context, callId: string) {
 	function ask(row: ToolRow): void {
 		const title = visible(row.title);
 		heading.replaceChildren(...withCode(`Allow “${title}”?`));
-		sub.replaceChildren(h("code", null, visible(row.name)), " asks before it runs.");
+		const [description] = visible(row.description ?? "").split("\n\n", 1);
+		sub.replaceChildren(...(description ? withCode(description) : [asksFirst(row)]));
 		fields.replaceChildren(...fieldsOf(row));
 		answer.offer();
 		element.setAttribute("aria-label", `Allow ${title}?`);
@@ -45,6 +47,10 @@ export function createApproval(context: Context, callId: string) {
 	};
 }
 
+function asksFirst({ name }: ToolRow): HTMLElement {
+	return h("span", null, h("code", null, visible(name)), " asks before it runs.");
+}
+
 /** Scrolls to the card without taking the focus: the person may be typing elsewhere. */
 function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	if (!card.isConnected) return;
@@ -62,7 +68,8 @@ function createAnswer(context: Context, callId: string) {
 	const note = createNote();
 	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
 	const buttons = createButtons((answer) => send(answer), signal);
-	const element = h("div", { class: "anb-acts ask" }, note, ...buttons, hint);
+	const enter = h("p", { class: "anb-cap enter" }, "Enter in the note denies and sends it.");
+	const element = h("div", { class: "anb-acts ask" }, note, enter, ...buttons, hint);
 	let sent = false;
 
 	function setSent(value: boolean): void {
@@ -86,7 +93,7 @@ function createAnswer(context: Context, callId: string) {
 	return {
 		element,
 		onKey(event: KeyboardEvent) {
-			const answer = event.target === note ? null : answerFor(event);
+			const answer = event.target === note ? noteAnswer(event, note) : answerFor(event);
 			if (!answer) return;
 			send(answer);
 			event.preventDefault();
@@ -139,6 +146,11 @@ function createButtons(send: (answer: Answer) => void, signal: AbortSignal): HTM
 		listen(button, "click", signal, () => send(answer));
 		return button;
 	});
+}
+
+/** Enter must not approve anything by accident: it sends the note with a no. */
+function noteAnswer({ key, isComposing }: KeyboardEvent, note: HTMLInputElement): Answer | null {
+	return key === "Enter" && !isComposing && note.value.trim() ? { command: "deny" } : null;
 }
 
 function answerFor(event: KeyboardEvent): Answer | null {

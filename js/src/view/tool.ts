@@ -136,14 +136,30 @@ function targetOf(row: ToolRow): string | null {
 	return row.path ?? (typeof named === "string" ? named : null);
 }
 
-/** The title, with the file as code. The file is appended while the title does not contain it yet. */
+/** The title, with the file as code, or with the arguments, where it does not contain them yet. */
 function titleOf(row: ToolRow): Node[] {
 	const target = targetOf(row);
-	if (!target) return withCode(row.title);
+	if (!target) return [...withCode(row.title), ...argumentsAfter(row)];
 	const at = row.title.indexOf(target);
 	const [lead, rest] =
 		at < 0 ? [`${row.title} `, ""] : [row.title.slice(0, at), row.title.slice(at + target.length)];
 	return [document.createTextNode(lead), h("code", null, target), document.createTextNode(rest)];
+}
+
+const LONGEST_VALUES = 80;
+
+/** The values of the arguments: `order` was called with `3, tickets`. */
+function argumentsAfter({ title, args, change }: ToolRow): Node[] {
+	const values = Object.values(args ?? {})
+		.filter((value) => typeof value !== "object")
+		.map(readable);
+	if (change || values.length === 0 || values.some((value) => title.includes(value))) return [];
+	const text = values.join(", ").replace(/\s+/g, " ");
+	return [h("span", { class: "args" }, ` ${text.slice(0, LONGEST_VALUES)}`)];
+}
+
+function readable(value: unknown): string {
+	return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function factsOf(row: ToolRow): Node[] {
@@ -205,14 +221,15 @@ function resultOf(row: ToolRow): Node[] {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
 		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "It failed."), hint || null));
 	} else if (row.status === "denied") {
-		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "It was denied."));
+		const no = row.answer?.approved === false;
+		nodes.push(h("p", { class: "anb-cap first" }, no ? "You said no." : row.summary || "It was denied."));
 	} else if (row.status === "stopped") {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
 	if (row.answer?.note)
-		nodes.push(h("p", { class: "anb-cap answer" }, "Told the model: ", h("q", null, row.answer.note)));
+		nodes.push(h("p", { class: "anb-cap answer" }, "Note to the model: ", h("q", null, row.answer.note)));
 	nodes.push(...createOutputs(row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;
@@ -221,9 +238,7 @@ function resultOf(row: ToolRow): Node[] {
 function argumentsOf(row: ToolRow): Node[] {
 	const entries = Object.entries(row.args ?? {});
 	if (entries.length === 0) return [];
-	const text = entries
-		.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-		.join("\n");
+	const text = entries.map(([name, value]) => `${name}: ${readable(value)}`).join("\n");
 	return [
 		h(
 			"details",

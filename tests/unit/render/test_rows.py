@@ -109,7 +109,7 @@ def shell(command: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("note", "expected"), [("", "The person said no."), ("Use Python.", "Told the model: Use Python.")]
+    ("note", "expected"), [("", "The person said no."), ("Use Python.", "Note to the model: Use Python.")]
 )
 async def test_a_denied_call_is_no_failed_call(note, expected):
     async def no(request: object) -> Answer:
