@@ -15,7 +15,7 @@ export function createSingle(context: Context): BodyView {
 	const element = h("div", { class: "anb-body" });
 	const split = createSplitter(context, element);
 	element.append(
-		h("section", { class: "anb-left", "aria-label": "Transcript" }, fold.element, timeline.element, split),
+		h("div", { class: "anb-left" }, fold.element, timeline.element, split),
 		result.element,
 	);
 
