@@ -26,18 +26,11 @@ export function createScrubber(context: Context) {
 	const request = createRequestButton(context);
 	const about = createAbout();
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
-	const element = h(
-		"div",
-		{ class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true },
-		about.element,
-		keys.element,
-		slider.element,
-		...readout.elements,
-		speed,
-		request.element,
-		close,
-		readout.spoken,
-	);
+	const [label, clock] = readout.elements;
+	const controls = [keys.element, slider.element, label, clock, speed, request.element, close];
+	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
+	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
+	const element = h("div", look, about.element, bar);
 	const parts = [keys, slider, readout, request];
 	let shown = choices.replay !== null;
 

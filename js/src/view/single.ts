@@ -14,10 +14,7 @@ export function createSingle(context: Context): BodyView {
 	const fold = createFoldLine(context);
 	const element = h("div", { class: "anb-body" });
 	const split = createSplitter(context, element);
-	element.append(
-		h("div", { class: "anb-left" }, fold.element, timeline.element, split),
-		result.element,
-	);
+	element.append(h("div", { class: "anb-left" }, fold.element, timeline.element, split), result.element);
 
 	return {
 		element,
