@@ -56,7 +56,7 @@ def phase_after(phase: str, event: Event) -> str:
         case ToolStarted(title=title) | ToolRunning(title=title):
             return f"running {title}"
         case ApprovalRequested():
-            return "waiting for approval"
+            return "waiting for approval, clock paused"
         case RunFinished(reason=reason):
             return ENDINGS[reason]
         case (

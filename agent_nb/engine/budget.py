@@ -1,6 +1,8 @@
 """Holds the cost and the time of a run against its limits, and reports the cost while it runs."""
 
+import asyncio
 import math
+from collections.abc import Callable
 
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import UPDATE_EVERY, CostMeter, SharedCosts
@@ -15,6 +17,7 @@ class Budget:
 
     def __init__(self, config: RunConfig, shared: SharedCosts, journal: Journal) -> None:
         self._limits, self._shared, self._journal = config.limits, shared, journal
+        self._timer: asyncio.TimerHandle | None = None
         self.meter = shared.share(CostMeter(config.price))
         self.call_costs: dict[str, float | None] = {}
         """The cost of tool calls in US dollars, by call id; None where the price is unknown."""
@@ -30,6 +33,18 @@ class Budget:
     def seconds_left(self) -> float:
         limit = self._limits.seconds
         return math.inf if limit is None else limit - self._journal.elapsed()
+
+    def start_timer(self, stop: Callable[[], None]) -> None:
+        """Calls `stop` when the run's time is up. Its clock may stand still, so it is read again then."""
+        left = self.seconds_left
+        if left <= 0:
+            stop()
+        elif left < math.inf:
+            self._timer = asyncio.get_running_loop().call_later(max(left, 0.02), self.start_timer, stop)
+
+    def cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def report(self) -> None:
         """Emits the cost so far."""

@@ -1,7 +1,8 @@
 """The events of a run, in order, for its subscribers. A `Journal` also stamps them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from agent_nb._base.log import log
@@ -78,13 +79,28 @@ class Journal(EventLog):
         self.at = 0.0
         """Time of the last `tick`. Work between ticks counts as instant, so that a replay has the same times."""
         self._clock, self._started = clock, clock.now()
+        self._holds, self._held_at = 0, 0.0
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Stops the run's clock while a question to the user is open; there may be several at once."""
+        if not self._holds:
+            self._held_at = self._clock.now()
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+            if not self._holds:
+                self._started += self._clock.now() - self._held_at
 
     def elapsed(self) -> float:
-        return self._clock.now() - self._started
+        """Seconds since the start, without those in which the clock was stopped."""
+        return (self._held_at if self._holds else self._clock.now()) - self._started
 
     def tick(self) -> None:
         """Stamps later events with the current time."""
-        self.at = int((self._clock.now() - self._started) * 1000 + 0.5) / 1000
+        self.at = int(self.elapsed() * 1000 + 0.5) / 1000
 
     def emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
         seq = len(self.events) + 1

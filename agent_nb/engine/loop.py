@@ -208,9 +208,8 @@ class RunHandle(Handle):
 
     async def _main(self) -> None:
         config, opening = self._config, self._opening
-        limit, timer = config.limits.seconds, None
-        if limit is not None and isinstance(self._clock, RealClock):
-            timer = self._loop.call_later(limit, self.stop, "max_seconds")
+        if isinstance(self._clock, RealClock):
+            self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._begin()
             if opening.files is None:
@@ -230,8 +229,7 @@ class RunHandle(Handle):
             log.exception("the run failed")
             self._finish("failed", f"{type(error).__name__}: {error}")
         finally:
-            if timer:
-                timer.cancel()
+            self._budget.cancel_timer()
 
     async def _begin(self) -> None:
         opening, settings = self._opening, self._config.settings
@@ -379,6 +377,7 @@ class RunHandle(Handle):
             policy=self._config.policy,
             hooks=self._config.hooks,
             ask=self._ask,
+            hold=self._journal.hold,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,
         )

@@ -7,6 +7,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -67,6 +68,8 @@ class ToolRunner:
     hooks: Hooks
     ask: Ask | None = None
     """Asks the user for approval; None if there is nobody to ask, which counts as no."""
+    hold: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Stops the run's clock while the user is asked."""
     results: dict[str, ToolResult] = field(default_factory=dict)
     """Results of finished calls by call id, so that stopping the run loses none of them."""
     open_charge: Callable[[], Charge] = Charge
@@ -79,6 +82,8 @@ class ToolRunner:
     """Hosts that the user has allowed for the rest of the run."""
     _asking_hosts: asyncio.Lock = field(default_factory=asyncio.Lock)
     _charges: dict[str, Charge] = field(default_factory=dict)
+    _asked: dict[str, float] = field(default_factory=dict)
+    """Seconds that the user took to answer, by call id."""
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         """Runs the calls, given with the ids they have in events; returns their results in the same order."""
@@ -216,9 +221,12 @@ class ToolRunner:
             ApprovalRequested, call_id=call.id, name=name, title=title, args=args, description=description
         )
         answer: Answer = Answer(False)  # in case the run ends, or asking fails, before there is one
+        since = self.clock.now()
         try:
-            answer = await _call_own_code("Asking the person", self.ask, request)
+            with self.hold():
+                answer = await _call_own_code("Asking the person", self.ask, request)
         finally:
+            self._asked[call.id] = self._asked.get(call.id, 0.0) + self.clock.now() - since
             self.emit(ApprovalResolved, call_id=call.id, approved=answer.approved, note=answer.note)
         if not answer.approved:
             raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
@@ -246,6 +254,7 @@ class ToolRunner:
         return result, failed
 
     def _finished(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
+        seconds = max(0.0, seconds - self._asked.pop(event_id, 0.0))
         summary = error.message if error else output.summary or output.text
         self.emit(
             ToolFinished,

@@ -173,7 +173,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "tool_running":
 			return changeTool({ ...state, phase: `running ${event.title}` }, event);
 		case "approval_requested":
-			return changeTool(startTool({ ...state, phase: "waiting for approval" }, event), event);
+			return changeTool(startTool({ ...state, phase: "waiting for approval, clock paused" }, event), event);
 		default:
 			return changeTool(state, event);
 	}

@@ -135,7 +135,7 @@ describe("rows", () => {
 			}),
 		);
 		expect(toolRow(asking)).toMatchObject({ status: "asking", args: { code: "1" } });
-		expect(asking.phase).toBe("waiting for approval");
+		expect(asking.phase).toBe("waiting for approval, clock paused");
 		const denied = play(
 			script({ type: "approval_resolved", call_id: "c1", approved: false, note: "no" }),
 			asking,

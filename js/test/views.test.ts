@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { bytes, count, dollars, seconds } from "../src/format.ts";
 import { highlight } from "../src/highlight.ts";
 import { shownFile, shownPage } from "../src/shown.ts";
@@ -7,6 +7,7 @@ import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/dif
 import { createGiven } from "../src/view/given.ts";
 import { Lines } from "../src/view/lines.ts";
 import { sectionsOf } from "../src/view/requestparts.ts";
+import { createClock } from "../src/view/snapshot.ts";
 import { changed, piece, play, script, started, tool } from "./events.ts";
 
 describe("differences", () => {
@@ -159,4 +160,30 @@ test("a request says that its conversation was compacted", () => {
 		"The conversation was compacted for this turn: about 133k tokens before, 12k now.",
 	);
 	expect(sectionsOf(request, 0, "{}")[0]?.textContent).toContain("System text");
+});
+
+test("a variant's clock stops while its question is open", () => {
+	vi.useFakeTimers({ toFake: ["performance"] });
+	const clock = createClock();
+	const running = play(script(started, tool()));
+	const ask = {
+		type: "approval_requested",
+		call_id: "c1",
+		name: "any",
+		title: "run",
+		args: {},
+		at: 1,
+	} as const;
+	const asking = play(script(ask), running);
+	const answer = { type: "approval_resolved", call_id: "c1", approved: true, note: "", at: 1 } as const;
+	const answered = play(script(answer), asking);
+	const times = [running, asking, answered].map((state) => {
+		const first = clock(0, state);
+		vi.advanceTimersByTime(2000);
+		return clock(0, state) - first;
+	});
+	expect(times).toEqual([2, 0, 2]);
+	expect(clock(0, answered)).toBe(3);
+	expect(clock(1, running)).toBe(1);
+	vi.useRealTimers();
 });

@@ -4,7 +4,7 @@ import { choicesFor, currentState } from "../actions.ts";
 import type { RunEntry } from "../runs.ts";
 import type { VariantState } from "../state.ts";
 import type { Choices } from "../ui.ts";
-import { toVariants, type Variant } from "../variants.ts";
+import { askingTitle, toVariants, type Variant } from "../variants.ts";
 import type { Snapshot } from "./context.ts";
 
 export function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot | null {
@@ -32,14 +32,16 @@ export function createSnapshots(run: RunEntry, choices: Choices): () => Snapshot
 	};
 }
 
-/** Each variant's own clock, which runs on between its events. */
-function createClock(): (variant: number, state: Pick<VariantState, "at" | "busy">) => number {
+/** Each variant's own clock, which runs on between its events and stops while a question is open. */
+export function createClock(): (variant: number, state: VariantState) => number {
 	const seen = new Map<number, { at: number; since: number }>();
-	return (variant, { at, busy }) => {
+	return (variant, state) => {
+		const { at, busy } = state;
 		if (!busy) return at;
 		const known = seen.get(variant);
-		const mark = known?.at === at ? known : { at, since: performance.now() };
-		if (mark !== known) seen.set(variant, mark);
+		const runs = known?.at === at && askingTitle(state) === null;
+		const mark = runs ? known : { at, since: performance.now() };
+		if (!runs) seen.set(variant, mark);
 		return at + (performance.now() - mark.since) / 1000;
 	};
 }

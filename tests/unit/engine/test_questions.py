@@ -1,0 +1,80 @@
+"""The time that a person takes to answer is not the run's time."""
+
+import asyncio
+
+from agent_nb import Agent, Limits, Run, tool
+from agent_nb.engine.tool_runner import Answer
+from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
+from agent_nb.providers.base import RealClock
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from tests.support.cassettes import facts, play
+from tests.support.scripts import of
+
+THINKING = 100.0
+LIMIT = 0.05
+
+
+class SteppedClock(RealClock):
+    """A wall clock that only a test moves on. The engine sets its real timer as for any wall clock."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def now(self) -> float:  # type: ignore[override]
+        return self.time
+
+
+def shell_tool(clock: SteppedClock, seconds: float = 0.0):
+    @tool(approval="ask")
+    def shell(command: str) -> str:
+        """Runs a command."""
+        clock.time += seconds
+        return f"ran {command}"
+
+    return shell
+
+
+async def run_asking(clock: SteppedClock, agent: Agent) -> Run:
+    async def think_it_over(request: ApprovalRequested) -> Answer:
+        clock.time += THINKING
+        await asyncio.sleep(2 * LIMIT)  # so that a timer that does not stop would end the run
+        return Answer(True)
+
+    handle = agent.start("go")
+    handle.approve_with(think_it_over)
+    return await handle
+
+
+def script(clock: SteppedClock, *turns) -> ScriptedProvider:
+    return ScriptedProvider(list(turns), clock=clock)
+
+
+async def test_a_run_does_not_time_out_while_a_person_thinks():
+    clock = SteppedClock()
+    provider = script(
+        clock, [call("shell", {"command": "ls"}), call("shell", {"command": "pwd"})], [text("Done.")]
+    )
+    agent = Agent(provider, tools=[shell_tool(clock, 0.01)], limits=Limits(seconds=LIMIT))
+    run = await run_asking(clock, agent)
+    assert (run.reason, run.seconds) == ("end_turn", 0.02)
+    assert {event.at for event in of(run, ApprovalRequested, ApprovalResolved)} == {0.0}
+    assert max(event.seconds for event in of(run, ToolFinished)) <= 0.02
+
+
+async def test_the_work_after_the_answer_counts():
+    clock = SteppedClock()
+    provider = script(clock, [call("shell", {"command": "ls"})], [text("Never sent.")])
+    agent = Agent(provider, tools=[shell_tool(clock, 2 * LIMIT)], limits=Limits(seconds=LIMIT))
+    run = await run_asking(clock, agent)
+    assert run.reason == "max_seconds"
+    assert [event.approved for event in of(run, ApprovalResolved)] == [True]
+
+
+async def test_a_recorded_question_plays_at_the_same_times(tmp_path):
+    clock = SteppedClock()
+    provider = script(clock, [call("shell", {"command": "ls"})], [text("Done.")])
+    agent = Agent(provider, tools=[shell_tool(clock, 0.01)]).recording(tmp_path / "hero.jsonl")
+    run = await run_asking(clock, agent)
+    again = await play(tmp_path / "hero.jsonl", "go", tools=[shell_tool(clock)])
+    assert facts(again) == facts(run)
+    assert again.seconds == run.seconds == 0.01
