@@ -45,6 +45,8 @@ class Session:
         """Unfinished `--background` runs, by id."""
         self.replaced: deque[tuple[str, Run]] = deque(maxlen=UNDO_LIMIT)
         """Names and the runs they held before, newest last."""
+        self.demo_noted = False
+        """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None
         """The last value we gave to `files`. Anything else under that name belongs to the user."""
 

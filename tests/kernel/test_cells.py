@@ -68,7 +68,6 @@ def test_continuing_starts_from_the_same_run_each_time(kernel):
         ("print", "would hide Python's own"),
         ("json", "is an imported module"),
         ("x -m opnai:gpt-6", "Did you mean `openai:`?"),
-        ("x -m openai:gpt-6-sol", "`OPENAI_API_KEY`"),
         ("x --from nothing", "`nothing` is not defined. Run its cell first."),
         ("x --from DEMO", "not a Run"),
         ("x --from hero -c", "either --from NAME or -c, not both"),
@@ -90,6 +89,24 @@ def test_a_wrong_option_is_an_error_of_one_line(kernel, line, says):
     assert says in cell.errors
     assert cell.errors.strip().count("\n") == 0
     assert not cell.displays
+
+
+def test_a_missing_key_is_a_card_and_can_be_entered(kernel):
+    cell = kernel.run("%%agent x -m openai:gpt-6-sol\nA page")
+    assert cell.errors.strip().count("\n") == 0
+    assert "`OPENAI_API_KEY`" in cell.errors
+    (card,) = cell.displays
+    assert "https://platform.openai.com/api-keys" in card["text/html"]
+    assert "cannot ask here" in kernel.run("%agent key openai").errors
+    message = kernel.start("%agent key openai", stdin=True)
+    question = kernel.client.get_stdin_msg(timeout=30)["content"]
+    kernel.client.input("in-memory-7Q2x-9fLk")
+    assert question["password"]
+    assert kernel.finish(message).status == "ok"
+    kernel.run("key = __import__('agent_nb').model('openai:').settings.api_key")
+    seen = "str(dict(__import__('os').environ)) + str(In) + str(Out)"
+    assert kernel.value(f"len(key), key in {seen}") == "(19, False)"
+    assert kernel.run("%agent key openai --forget").status == "ok"
 
 
 def test_quotes_around_values_are_stripped(kernel):

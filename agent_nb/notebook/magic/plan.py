@@ -204,11 +204,14 @@ def _key(plan: Plan) -> str:
 
 
 def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str], str]:
-    """These models if there are any, else that of the first vendor with a key, else the demo; and a note about it."""
+    """These models if there are any, else that of the first vendor with a key, else the demo; and a note, once."""
     if models:
         return models, ""
     if default := default_model_name():
         return (default,), ""
+    if session.demo_noted:
+        return (DEMO_MODEL,), ""
+    session.demo_noted = True
     remedy = f"`{session.command('models')}` shows how to use another."
     return (DEMO_MODEL,), f"No API key found, so the offline demo model answers. {remedy}"
 

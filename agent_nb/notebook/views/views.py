@@ -40,7 +40,7 @@ class _KernelView:
 
     def start(self, note: str) -> None:
         if note:
-            self.warn(note)
+            self.warn(f"{note}\n")  # a blank line: the frame that follows has no space above it
 
     def warn(self, text: str) -> None:
         print(text)
@@ -51,6 +51,10 @@ class _KernelView:
 
 class PlainView(_KernelView):
     """Plain text at the end, the same every time."""
+
+    def start(self, note: str) -> None:
+        if note:
+            self.warn(note)
 
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         print(printable(to_text(run)))

@@ -22,6 +22,7 @@ def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
     names, note = choose_models(shell.session, ())
     assert list(names) == ["demo:"]
     assert "No API key found" in note
+    assert choose_models(shell.session, ()) == (names, "")
     monkeypatch.setenv("GEMINI_API_KEY", "test")
     assert choose_models(shell.session, ())[0][0].startswith("gemini:")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")

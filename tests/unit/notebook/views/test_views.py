@@ -54,8 +54,9 @@ async def test_the_plain_view_prints_only_text(shell, run):
 async def test_the_frozen_view_displays_once(shell, run):
     with capture_output() as seen:
         view = FrozenView()
-        view.start("")
+        view.start(NOTE)
         view.finish(run, "files", [])
+    assert seen.stdout == f"{NOTE}\n\n"
     (output,) = seen.outputs
     assert output.data == bundle(run)
     assert seen.stdout == ""
