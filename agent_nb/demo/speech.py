@@ -17,8 +17,9 @@ NO_ANSWER = (
 )
 PAGES_INSTEAD = "It can make pages. Try “A landing page for a small bakery in Lyon”."
 CONNECT = (
-    "For an answer, use a real model: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GOOGLE_API_KEY` before you start"
-    " Jupyter and leave out `-m demo:`, or name a local one, such as `-m ollama:qwen3`. `%agent models` lists them."
+    "For an answer, use a real model: `%agent key anthropic` asks for a key and keeps it in this kernel, or set"
+    " `ANTHROPIC_API_KEY` before you start Jupyter. Then leave out `-m demo:`. A local model needs no key, such as"
+    " `-m ollama:qwen3`; `%agent models` lists all of them."
 )
 _PLANS = (
     "put the styles first so that the page can be watched while it grows, and then write it from top to bottom.",
