@@ -8,7 +8,7 @@
 import { claim, release } from "./claims.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
-import { type Choices, copyChoices, newChoices } from "./ui.ts";
+import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
 import { createApp } from "./view/app.ts";
 
 const KEY = "data-anb-run";
@@ -42,8 +42,8 @@ export class Host {
 	readonly #placed = new Set<string>();
 	/** Outputs whose run was replaced by a newer one: they stay frozen. */
 	readonly #past = new WeakSet<Element>();
-	/** The last choices in each run, for an output that comes back. */
-	readonly #choices = new Map<string, Choices>();
+	/** The last choices for each key and the run they were made in, for an output that comes back. */
+	readonly #choices = new Map<string, Pick<Mount, "id" | "choices">>();
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
 
@@ -80,7 +80,7 @@ export class Host {
 		}
 		if (known) this.unmount(known);
 		const abort = new AbortController();
-		const choices = this.#choicesOf(run.key);
+		const choices = this.#choicesOf(run);
 		const app = this.#build(run, choices, abort);
 		if (!app) return;
 		const id = run.state?.id ?? "";
@@ -109,7 +109,7 @@ export class Host {
 		if (!mount) return;
 		mount.abort.abort();
 		this.#mounts.delete(element);
-		this.#choices.set(mount.run.key, mount.choices);
+		this.#choices.set(mount.run.key, mount);
 		release(element, this);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(KEEP_KEYS);
@@ -126,14 +126,19 @@ export class Host {
 		this.#runs.lose(why);
 	}
 
-	/** The last choices in a run; a copy of them if another view of the run still uses them. */
-	#choicesOf(key: string): Choices {
-		const mounts = [...this.#mounts].filter(([, { run }]) => run.key === key);
+	/**
+	 * The last choices in a run; a copy of them if another view of the run still uses them. A cell that was run again
+	 * begins with nothing chosen.
+	 */
+	#choicesOf(run: RunEntry): Choices {
+		const id = run.state?.id ?? "";
+		const mounts = [...this.#mounts].filter(([, mount]) => mount.run === run);
 		const leaving = mounts.find(([element]) => hasLeft(element))?.[1];
-		const last = leaving?.choices ?? this.#choices.get(key);
-		const taken = mounts.some(([, mount]) => mount !== leaving && mount.choices === last);
-		const choices = last && taken ? copyChoices(last) : (last ?? newChoices());
-		this.#choices.set(key, choices);
+		const last = leaving ?? this.#choices.get(run.key);
+		const taken = mounts.some(([, mount]) => mount !== leaving && mount.choices === last?.choices);
+		const choices = last && taken ? copyChoices(last.choices) : (last?.choices ?? newChoices());
+		if (last && last.id !== id) resetRun(choices);
+		this.#choices.set(run.key, { id, choices });
 		return choices;
 	}
 
@@ -171,8 +176,9 @@ export class Host {
 		const id = run.state?.id ?? "";
 		for (const [element, mount] of [...this.#mounts]) {
 			if (mount.run !== run || mount.id === id) continue;
-			mount.id = id;
 			if (shows(element, run)) {
+				mount.id = id;
+				resetRun(mount.choices);
 				run.hello();
 				continue;
 			}

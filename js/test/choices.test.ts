@@ -73,3 +73,20 @@ test("an output that comes back keeps its choices", async () => {
 	await add("one");
 	expect([selected("one"), selected("two")]).toEqual([["Variant 2"], ["Variant 1"]]);
 });
+
+test("a cell that is run again begins with nothing chosen", async () => {
+	for (const early of [true, false]) {
+		const run_id = `again ${early}`;
+		await open("one", 1);
+		expect(selected("one")).toEqual(["Variant 2"]);
+		// The events of the new run may come before its output, or after it.
+		if (early) kernel.batch(1, BOTH, { run_id });
+		document.querySelector("#one")!.innerHTML = `<p data-anb-run="k" data-anb-session="${run_id}"></p>`;
+		await soon();
+		if (!early) kernel.batch(1, BOTH, { run_id });
+		await soon();
+		root("one").querySelector<HTMLElement>('[aria-label="One at a time"]')!.click();
+		await soon();
+		expect(selected("one")).toEqual(["Variant 1"]);
+	}
+});

@@ -2,7 +2,7 @@
 
 import { h, oncePerFrame } from "../dom.ts";
 import type { RunEntry } from "../runs.ts";
-import { type Choices, resetRun } from "../ui.ts";
+import type { Choices } from "../ui.ts";
 import { createAnnouncer, createToast } from "./announce.ts";
 import type { BodyView, Context } from "./context.ts";
 import { createFrame } from "./frame.ts";
@@ -55,7 +55,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	return element;
 }
 
-/** The frame of a run. A run with another id gets new views and choices, so that nothing of the previous one remains. */
+/** The frame of a run. A run with another id gets new views, so that nothing of the previous one remains. */
 function createFrames(
 	context: Omit<Context, "signal">,
 	signal: AbortSignal,
@@ -68,7 +68,6 @@ function createFrames(
 
 	return (id) => {
 		if (frame && shown === id) return frame;
-		if (shown) resetRun(context.choices);
 		shown = id;
 		life.abort();
 		life = new AbortController();
