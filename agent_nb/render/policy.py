@@ -6,8 +6,10 @@ and after a redirect its path. The CDN itself sees the query, nobody else does, 
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 SANDBOX = "allow-scripts allow-forms"
 """Never with `allow-same-origin`. Forms may fire their events; the policy keeps them from being sent."""
@@ -33,3 +35,14 @@ def policy_for(page: str) -> str:
         for name, sources in _parts["page"].items()
     }
     return _joined(named)
+
+
+@cache
+def allowed_files() -> frozenset[str]:
+    """The addresses that a page may load from."""
+    sources = (source for sources in _parts["page"].values() for source in sources)
+    return frozenset(source for source in sources if "//" in source)
+
+
+def allowed_hosts() -> list[str]:
+    return sorted({urlsplit(address).netloc for address in allowed_files()})

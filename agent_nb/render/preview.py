@@ -72,6 +72,11 @@ def framed_page(page: str, head: str = "") -> str:
     return f'<!doctype html>{head}{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
 
 
+def with_frame_script(page: str) -> str:
+    """The page as a document of its own, with what its frame would have added. Its lines keep their numbers."""
+    return _with_preamble(page, _NO_PREFETCH + _SCRIPT)
+
+
 def still_frame_attributes(markup: str) -> str:
     """The same for other HTML, such as a table from a tool. No scripts run in it."""
     return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _head(OUTPUT_POLICY)))}'

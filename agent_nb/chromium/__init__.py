@@ -1,0 +1,1 @@
+"""Headless Chromium as a page viewer, for runs that nobody watches."""

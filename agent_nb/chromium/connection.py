@@ -1,0 +1,82 @@
+"""Commands and events of the Chrome DevTools Protocol, over the pipes of a running Chromium."""
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Protocol
+
+from agent_nb._base.wire import Json
+
+OnEvent = Callable[[str, Json], None]
+
+
+class Pipes(Protocol):
+    """What a running Chromium reads from and writes to: one JSON text at a time."""
+
+    def send(self, message: bytes) -> None: ...
+
+    async def receive(self) -> bytes | None: ...
+
+
+class BrowserGoneError(Exception):
+    """Chromium has ended, or has refused a command."""
+
+
+class Connection:
+    """Sends commands and waits for their answers. `on_event` gets the name and the parameters of every event."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Json]] = {}
+        self._session: str | None = None
+        self.on_event: OnEvent = lambda name, data: None
+
+    async def open_page(self) -> None:
+        """Makes an empty page, to which all later commands go."""
+        target = await self.call("Target.createTarget", url="about:blank")
+        attached = await self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+        self._session = attached["sessionId"]
+
+    async def call(self, method: str, **parameters: Any) -> Json:
+        return await self.send(method, **parameters)
+
+    def send(self, method: str, **parameters: Any) -> "asyncio.Future[Json]":
+        """Sends a command at once; the answer need not be awaited."""
+        number = next(self._ids)
+        message: Json = {"id": number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        answer.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # so that it is not logged
+        self._pipes.send(json.dumps(message).encode())
+        return answer
+
+    async def listen(self) -> None:
+        """Passes on what arrives, until Chromium ends."""
+        while (data := await self._pipes.receive()) is not None:
+            message = json.loads(data)
+            if "id" not in message:
+                self.on_event(message["method"], message.get("params", {}))
+            elif (answer := self._answers.pop(message["id"], None)) and not answer.done():
+                if "error" in message:
+                    answer.set_exception(BrowserGoneError(message["error"].get("message", "refused")))
+                else:
+                    answer.set_result(message["result"])
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(BrowserGoneError("Chromium has ended"))
+
+
+@contextlib.asynccontextmanager
+async def connected(pipes: Pipes) -> AsyncIterator[Connection]:
+    connection = Connection(pipes)
+    listening = asyncio.get_running_loop().create_task(connection.listen())
+    try:
+        yield connection
+    finally:
+        listening.cancel()

@@ -1,0 +1,282 @@
+"""One page in Chromium: shows a document under the policy of the preview, and collects what happens."""
+
+import asyncio
+import base64
+import contextlib
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from agent_nb._base.wire import Json
+from agent_nb.chromium.connection import BrowserGoneError, Connection
+from agent_nb.files import Files
+from agent_nb.render.policy import SANDBOX, allowed_files, policy_for
+from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
+from agent_nb.tools.page_check import PHONE
+from agent_nb.tools.page_report import MAX_HEIGHT
+
+SECONDS = 10.0
+"""For everything that a page may take. What is not done by then is missing from the report."""
+LOAD_SECONDS, SETTLE_SECONDS, REPLY_SECONDS = 4.0, 2.5, 2.0
+MAX_PAGE = 10_000_000
+_MAX_ENTRIES = 200
+_MAX_AT_A_PLACE = 3
+_MAX_STUCK = 3
+_HOST = "https://preview.invalid/"
+_HEIGHTS = {PHONE: 844}
+_LEVELS = {"error": "error", "assert": "error", "warning": "warning"}
+_ORDER = ("error", "warning", "info")
+_SCRIPTS = Path(__file__).parent
+_VIOLATION = re.compile(r"'(https?:[^']+)' violates")
+_NOT_THE_PAGES = ("network", "rendering", "security")
+_BUSY = "A script did not end and was stopped"
+
+
+class Page:
+    """The page of one check. `report` is what `read_report` takes."""
+
+    def __init__(self, connection: Connection, files: Files, path: str) -> None:
+        self._connection, self._files, self._path = connection, files, path
+        self._document, too_large = _document(files, path)
+        self._console: list[Json] = []
+        self._logged_at: Counter[tuple[str, Any, Any]] = Counter()
+        """How many messages of a level each line of a file has caused."""
+        self._blocked: dict[str, str] = {}
+        self._requests: dict[str, str] = {}
+        """Addresses by the ids of requests."""
+        self._inlined: dict[str, str] = {}
+        """The files behind scripts, by the ids of the scripts."""
+        self._notes: list[str] = []
+        self._screenshots: list[Json] = []
+        self._overflow: Json | None = None
+        self._loaded = asyncio.Event()
+        self._paused = asyncio.Event()
+        """Clear while a script that does not end is to be stopped."""
+        self._paused.set()
+        self._served = False
+        if too_large:
+            self._notes.append("The files of the page are too large to be shown with it.")
+        connection.on_event = self._on_event
+
+    @property
+    def report(self) -> Json:
+        left_out = self._logged_at.total() - len(self._console)
+        return {
+            "screenshots": sorted(self._screenshots, key=lambda shot: int(shot["width"])),
+            "console": sorted(self._console, key=lambda line: _ORDER.index(line["level"])),
+            "blocked": [{"address": address, "reason": why} for address, why in self._blocked.items()],
+            "overflow": self._overflow,
+            "notes": [
+                *self._notes,
+                *([f"{left_out} more messages came from the same lines."] if left_out else []),
+            ],
+        }
+
+    async def look(self, widths: tuple[int, ...]) -> None:
+        """Loads the page at the largest width and takes a screenshot at each, as far as the time allows."""
+        try:
+            async with asyncio.timeout(SECONDS):
+                for number, width in enumerate(sorted(widths, reverse=True)):
+                    await self._resize(width)
+                    if number == 0:
+                        await self._load()
+                    await self._capture(width)
+        except TimeoutError:
+            self._notes.append(f"The check was ended after {SECONDS:g} s.")
+        except BrowserGoneError as error:
+            self._notes.append(f"The check ended early: {error}.")
+
+    async def _resize(self, width: int) -> None:
+        await self._connection.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=_HEIGHTS.get(width, 800),
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
+    async def _load(self) -> None:
+        for domain in ("Page", "Runtime", "Network", "Log", "Debugger"):
+            await self._connection.call(f"{domain}.enable")
+        await self._connection.call("Fetch.enable", patterns=[{"urlPattern": "*"}])
+        self._connection.send("Page.navigate", url=_HOST)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._loaded.wait(), LOAD_SECONDS)
+        for _ in range(_MAX_STUCK):
+            if not await self._is_stuck():
+                break
+        else:
+            self._notes.append("The page is busy all the time.")
+        if not self._loaded.is_set():
+            self._notes.append(f"The page was not loaded after {LOAD_SECONDS:g} s.")
+
+    async def _is_stuck(self) -> bool:
+        """Whether a script kept the page from answering; if so, it has been stopped."""
+        try:
+            await asyncio.wait_for(self._connection.call("Runtime.evaluate", expression="1"), REPLY_SECONDS)
+            return False
+        except TimeoutError:
+            self._paused.clear()
+            self._connection.send("Debugger.pause")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._paused.wait(), REPLY_SECONDS)
+            self._connection.send("Runtime.terminateExecution")
+            self._connection.send("Debugger.resume")
+            return True
+
+    async def _capture(self, width: int) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._inspect("settle.js"), SETTLE_SECONDS)
+        metrics = await self._connection.call("Page.getLayoutMetrics")
+        height = max(1, int(metrics["cssContentSize"]["height"]))
+        if width == PHONE:
+            self._overflow = await self._inspect("overflow.js")
+        shown = min(height, MAX_HEIGHT)
+        clip = {"x": 0, "y": 0, "width": width, "height": shown, "scale": 1}
+        taken = await self._connection.call(
+            "Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True
+        )
+        self._screenshots.append(
+            {"width": width, "height": height, "png": taken["data"], "cut": shown < height}
+        )
+
+    async def _inspect(self, script: str) -> Any:
+        """The value of a script of ours, run where the page's own scripts cannot change what it uses."""
+        tree = await self._connection.call("Page.getFrameTree")
+        frame = tree["frameTree"]["frame"]["id"]
+        world = await self._connection.call("Page.createIsolatedWorld", frameId=frame)
+        answer = await self._connection.call(
+            "Runtime.evaluate",
+            expression=(_SCRIPTS / script).read_text(encoding="utf-8"),
+            contextId=world["executionContextId"],
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        return answer["result"].get("value")
+
+    # What the page does
+
+    def _on_event(self, name: str, data: Json) -> None:
+        match name:
+            case "Page.loadEventFired":
+                self._loaded.set()
+            case "Fetch.requestPaused":
+                self._answer(data)
+            case "Network.requestWillBeSent":
+                if len(self._requests) < 10 * _MAX_ENTRIES:
+                    self._requests[data["requestId"]] = data["request"]["url"]
+            case "Network.loadingFailed":
+                self._failed(data)
+            case "Runtime.consoleAPICalled":
+                text = " ".join(map(_argument, data["args"]))
+                self._log(_LEVELS.get(data["type"], "info"), text, data.get("stackTrace"))
+            case "Runtime.exceptionThrown":
+                self._thrown(data["exceptionDetails"])
+            case "Log.entryAdded":
+                self._browser_says(data["entry"])
+            case "Debugger.scriptParsed" if data["url"].startswith("data:"):
+                self._inlined[data["scriptId"]] = self._file_in(data["url"])
+            case "Debugger.paused":
+                self._stopped_at(data["callFrames"][0])
+            case "Page.javascriptDialogOpening":
+                self._connection.send("Page.handleJavaScriptDialog", accept=False)
+
+    def _answer(self, data: Json) -> None:
+        """Serves the page, and lets the library files of the stacks pass. Nothing else is loaded."""
+        request, address = data["requestId"], data["request"]["url"]
+        if address == _HOST and not self._served:
+            self._served = True
+            policy = f"{policy_for(self._document)}; sandbox {SANDBOX}"
+            headers = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy}
+            self._connection.send(
+                "Fetch.fulfillRequest",
+                requestId=request,
+                responseCode=200,
+                responseHeaders=[{"name": name, "value": value} for name, value in headers.items()],
+                body=base64.b64encode(self._document.encode("utf-8", "replace")).decode(),
+            )
+        elif address in allowed_files():
+            self._connection.send("Fetch.continueRequest", requestId=request)
+        else:
+            leaves = data.get("resourceType") == "Document"
+            self._block(address, "the page tried to go there" if leaves else "the preview does not allow it")
+            # An aborted navigation leaves the page as it is.
+            reason = "Aborted" if leaves else "BlockedByClient"
+            self._connection.send("Fetch.failRequest", requestId=request, errorReason=reason)
+
+    def _failed(self, data: Json) -> None:
+        address = self._requests.pop(data["requestId"], "")
+        if data.get("blockedReason") == "csp":
+            self._block(address, "the preview does not allow it")
+        elif data["errorText"] != "net::ERR_ABORTED":
+            self._block(address, data["errorText"])
+
+    def _block(self, address: str, reason: str) -> None:
+        if address.startswith(_HOST):
+            address, reason = unquote(address.removeprefix(_HOST)), "there is no such file"
+        if address and address != "favicon.ico" and len(self._blocked) < _MAX_ENTRIES:
+            self._blocked.setdefault(address, reason)
+
+    def _thrown(self, details: Json) -> None:
+        described = details.get("exception", {}).get("description") or _argument(details.get("exception", {}))
+        text = " ".join(filter(None, (details.get("text"), described.splitlines()[0] if described else "")))
+        self._log("error", text, details.get("stackTrace") or {"callFrames": [details]})
+
+    def _browser_says(self, entry: Json) -> None:
+        """Messages of the browser. Those about loads are reported as blocked loads."""
+        if found := _VIOLATION.search(entry["text"]):
+            self._block(found[1], "the preview does not allow it")
+        elif entry["source"] not in _NOT_THE_PAGES and "Security Policy" not in entry["text"]:
+            self._log(_LEVELS.get(entry["level"], "info"), entry["text"], entry.get("stackTrace"))
+
+    def _log(self, level: str, text: str, stack: Json | None) -> None:
+        frame = stack["callFrames"][0] if stack and stack.get("callFrames") else None
+        line = {"level": level, "text": text[:1000]}
+        if frame:
+            line |= {"line": frame["lineNumber"] + 1, "file": self._file_of(frame)}
+        place = level, line.get("file"), line.get("line")
+        self._logged_at[place] += 1
+        if self._logged_at[place] <= _MAX_AT_A_PLACE:
+            self._console.append(line)
+        if (
+            self._logged_at.total() == _MAX_ENTRIES
+        ):  # else a page that logs without end leaves no time for the rest
+            self._connection.send("Runtime.disable")
+            self._notes.append(f"Nothing was read from the console after {_MAX_ENTRIES} messages.")
+
+    def _stopped_at(self, frame: Json) -> None:
+        if self._paused.is_set():
+            self._connection.send("Debugger.resume")  # a `debugger` statement
+            return
+        place = {"url": frame.get("url", ""), **frame["location"]}
+        self._notes.append(f"{_BUSY}: {self._file_of(place)}, line {place['lineNumber'] + 1}.")
+        self._paused.set()
+
+    def _file_of(self, frame: Json) -> str:
+        """The file that a stack frame is in."""
+        known = self._inlined.get(frame.get("scriptId", ""))
+        return known or frame.get("url", "").removeprefix(_HOST).rpartition("/")[2] or self._path
+
+    def _file_in(self, address: str) -> str:
+        """The file that was inlined as this data URL."""
+        text = unquote(address.partition(",")[2])
+        return next((path for path, content in self._files.items() if content == text), "a script")
+
+
+def _document(files: Files, path: str) -> tuple[str, bool]:
+    """The page as it is shown, and whether its other files had to be left out."""
+    page = files[path]
+    assert isinstance(page, str)
+    try:
+        return with_frame_script(assembled(files, path, MAX_PAGE)), False
+    except TooLargeError:
+        return with_frame_script(page[:MAX_PAGE]), True
+
+
+def _argument(value: Json) -> str:
+    found = value.get(
+        "value", value.get("description", value.get("unserializableValue", value.get("type", "")))
+    )
+    return str(found)[:1000]

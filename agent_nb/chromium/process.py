@@ -1,0 +1,162 @@
+"""A headless Chromium with a profile of its own, spoken to through a pair of pipes.
+
+It always ends: with its check, with the event loop's task, at the exit of this process, and, because Chromium ends
+itself when the pipes close, also if this process is killed.
+"""
+
+import asyncio
+import atexit
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+MAX_MESSAGE = 48_000_000
+"""Bytes of one message, such as a screenshot. A page can make longer ones, and then the check ends."""
+_FIRST_FREE = 10
+"""Chromium reads from descriptor 3 and writes to 4, so ours must not have these numbers."""
+_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
+"""What Chromium gets of the environment; the rest may hold keys."""
+_FLAGS = (
+    "--headless",
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-proxy-server",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-sync",
+    "--disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,DnsOverHttps",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--hide-scrollbars",
+    "--js-flags=--max-old-space-size=512",
+    "--metrics-recording-only",
+    "--mute-audio",
+    "--password-store=basic",
+)
+
+_PREFIX = "agent_nb-chromium-"
+_OLD = 3600
+"""Seconds after which no browser uses a profile any more."""
+
+_running: dict[int, Path] = {}
+"""The processes that have not been ended, with their profiles."""
+
+
+class Pipes:
+    """The two ends of a running Chromium: messages are JSON texts that end with NUL."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
+        self._reader, self._writer = reader, writer
+
+    def send(self, message: bytes) -> None:
+        self._writer.write(message + b"\0")
+
+    async def receive(self) -> bytes | None:
+        """The next message; None when Chromium has ended or the message is too long."""
+        try:
+            return (await self._reader.readuntil(b"\0"))[:-1]
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+            return None
+
+
+@contextlib.asynccontextmanager
+async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIterator[Pipes]:
+    """Starts Chromium, and ends it. It resolves no names except these hosts."""
+    _remove_old_profiles()
+    profile = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    to_child, to_us = _pipe(), _pipe()
+    ours = [to_child[1], to_us[0]]
+    try:
+        excluded = "".join(f", EXCLUDE {host}" for host in hosts)
+        arguments = [
+            path,
+            *_FLAGS,
+            f"--user-data-dir={profile}",
+            f"--host-resolver-rules=MAP * ~NOTFOUND{excluded}",
+            *([] if sandbox else ["--no-sandbox"]),
+            "about:blank",
+        ]
+        pid = _spawn(path, arguments, profile, (to_child[0], to_us[1]))
+    except BaseException:
+        _close(ours)
+        shutil.rmtree(profile, ignore_errors=True)
+        raise
+    finally:
+        _close([to_child[0], to_us[1]])
+    _running[pid] = profile
+    transports: list[asyncio.BaseTransport] = []
+    try:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=MAX_MESSAGE)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        transports.append((await loop.connect_read_pipe(lambda: protocol, os.fdopen(ours.pop(), "rb", 0)))[0])
+        writing, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(ours.pop(), "wb", 0))
+        transports.append(writing)
+        yield Pipes(reader, writing)
+    finally:
+        for transport in transports:
+            transport.abort() if isinstance(transport, asyncio.WriteTransport) else transport.close()
+        _close(ours)
+        os.killpg(pid, signal.SIGKILL)
+        await asyncio.shield(asyncio.to_thread(_clean_up, pid))
+
+
+def _remove_old_profiles() -> None:
+    """Removes what processes have left behind that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _OLD:
+                shutil.rmtree(folder)
+
+
+def _pipe() -> tuple[int, int]:
+    ends = os.pipe()
+    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for end in ends]
+    _close(ends)
+    return moved[0], moved[1]
+
+
+def _spawn(path: str, arguments: list[str], profile: Path, ends: tuple[int, int]) -> int:
+    """`posix_spawn` sets the descriptors without running Python in a fork of a process that has threads."""
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    folders = dict.fromkeys(("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), str(profile))
+    quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    pipes = [(os.POSIX_SPAWN_DUP2, ends[0], 3), (os.POSIX_SPAWN_DUP2, ends[1], 4)]
+    # A process group of its own: the interrupt of a terminal does not reach it, and one signal ends all of it.
+    return os.posix_spawn(
+        path, arguments, {**environment, **folders}, file_actions=[*quiet, *pipes], setpgroup=0
+    )
+
+
+def _clean_up(pid: int) -> None:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+    if profile := _running.pop(pid, None):
+        shutil.rmtree(profile, ignore_errors=True)
+
+
+def _close(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+@atexit.register
+def _end_all() -> None:
+    for pid in list(_running):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        _clean_up(pid)

@@ -1,0 +1,97 @@
+"""Looks at pages with headless Chromium.
+
+The page is shown under the policy of the live preview, and Chromium can reach nothing but the library files of the
+stacks. Chromium's own sandbox is what keeps a page that exploits a bug of the browser from the kernel, so a root user,
+for whom it does not work, has to allow Chromium without it.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import weakref
+
+from agent_nb._base.wire import Json
+from agent_nb.chromium.connection import BrowserGoneError, connected
+from agent_nb.chromium.page import Page
+from agent_nb.errors import ConfigError
+from agent_nb.files import Files
+from agent_nb.render.policy import allowed_hosts
+from agent_nb.tools.page_check import CheckRequest, PageCheck, ViewerUnavailableError
+from agent_nb.tools.page_report import read_report
+
+PATH_VARIABLE = "AGENT_NB_CHROMIUM"
+"""The path of the browser, or `off`."""
+SANDBOX_VARIABLE = "AGENT_NB_CHROMIUM_SANDBOX"
+"""`off` runs Chromium without its sandbox."""
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+START_SECONDS = 20.0
+AT_ONCE = 2
+"""Browsers that run at the same time, whatever the number of variants."""
+
+_turns: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]" = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class ChromiumViewer:
+    """A `PageViewer` that starts a browser for each look.
+
+    Without a path it uses the Chromium or Chrome on this machine. `sandbox=False` is needed for root.
+    """
+
+    def __init__(self, path: str | None = None, *, sandbox: bool = True) -> None:
+        if not hasattr(os, "posix_spawn"):
+            raise ConfigError("Pages can be shown in Chromium on Linux and macOS only.")
+        found = path or find_chromium()
+        if found is None:
+            raise ConfigError(
+                f"There is no Chromium on this machine. Install it, or set {PATH_VARIABLE} to its path."
+            )
+        if sandbox and os.geteuid() == 0:
+            raise ConfigError(
+                "Chromium's sandbox does not work for root. Run as another user, or set"
+                f" {SANDBOX_VARIABLE}=off to show pages without it."
+            )
+        self._path, self._sandbox = found, sandbox
+
+    async def check(self, request: CheckRequest) -> PageCheck:
+        turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))
+        async with turns:
+            report = await self._report(request)
+        return await asyncio.to_thread(read_report, report, request, "headless Chromium")
+
+    async def _report(self, request: CheckRequest) -> Json:
+        from agent_nb.chromium.process import running
+
+        files = request.files if isinstance(request.files, Files) else Files(dict(request.files))
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(START_SECONDS):
+                    browser = running(self._path, allowed_hosts(), sandbox=self._sandbox)
+                    connection = await stack.enter_async_context(
+                        connected(await stack.enter_async_context(browser))
+                    )
+                    await connection.open_page()
+            except (TimeoutError, OSError, BrowserGoneError) as error:
+                raise ViewerUnavailableError(f"Chromium did not start ({error or 'too slow'}).") from None
+            page = Page(connection, files, request.path)
+            with contextlib.suppress(BrowserGoneError):
+                await page.look(request.widths)
+            return page.report
+
+
+def find_chromium() -> str | None:
+    """The path of the browser; None if there is none, or it is switched off."""
+    named = os.environ.get(PATH_VARIABLE, "")
+    if named.lower() == "off":
+        return None
+    return next(filter(None, map(shutil.which, (named,) if named else NAMES)), None)
+
+
+def installed_viewer() -> ChromiumViewer | None:
+    """The viewer for runs that nobody watches; None if there is no Chromium, or it would need permission."""
+    sandbox = os.environ.get(SANDBOX_VARIABLE, "").lower() != "off"
+    with contextlib.suppress(ConfigError):
+        return ChromiumViewer(sandbox=sandbox)
+    return None

@@ -1,0 +1,149 @@
+"""Headless Chromium looks at a page: what it reports, what the page can reach, and that the browser always ends."""
+
+import asyncio
+import http.server
+import io
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import PIL.Image
+import pytest
+
+from agent_nb import Agent
+from agent_nb.chromium import process
+from agent_nb.chromium.viewer import ChromiumViewer, installed_viewer
+from agent_nb.errors import ConfigError
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.tools.page_check import CheckRequest, PageCheck
+from agent_nb.tools.page_report import MAX_HEIGHT
+from tests.support.scripts import write
+from tests.support.widget_stage import CHROMIUM
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+
+HOSTILE = """<!doctype html>
+<title>Everything at once</title>
+<link rel="preconnect" href="http://127.0.0.1:PORT"><link rel="stylesheet" href="http://127.0.0.1:PORT/style">
+<h1>Tall</h1><img src="http://127.0.0.1:PORT/image"><img src="lost.png">
+<div class="wide" style="width: 600px; height: 40000px"></div>
+<script>
+debugger;
+for (let i = 0; i < 100; i++) setTimeout(() => { throw new Error(`number ${i}`) });
+undefinedName();
+</script>
+<script src="app.js"></script>
+<script>
+fetch("http://127.0.0.1:PORT/fetch").catch(() => {});
+navigator.sendBeacon("http://127.0.0.1:PORT/beacon");
+new WebSocket("ws://127.0.0.1:PORT/socket");
+const form = document.body.appendChild(document.createElement("form"));
+form.action = "http://127.0.0.1:PORT/form";
+form.submit();
+onload = () => { location = "http://127.0.0.1:PORT/leave?secret" };
+window.open("http://127.0.0.1:PORT/open");
+</script>
+<iframe src="http://127.0.0.1:PORT/frame"></iframe>
+"""
+
+
+@pytest.fixture
+def canary() -> Iterator[http.server.ThreadingHTTPServer]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            hits.append(self.path)
+
+        def do_POST(self) -> None:
+            hits.append(self.path)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    hits: list[str] = []
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.hits = hits  # type: ignore[attr-defined]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def viewer() -> ChromiumViewer:
+    return ChromiumViewer(CHROMIUM, sandbox=os.geteuid() != 0)
+
+
+def profiles() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob("agent_nb-chromium-*"))
+
+
+async def look(files: dict[str, str | bytes]) -> PageCheck:
+    return await viewer().check(CheckRequest(files=files, path="index.html"))
+
+
+async def test_a_hostile_page_is_seen_and_reaches_nothing(canary):
+    page = HOSTILE.replace("PORT", str(canary.server_port))
+    check = await look({"index.html": page, "app.js": "\n\nboom()\n"})
+
+    assert canary.hits == []
+    assert not process._running
+    errors = {(line.file, line.line, line.text) for line in check.errors}
+    assert ("index.html", 9, "Uncaught ReferenceError: undefinedName is not defined") in errors
+    assert ("app.js", 3, "Uncaught ReferenceError: boom is not defined") in errors
+    assert "97 more messages came from the same lines." in check.notes
+    reasons = {load.address: load.reason for load in check.blocked}
+    assert reasons["lost.png"] == "there is no such file"
+    local = f"http://127.0.0.1:{canary.server_port}"
+    assert {f"{local}/{path}" for path in ("style", "image", "fetch")} <= {*reasons}
+    assert check.overflow is not None
+    assert check.overflow.selector == "div.wide"
+    for shot, width in zip(check.screenshots, (390, 1280), strict=True):
+        assert (shot.width, shot.cut, shot.height > 40_000) == (width, True, True)
+        assert PIL.Image.open(io.BytesIO(shot.image.data)).size == (width, MAX_HEIGHT)
+
+
+async def test_a_check_that_is_stopped_leaves_nothing_behind():
+    before = profiles()
+    check = asyncio.create_task(look({"index.html": "<script>while (true) {}</script>"}))
+    while not process._running:  # noqa: ASYNC110 - it is the browser that is waited for
+        await asyncio.sleep(0.05)
+    (pid,) = process._running
+    check.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await check
+    with pytest.raises(ProcessLookupError):
+        os.killpg(pid, 0)
+    assert profiles() == before
+
+
+async def test_a_broken_page_is_seen_and_mended():
+    broken = '<!doctype html>\n<h1 id="title">...</h1>\n<script>\ntitle.textContent = greeting;\n</script>\n'
+    repair = {"old": "= greeting", "new": '= "Bread"'}
+    turns = [
+        [write(content=broken), call("check_preview")],
+        [call("edit_file", {"path": "index.html", "edits": [repair]}), call("check_preview")],
+        [text("Done.")],
+    ]
+    with ScriptedProvider(turns) as provider:
+        run = await Agent(provider).with_viewer(viewer()).run("A page for a bakery")
+    first, second = run.checks
+
+    assert [(line.line, line.text) for line in first.errors] == [
+        (4, "Uncaught ReferenceError: greeting is not defined")
+    ]
+    assert (second.errors, second.blocked, second.notes, second.overflow) == ((), (), (), None)
+    assert first.screenshots[0].image != second.screenshots[0].image
+    assert [len(result.images) for result in (use.result for use in run.tool_uses) if result] == [0, 2, 0, 2]
+
+
+def test_root_must_allow_chromium_without_its_sandbox(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.delenv("AGENT_NB_CHROMIUM_SANDBOX", raising=False)
+    with pytest.raises(ConfigError, match="AGENT_NB_CHROMIUM_SANDBOX=off"):
+        ChromiumViewer()
+    assert installed_viewer() is None
+    monkeypatch.setenv("AGENT_NB_CHROMIUM_SANDBOX", "off")
+    assert installed_viewer() is not None
+    monkeypatch.setenv("AGENT_NB_CHROMIUM", "off")
+    assert installed_viewer() is None

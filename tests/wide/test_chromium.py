@@ -1,0 +1,28 @@
+"""Pages that keep Chromium busy: a check ends all the same, with what it has and a word about the rest."""
+
+import pytest
+
+from tests.browser.test_chromium import look, profiles, pytestmark  # noqa: F401
+
+PAGES = {
+    "while it loads": ("<h1>Hi</h1>\n<script>\nwhile (true) {}\n</script>", 2, "index.html, line 3"),
+    "in a timer": ("<script>\nsetInterval(() => { while (true) {} })\n</script>", 0, "index.html, line 2"),
+    "in memory": ("<script>const a = []; for (;;) a.push(new Array(1e6).fill(1))</script>", 0, "after 10 s"),
+    "in the console": (
+        "<script>setInterval(() => { for (let i = 0; i < 2000; i++) console.log('x'.repeat(1000)) })</script>",
+        0,
+        "200 messages",
+    ),
+    "with one message": ("<h1>Hi</h1><script>console.log('x'.repeat(6e7))</script>", 0, ""),
+}
+
+
+@pytest.mark.parametrize("busy", PAGES)
+async def test_a_busy_page_ends(busy):
+    page, screenshots, word = PAGES[busy]
+    before = profiles()
+    check = await look({"index.html": f"<!doctype html>{page}"})
+    assert len(check.screenshots) >= screenshots
+    assert word in " ".join(check.notes)
+    assert check.notes
+    assert profiles() == before
