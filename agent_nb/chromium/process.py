@@ -109,7 +109,8 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
         yield Pipes(reader, writing)
     finally:
         for transport in transports:
-            transport.abort() if isinstance(transport, asyncio.WriteTransport) else transport.close()
+            if not transport.is_closing():
+                transport.abort() if isinstance(transport, asyncio.WriteTransport) else transport.close()
         _close(ours)
         os.killpg(pid, signal.SIGKILL)
         await asyncio.shield(asyncio.to_thread(_clean_up, pid))

@@ -22,6 +22,7 @@ class Defaults(Protocol):
     effort: str
     approve: Literal["ask", "auto", "deny"]
     steps: int
+    looks: int
     seconds: float | None
     silence: float | None
     budget: float | None

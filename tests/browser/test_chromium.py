@@ -14,8 +14,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.chromium import process
-from agent_nb.chromium.viewer import ChromiumViewer, installed_viewer
-from agent_nb.errors import ConfigError
+from agent_nb.chromium.viewer import ChromiumViewer
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools.page_check import CheckRequest, PageCheck
 from agent_nb.tools.page_report import MAX_HEIGHT
@@ -135,15 +134,3 @@ async def test_a_broken_page_is_seen_and_mended():
     assert (second.errors, second.blocked, second.notes, second.overflow) == ((), (), (), None)
     assert first.screenshots[0].image != second.screenshots[0].image
     assert [len(result.images) for result in (use.result for use in run.tool_uses) if result] == [0, 2, 0, 2]
-
-
-def test_root_must_allow_chromium_without_its_sandbox(monkeypatch):
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.delenv("AGENT_NB_CHROMIUM_SANDBOX", raising=False)
-    with pytest.raises(ConfigError, match="AGENT_NB_CHROMIUM_SANDBOX=off"):
-        ChromiumViewer()
-    assert installed_viewer() is None
-    monkeypatch.setenv("AGENT_NB_CHROMIUM_SANDBOX", "off")
-    assert installed_viewer() is not None
-    monkeypatch.setenv("AGENT_NB_CHROMIUM", "off")
-    assert installed_viewer() is None

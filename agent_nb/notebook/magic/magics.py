@@ -35,6 +35,9 @@ class AgentMagics(Magics):
         APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
     ).tag(config=True)
     steps = Int(20, help="Maximum number of turns in a run.").tag(config=True)
+    looks = Int(3, min=0, help="How often a model may look at its page in a run; 0 for never.").tag(
+        config=True
+    )
     seconds = Float(None, allow_none=True, help="Maximum duration of a run, in seconds.").tag(config=True)
     silence = Float(
         None,

@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb.agent import Agent
+from agent_nb.chromium.viewer import installed_viewer
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
@@ -143,6 +144,7 @@ class _Request:
             limits=limits,
             approve=options.approve or defaults.approve,
         )
+        agent = agent.with_viewer(installed_viewer(), looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
         return agent.with_stack(options.stack) if options.stack else agent
 
