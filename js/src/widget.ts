@@ -6,7 +6,11 @@ import { Host } from "./host.ts";
 import type { FromKernel } from "./protocol.ts";
 import { Runs } from "./runs.ts";
 
-type Status = (sender: unknown, status: string) => void;
+type Slot = (sender: unknown, status?: string) => void;
+interface Signal {
+	connect(slot: Slot): void;
+	disconnect(slot: Slot): void;
+}
 
 /** What we use of anywidget's model. Each hook gets a proxy of its own, so the host is found by its kernel. */
 interface Model {
@@ -17,7 +21,7 @@ interface Model {
 	/** JupyterLab's manager knows its kernel and its notebook; others may not. */
 	widget_manager?: {
 		context?: NotebookContext;
-		kernel?: { statusChanged?: { connect(slot: Status): void; disconnect(slot: Status): void } } | null;
+		kernel?: { statusChanged?: Signal; disposed?: Signal } | null;
 	};
 }
 
@@ -39,19 +43,21 @@ function initialize({ model }: { model: Model }): () => void {
 	const receive = (content: FromKernel): void => {
 		if (!host.gone) runs.receive(content); // a restart lets the old kernel send on for a moment
 	};
-	const status: Status = (_sender, name) => {
-		const why = GONE[name];
+	// A connection is disposed without a status when the notebook gets another kernel.
+	const onKernel: Slot = (_sender, status) => {
+		const why = status ? GONE[status] : "the kernel was changed";
 		if (why && !host.gone) host.lose(why);
 	};
-	const signal = model.widget_manager?.kernel?.statusChanged;
+	const { statusChanged, disposed } = model.widget_manager?.kernel ?? {};
+	const signals = [statusChanged, disposed];
 	hosts.set(kernel, host);
 	model.on("msg:custom", receive);
-	signal?.connect(status);
+	for (const signal of signals) signal?.connect(onKernel);
 	host.watch(abort.signal);
 	return () => {
 		abort.abort();
 		model.off("msg:custom", receive);
-		signal?.disconnect(status);
+		for (const signal of signals) signal?.disconnect(onKernel);
 		if (hosts.get(kernel) === host) hosts.delete(kernel);
 	};
 }

@@ -314,14 +314,15 @@ describe("several kernels", () => {
 
 	/** A kernel whose status a test can change, on the page until `stopIt` is called. */
 	function mortal(id: string) {
-		let say: (sender: unknown, status: string) => void = () => {};
+		let say: (sender: unknown, status?: string) => void = () => {};
 		const connect = (slot: typeof say): void => {
 			say = slot;
 		};
-		const statusChanged = { connect, disconnect: () => {} };
-		const model = Object.assign(new Kernel(id), { widget_manager: { kernel: { statusChanged } } });
+		const signal = { connect, disconnect: () => {} };
+		const kernel = { statusChanged: signal, disposed: signal };
+		const model = Object.assign(new Kernel(id), { widget_manager: { kernel } });
 		const stopIt = widget.initialize({ model: model as never });
-		return { model, stopIt, become: (status: string) => say(null, status) };
+		return { model, stopIt, become: (status?: string) => say(null, status) };
 	}
 
 	test("a run whose kernel is restarted stays as it was seen", async () => {
@@ -362,6 +363,18 @@ describe("several kernels", () => {
 		expect([foot(), cell().hidden]).toEqual(["Not in this kernel:", false]);
 		expect(cell().querySelector("code")?.textContent).toBe("%load_ext agent_nb\n%agent load hero");
 		expect(phase()).toBe("done");
+		stopIt();
+	});
+
+	test("a run whose notebook gets another kernel says so", async () => {
+		const { model, stopIt, become } = mortal("3");
+		await show();
+		tell(model, 1, 4);
+		become("busy");
+		expect(phase()).not.toBe("the kernel was changed");
+		become();
+		await soon();
+		expect(phase()).toBe("the kernel was changed");
 		stopIt();
 	});
 
