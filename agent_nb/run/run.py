@@ -16,6 +16,7 @@ from agent_nb.events import Event
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.manifest import manifest_of
+from agent_nb.run.moments import changes_back_to
 from agent_nb.run.record import RunRecord
 from agent_nb.run.request import request_of
 from agent_nb.run.wire import saved_form
@@ -45,6 +46,13 @@ class Run(RunRecord):
             files = files.delete(path) if content is None else files.write(path, content)
         given = self.files if self.given_files is None else self.given_files
         return replace(self, files=files, given_files=given, failed_check="")
+
+    def at(self, moment: int) -> "Run":
+        """A copy of the run with its files as they were after change number `moment`, which the page shows.
+
+        0 is what the run was given. Continue from it as from your own edit: the next prompt tells the model.
+        """
+        return self.with_files(changes_back_to(self, moment))
 
     def pick(self, number: int) -> "Run":
         """The variant with this number, from 1. It keeps the list of all variants."""

@@ -5,7 +5,7 @@ import { toClipboard } from "./clipboard.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
-import { isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
+import { isPage, presentFiles, type ShownFile, shownFile, shownPage, versionAt } from "./shown.ts";
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
@@ -26,7 +26,7 @@ export function currentState(context: Pick<Context, "run" | "choices">): Variant
 
 /** Choices for one variant; those that are not about a variant are shared with `choices`. */
 export function choicesFor(choices: Choices, variant: number): Choices {
-	const own: Partial<Choices> = { variant, file: null, version: null, device: "full" };
+	const own: Partial<Choices> = { variant, file: null, moment: null, device: "full" };
 	return Object.assign(Object.create(choices) as Choices, own);
 }
 
@@ -112,24 +112,32 @@ function stampOf(context: Context, shown: ShownFile): string {
 	const versions = [...currentState(context).files.values()].map(
 		(file) => `${file.path}@${file.versions.length}`,
 	);
-	return `${shown.version?.number} ${context.run.loads} ${versions.join(" ")}`;
+	return `${shown.version?.number} ${context.choices.moment} ${context.run.loads} ${versions.join(" ")}`;
 }
 
+/** The files as they are, or as they were at the chosen moment. */
 function sourceOf(context: Context): Source {
 	return {
 		read(path) {
+			const { moment } = context.choices;
 			const file = currentState(context).files.get(path);
-			return file && !file.deleted ? readFile(context, file) : null;
+			if (!file) return null;
+			if (moment === null) return file.deleted ? null : readFile(context, file, textOf(file));
+			const version = versionAt(file, moment);
+			return version ? readFile(context, file, version.text, version) : null;
 		},
 	};
 }
 
 /** The content of a file as far as it is known here; what is missing is requested from the kernel. */
-function readFile(context: Context, file: FileState): ReturnType<Source["read"]> {
-	const text = textOf(file);
+function readFile(
+	context: Context,
+	file: FileState,
+	text: string | null,
+	version = file.versions.at(-1),
+): ReturnType<Source["read"]> {
 	const media_type = file.media_type || guessType(file.path);
 	if (text !== null) return { media_type, text };
-	const version = file.versions.at(-1);
 	const content = version ? context.run.content(context.choices.variant, file.path, version.number) : null;
 	return content && { ...content, media_type: content.media_type ?? media_type };
 }
@@ -138,7 +146,7 @@ function readFile(context: Context, file: FileState): ReturnType<Source["read"]>
 export function prefetch(context: Context): void {
 	for (const file of currentState(context).files.values()) {
 		const small = (file.versions.at(-1)?.size ?? 0) < MOST_PREFETCHED;
-		if (small && !file.deleted) readFile(context, file);
+		if (small && !file.deleted) readFile(context, file, textOf(file));
 	}
 }
 

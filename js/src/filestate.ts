@@ -5,6 +5,8 @@ import { applyPatch, isText } from "./text.ts";
 
 export interface Version {
 	number: number;
+	/** The number of the change of the run's files that made it, from 1; 0 for a file that the run was given. */
+	change: number;
 	action: FileAction;
 	size: number;
 	added: number;

@@ -27,24 +27,26 @@ export function canShow(file: FileState): boolean {
 
 /** The file shown in Code, Diff and the version bar. */
 export function shownFile(state: VariantState, choices: Choices): ShownFile | null {
+	const { moment } = choices;
 	const chosen = choices.file === null ? undefined : state.files.get(choices.file);
-	const file = chosen && !chosen.deleted ? chosen : defaultFile(state);
-	return file ? atVersion(file, choices.version) : null;
+	const file = chosen && existsAt(chosen, moment) ? chosen : defaultFile(state, moment);
+	return file ? fileAt(file, moment) : null;
 }
 
 /** The file shown in the preview: the chosen one if the preview can show it, else the newest page. */
 export function shownPage(state: VariantState, choices: Choices): ShownFile | null {
 	const shown = shownFile(state, choices);
 	if (shown && canShow(shown.file)) return shown;
-	const page = defaultFile(state, canShow);
-	return page ? atVersion(page, null) : null;
+	const page = defaultFile(state, choices.moment, canShow);
+	return page ? fileAt(page, choices.moment) : null;
 }
 
 function defaultFile(
 	state: VariantState,
+	moment: number | null,
 	wanted: (file: FileState) => boolean = () => true,
 ): FileState | null {
-	const alive = [...state.files.values()].filter((file) => !file.deleted && wanted(file));
+	const alive = [...state.files.values()].filter((file) => existsAt(file, moment) && wanted(file));
 	const newest = state.newest ? state.files.get(state.newest) : undefined;
 	const pages = alive.filter((file) => isPage(file.path));
 	if (newest && pages.includes(newest) && newest.draft) return newest;
@@ -53,8 +55,18 @@ function defaultFile(
 	);
 }
 
-function atVersion(file: FileState, wanted: number | null): ShownFile {
-	const chosen = wanted === null ? undefined : file.versions.find((version) => version.number === wanted);
+function existsAt(file: FileState, moment: number | null): boolean {
+	return moment === null ? !file.deleted : versionAt(file, moment) !== undefined;
+}
+
+/** The version of a file after a change of the run; undefined if the file was not there. */
+export function versionAt(file: FileState, moment: number): Version | undefined {
+	const version = file.versions.findLast(({ change }) => change <= moment);
+	return version?.action === "deleted" ? undefined : version;
+}
+
+function fileAt(file: FileState, moment: number | null): ShownFile {
+	const chosen = moment === null ? undefined : versionAt(file, moment);
 	if (chosen) return { file, version: chosen, text: chosen.text, live: false, epoch: chosen.epoch };
 	const version = file.versions.at(-1) ?? null;
 	if (file.draft) return { file, version, text: file.draft.text, live: true, epoch: file.draft.epoch };

@@ -99,6 +99,8 @@ export interface VariantState {
 	/** The turns that have started. */
 	turns: readonly number[];
 	files: FileMap;
+	/** How often the run has changed a file. */
+	changes: number;
 	/** The path of the file that changed last. */
 	newest: string | null;
 	epochs: number;
@@ -130,6 +132,7 @@ export const EMPTY: VariantState = {
 	made: 0,
 	turns: [],
 	files: new Map(),
+	changes: 0,
 	newest: null,
 	epochs: 0,
 };
@@ -333,8 +336,11 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 function changeFile(state: VariantState, event: FileChanged): VariantState {
 	const file = fileOf(state, event.path);
 	const { path, action, size, added, removed } = event;
+	// Before the first turn come the files that the run was given.
+	const changes = state.changes + (state.turn > 0 ? 1 : 0);
 	const version: Version = {
 		number: event.version,
+		change: changes,
 		action,
 		size,
 		added,
@@ -343,13 +349,16 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 		...contents(file, event),
 		patch: event.patch,
 	};
-	const next = withFile(state, {
-		path,
-		media_type: event.media_type,
-		versions: [...file.versions, version],
-		draft: null,
-		deleted: action === "deleted",
-	});
+	const next = withFile(
+		{ ...state, changes },
+		{
+			path,
+			media_type: event.media_type,
+			versions: [...file.versions, version],
+			draft: null,
+			deleted: action === "deleted",
+		},
+	);
 	if (event.call_id === null) return next;
 	const change: Change = { path, action, size, added, removed };
 	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));

@@ -23,8 +23,8 @@ export interface Choices {
 	tab: Tab;
 	/** Null for the newest page. */
 	file: string | null;
-	/** Null for the newest version. */
-	version: number | null;
+	/** The number of the change after which files are shown; null for the newest. */
+	moment: number | null;
 	device: Device;
 	variant: number;
 	arrangement: Arrangement;
@@ -46,7 +46,7 @@ export function newChoices(): Choices {
 	return {
 		tab: "preview",
 		file: null,
-		version: null,
+		moment: null,
 		device: "full",
 		variant: 0,
 		arrangement: loadLayout().arrangement,
@@ -61,7 +61,7 @@ export function newChoices(): Choices {
 
 /** Resets the choices about one variant's rows and files. */
 export function resetVariant(choices: Choices): void {
-	Object.assign(choices, { file: null, version: null, rows: new Map() });
+	Object.assign(choices, { file: null, moment: null, rows: new Map() });
 }
 
 /** Resets the choices for a new run; tab and device stay. */

@@ -96,10 +96,27 @@ describe("versions and replay", () => {
 	test("a chosen version stays with its file", async () => {
 		await tell(started, turn, ...wrote("index.html"), changed("index.html", 2, { patch: [[0, 1, "y"]] }));
 		await press('[aria-label="Previous version"]');
-		const versionBar = (): string | null => one(".anb-ver").textContent;
+		const versionBar = (): string => one(".anb-ver .file").textContent! + one(".anb-ver .which").textContent;
 		expect(versionBar()).toBe("index.htmlv1 of 2");
 		await tell(tool("c9"), piece("about.html", 0, "<p>", "c9"));
 		expect(versionBar()).toBe("index.htmlv1 of 2");
+	});
+
+	test("an earlier moment can be restored by a cell", async () => {
+		const css = changed("style.css", 2, { patch: [[0, 1, "p{}"]], media_type: "text/css", call_id: null });
+		await tell(started, turn, ...wrote("index.html"), ...wrote("style.css"), css);
+		const bar = (part: string): HTMLElement => one(`.anb-ver ${part}`);
+		expect(bar(".which").textContent).toBe("change 3 of 3: style.css");
+		await press('[aria-label="Previous version"]');
+		expect(bar(".which").textContent).toBe("change 2 of 3: style.css");
+		expect(bar(".anb-cell").hidden).toBe(true);
+		await tell(finished());
+		expect(bar(".anb-cell code").textContent).toBe("hero_at_2 = hero.at(2)");
+		await press('[aria-label="Next version"]');
+		expect(bar(".anb-cell").hidden).toBe(true);
+		await press("[data-tab=diff]");
+		const files = [...one(".anb-panels > :not([hidden])").querySelectorAll("[data-path]")];
+		expect(files.map((file) => file.textContent)).toEqual(["index.html", "style.css"]);
 	});
 
 	test("a chosen file that is deleted is no longer shown", async () => {

@@ -8,7 +8,7 @@ import { createGiven } from "../src/view/given.ts";
 import { Lines } from "../src/view/lines.ts";
 import { sectionsOf } from "../src/view/requestparts.ts";
 import { createClock } from "../src/view/snapshot.ts";
-import { changed, piece, play, script, started, tool } from "./events.ts";
+import { changed, piece, play, script, started, tool, turn } from "./events.ts";
 
 describe("differences", () => {
 	const signs = (lines: { sign: string; text: string }[]): string[] =>
@@ -57,6 +57,7 @@ describe("the shown file", () => {
 	const state = play(
 		script(
 			started,
+			turn,
 			tool(),
 			piece("about.html", 0, "a"),
 			changed("about.html", 1),
@@ -81,10 +82,27 @@ describe("the shown file", () => {
 		expect(shownPage(writing, newChoices())).toMatchObject({ live: true, text: "new" });
 	});
 
-	test("an earlier version is shown as it was", () => {
-		const edited = play(script(changed("index.html", 2, { patch: [[0, 1, "two"]] })), state);
-		expect(shownFile(edited, newChoices())?.text).toBe("two");
-		expect(shownFile(edited, { ...newChoices(), version: 1 })?.text).toBe("i");
+	test("an earlier moment shows every file as it was", () => {
+		const edited = play(
+			script(
+				changed("index.html", 2, { patch: [[0, 1, "two"]] }),
+				changed("style.css", 2, { action: "deleted", media_type: "text/css" }),
+			),
+			state,
+		);
+		const at = (moment: number | null, file: string | null = null) =>
+			shownFile(edited, { ...newChoices(), moment, file })?.text;
+		expect([null, 4, 3, 2].map((moment) => at(moment))).toEqual(["two", "two", "i", "i"]);
+		expect([5, 4, 3].map((moment) => at(moment, "style.css"))).toEqual(["two", "p{}", "p{}"]);
+		// Before there was an index.html.
+		expect(at(1)).toBe("a");
+	});
+
+	test("files that the run was given are moment 0", () => {
+		const given = changed("index.html", 3, { call_id: null, patch: [[0, 1, "given"]] });
+		const later = play(script(started, given, turn, changed("index.html", 4, { patch: [[0, 1, "new"]] })));
+		expect(later.changes).toBe(1);
+		expect(shownFile(later, { ...newChoices(), moment: 0 })?.text).toBe("given");
 	});
 });
 

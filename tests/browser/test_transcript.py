@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.support.widget_stage import RUNS, Stage, event, needs_browser
+from tests.support.widget_stage import RUNS, Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -66,3 +66,27 @@ def test_a_replay_plays_when_it_is_opened(stage: Stage):
     button.click()
     bar.get_by_role("button", name="Pause").wait_for()
     assert about.is_hidden()
+
+
+def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
+    page = '<!doctype html><link rel="stylesheet" href="style.css"><h1>Made</h1>'
+    stage.play(
+        [
+            BEGUN,
+            TURN,
+            *wrote("style.css", "h1 { color: red }", "text/css"),
+            *wrote("index.html", page),
+            edited("style.css", 2, [[0, 1, "h1 { color: blue }"]], "text/css"),
+            finished(),
+        ]
+    )
+    bar = stage.widget.locator(".anb-ver")
+    colour = "e => getComputedStyle(e).color"
+    stage.preview.get_by_text("Made").wait_for()
+    assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(0, 0, 255)"
+    assert bar.locator(".which").inner_text() == "change 3 of 3: style.css"
+    bar.get_by_role("button", name="Previous version").click()
+    bar.get_by_text("change 2 of 3: index.html").wait_for()
+    stage.preview.get_by_text("Made").wait_for()
+    assert stage.preview.get_by_text("Made").evaluate(colour) == "rgb(255, 0, 0)"
+    assert bar.get_by_text("hero_at_2 = hero.at(2)").is_visible()

@@ -206,11 +206,14 @@ def test_a_binary_file_is_fetched_when_needed(page, server):
     page.kernel.run(
         "from agent_nb import tool\nfrom agent_nb.tools import ToolContext\n@tool\n"
         "def draw(context: ToolContext) -> str:\n    'Draws.'\n"
+        "    context.files.write('a.png', b'old')\n"
         "    context.files.write('a.png', b'\\x89PNG')\n    return 'ok'"
     )
     server.plan(reply(Call("draw", {})), reply(Say("Done.")))
     page.finish(page.start(f"%%agent drawn {MODEL} -t draw\nDraw"))
     assert page.command("file", path="a.png")["base64"] == "iVBORw=="
+    versions = [page.command("file", path="a.png", version=number).get("base64") for number in (1, 2, 3)]
+    assert versions == ["b2xk", "iVBORw==", None]
     assert "no file" in page.command("file", path="b.png")["error"]
 
 

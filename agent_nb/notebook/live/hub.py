@@ -50,7 +50,9 @@ class Hub:
             "approve": _approve,
             "deny": _deny,
             "pick": _pick,
-            "file": lambda run, message: run.file(_variant(message), str(message.get("path"))),
+            "file": lambda run, message: run.file(
+                _variant(message), str(message.get("path")), message.get("version")
+            ),
             "request": lambda run, message: request_for_page(run.result, message),
             "preview_report": lambda run, message: run.report(message.get("entries")),
         }

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent_nb._base.model_name import is_demo
@@ -12,6 +12,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.tool_runner import Answer, nobody_to_ask
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
+from agent_nb.files import Files
 from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.retry import retry_cells
@@ -152,22 +153,32 @@ class LiveRun:
             valid = [entry for entry in entries if isinstance(entry, dict)]
             self.console = [*self.console, *valid][-MOST_ENTRIES:]
 
-    def file(self, variant: int, path: str) -> Json:
-        """A file's content for the page: text without secrets, or bytes in base64."""
-        files = self._files(variant)
-        if path not in files:
-            raise ConfigError(f"There is no file {path!r}.")
-        content = files[path]
+    def file(self, variant: int, path: str, version: object = None) -> Json:
+        """A version of a file for the page, the newest by default: text without secrets, or bytes in base64."""
+        content = _content(self._files(variant), path, version)
         if isinstance(content, bytes):
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
 
-    def _files(self, variant: int) -> Mapping[str, str | bytes]:
+    def _files(self, variant: int) -> Files:
         if self.result is None:
-            return self.handle.files_of(variant) if self.handle else {}
+            return self.handle.files_of(variant) if self.handle else Files()
         if self.result.variant == variant:
             return self.result.files
-        return self.result.variants[variant].files if variant < len(self.result.variants) else {}
+        return self.result.variants[variant].files if variant < len(self.result.variants) else Files()
+
+
+def _content(files: Files, path: str, version: object) -> str | bytes:
+    """A version by its number, from 1, or the newest. Counted from the end: the oldest may have been dropped."""
+    try:
+        versions, newest = files.versions(path), files.version(path)
+    except KeyError:
+        raise ConfigError(f"There is no file {path!r}.") from None
+    back = newest - version if isinstance(version, int) else 0
+    content = versions[-1 - back] if 0 <= back < len(versions) else None
+    if content is None:
+        raise ConfigError(f"There is no version {version or newest} of the file {path!r}.")
+    return content
 
 
 def _meta(key: str, name: str, model: str) -> Meta:

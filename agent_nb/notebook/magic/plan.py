@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -229,13 +230,14 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
                 "--compact shortens an earlier conversation: add -c or --from NAME to continue one."
             )
         return None
+    wanted, moment = _moment(wanted)
     value = session.namespace.get(wanted)
     if isinstance(value, Handle):
         if value.result is None:
             raise UsageError(f"`{wanted}` is still running. `await {wanted}` waits for it.")
         value = value.result
     if isinstance(value, Run):
-        return value
+        return value if moment is None else value.at(moment)
     if value is not None:
         raise UsageError(
             f"`{wanted}` is of type {type(value).__name__}, not a Run, so there is nothing to continue from."
@@ -244,6 +246,12 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
     load = session.command(f"load {wanted}")
     remedy = f"`{load}` loads the saved run." if saved else "Run its cell first."
     raise UsageError(f"`{wanted}` is not defined. {remedy}")
+
+
+def _moment(wanted: str) -> tuple[str, int | None]:
+    """`hero.at(3)` is `hero` at moment 3. Nothing else is taken apart, and no expression is evaluated."""
+    found = re.fullmatch(r"(\w+)\.at\((\d{1,6})\)", wanted)
+    return (found[1], int(found[2])) if found else (wanted, None)
 
 
 def _tools(names: Iterable[str], namespace: Mapping[str, Any]) -> Toolbox:

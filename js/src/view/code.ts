@@ -2,7 +2,7 @@
 
 import { h } from "../dom.ts";
 import { highlight } from "../highlight.ts";
-import { presentFiles, type ShownFile, shownFile } from "../shown.ts";
+import { type ShownFile, shownFile } from "../shown.ts";
 import type { Context, Snapshot } from "./context.ts";
 import { Lines } from "./lines.ts";
 import { createTree } from "./tree.ts";
@@ -21,10 +21,7 @@ export function createCode(context: Context) {
 		element,
 		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
-			const many = presentFiles(state).length > 1;
-			tree.element.hidden = !many;
-			ide.classList.toggle("many", many);
-			if (many) tree.update(state, shown?.file.path ?? "");
+			ide.classList.toggle("many", tree.update(state, shown?.file.path ?? ""));
 			ide.hidden = !shown;
 			empty.hidden = shown !== null;
 			if (shown) source.update(shown);

@@ -42,7 +42,7 @@ function createRow(context: Context, first: FileState): View<FileState> {
 	const { path } = first;
 	let file = first;
 	function open(): void {
-		Object.assign(context.choices, { file: path, version: null, tab: "code" });
+		Object.assign(context.choices, { file: path, moment: null, tab: "code" });
 		context.redraw();
 	}
 	const name = h(

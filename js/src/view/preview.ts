@@ -91,7 +91,7 @@ function followLink(context: Context, console: Console, href: string): void {
 	const page = shownPage(state, context.choices);
 	const target = page && resolvePath(href, page.file.path);
 	if (target !== null && state.files.has(target)) {
-		Object.assign(context.choices, { file: target, version: null });
+		Object.assign(context.choices, { file: target, moment: null });
 		context.redraw();
 	} else {
 		console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });

@@ -41,7 +41,7 @@ function openReplay({ run, choices, redraw }: Context): void {
 	if (!tape) return;
 	const count = tape.start;
 	choices.replay = { tape, count, time: tape.timeAt(count), playing: false, speed: 1 };
-	Object.assign(choices, { file: null, version: null });
+	Object.assign(choices, { file: null, moment: null });
 	redraw();
 }
 

@@ -23,7 +23,7 @@ export function createTree(context: Context) {
 
 	function choose(path: string): void {
 		context.choices.file = path;
-		context.choices.version = null;
+		context.choices.moment = null;
 		context.redraw();
 	}
 	listen(element, "click", context.signal, (event) => {
@@ -41,10 +41,13 @@ export function createTree(context: Context) {
 
 	return {
 		element,
-		update(state: VariantState, selected: string) {
+		/** Shows the files if there are several, and returns whether there are. */
+		update(state: VariantState, selected: string): boolean {
 			const paths = presentFiles(state).map((file) => file.path);
-			lines = toLines(paths, selected);
+			element.hidden = paths.length < 2;
+			lines = element.hidden ? [] : toLines(paths, selected);
 			rows.update(lines);
+			return !element.hidden;
 		},
 	};
 }

@@ -1,8 +1,12 @@
-// The bar under the result: the shown file, its version, and buttons to go through the versions.
+// The bar under the result: the shown file, and buttons to go through what it was. On the preview these are the moments
+// of the run, with all files as they were after each change; elsewhere the versions of the file.
 
+import { isName } from "../cells.ts";
 import { h, listen, setAttribute, setText } from "../dom.ts";
 import { type ShownFile, shownFile, shownPage } from "../shown.ts";
+import type { VariantState } from "../state.ts";
 import { iconButton } from "./buttons.ts";
+import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot } from "./context.ts";
 
 export function createVersions(context: Context, preview: { scale(): string }) {
@@ -11,6 +15,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 	const scale = h("span", { class: "num" });
 	const label = h("span", { class: "num which" });
 	const pager = createPager(context);
+	const restore = createCellButton(context, "Restore");
 	const element = h(
 		"div",
 		{ class: "anb-ver" },
@@ -19,67 +24,110 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 		scale,
 		...pager.elements,
 		label,
+		restore.element,
 	);
 
 	return {
 		element,
-		update({ state }: Snapshot) {
+		update(snapshot: Snapshot) {
+			const { state } = snapshot;
 			const previewed = choices.tab === "preview";
 			const shown = previewed ? shownPage(state, choices) : shownFile(state, choices);
 			element.hidden = !shown || choices.tab === "files";
 			if (!shown) return;
+			const stops = previewed ? momentsOf(state, shown) : stopsOf(shown);
+			const at = positionIn(stops, shown, choices.moment);
 			setText(file, shown.file.path);
 			setText(scale, previewed ? preview.scale() : "");
-			setText(label, labelOf(shown));
-			pager.update(shown);
+			setText(label, labelOf(shown, stops, at));
+			pager.update({ shown, stops, at });
+			restore.update(restoringCell(context, snapshot));
 		},
 	};
 }
 
-/** The index of the shown version; one that is still being written comes after all the others. */
-function indexOf({ file, version, live }: ShownFile): number {
-	if (live) return file.versions.length;
-	return file.versions.findIndex(({ number }) => number === version?.number);
+/** The moment after a change of a file. */
+interface Stop {
+	readonly change: number;
+	readonly path: string;
 }
 
-function labelOf(shown: ShownFile): string {
-	const { versions } = shown.file;
-	if (shown.live) return `v${versions.length + 1}, streaming`;
-	return versions.length > 1
-		? `v${indexOf(shown) + 1} of ${versions.length}`
-		: `v${shown.version?.number ?? 1}`;
+function stopsOf({ file }: ShownFile): Stop[] {
+	const alive = file.versions.filter(({ action }) => action !== "deleted");
+	return alive.map(({ change }) => ({ change, path: file.path }));
 }
 
-/** Two buttons and a slider, for a file with several versions. */
+/** The moments of the run since the shown page was there. */
+function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+	const first = file.versions[0]?.change ?? 0;
+	const stops = new Map<number, Stop>();
+	for (const { path, versions } of files.values())
+		for (const { change } of versions) if (change >= first) stops.set(change, { change, path });
+	return [...stops.values()].sort((one, other) => one.change - other.change);
+}
+
+/** The index of what is shown; a version that is still being written comes after all stops. */
+function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
+	if (live) return stops.length;
+	return moment === null ? stops.length - 1 : stops.findLastIndex(({ change }) => change <= moment);
+}
+
+function labelOf({ live, file }: ShownFile, stops: readonly Stop[], at: number): string {
+	if (live) return `v${file.versions.length + 1}, streaming`;
+	if (stops.length < 2) return `v${file.versions.at(-1)?.number ?? 1}`;
+	if (stops.every(({ path }) => path === file.path)) return `v${at + 1} of ${stops.length}`;
+	const { change, path } = stops[at] ?? { change: 0, path: "" };
+	const what = change === 0 ? "as given" : path;
+	return `change ${change} of ${stops.at(-1)?.change}: ${what}`;
+}
+
+/** The cell that gives the files of an earlier moment a name; null while the newest are shown. */
+function restoringCell({ choices, run }: Context, { state, variants }: Snapshot): string | null {
+	const { moment, variant } = choices;
+	const name = run.state?.meta.name ?? "";
+	if (moment === null || state.busy || !isName(name)) return null;
+	const bound = variants.length < 2 || run.state?.ready?.variant === variant;
+	return `${name}_at_${moment} = ${name}${bound ? "" : `.pick(${variant + 1})`}.at(${moment})`;
+}
+
+interface Position {
+	readonly shown: ShownFile;
+	readonly stops: readonly Stop[];
+	readonly at: number;
+}
+
+/** Two buttons and a slider, where there are several stops. */
 function createPager(context: Context) {
-	const back = iconButton(context, "left", "Previous version", () => choose(at - 1));
-	const forward = iconButton(context, "right", "Next version", () => choose(at + 1));
+	const back = iconButton(context, "left", "Previous version", () => choose(position.at - 1));
+	const forward = iconButton(context, "right", "Next version", () => choose(position.at + 1));
 	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
-	let shown: ShownFile | null = null;
-	let at = 0;
+	let position: Pick<Position, "stops" | "at"> & { shown: ShownFile | null } = {
+		shown: null,
+		stops: [],
+		at: 0,
+	};
 	listen(range, "input", context.signal, () => choose(Number(range.value) - 1));
 
 	function choose(index: number): void {
-		const versions = shown?.file.versions ?? [];
+		const { shown, stops } = position;
 		// Pins the file, so that another one that is being written does not take its place.
 		context.choices.file = shown?.file.path ?? null;
-		context.choices.version =
-			index >= versions.length - 1 ? null : (versions[Math.max(0, index)]?.number ?? null);
+		context.choices.moment = index >= stops.length - 1 ? null : (stops[Math.max(0, index)]?.change ?? null);
 		context.redraw();
 	}
 
 	return {
 		elements: [back, range, forward],
-		update(next: ShownFile) {
-			shown = next;
-			at = indexOf(next);
-			const count = next.file.versions.length;
-			back.hidden = forward.hidden = range.hidden = count < 2 || next.live;
+		update(next: Position) {
+			position = next;
+			const { stops, at, shown } = next;
+			const count = stops.length;
+			back.hidden = forward.hidden = range.hidden = count < 2 || shown.live;
 			back.toggleAttribute("disabled", at <= 0);
 			forward.toggleAttribute("disabled", at >= count - 1);
 			setAttribute(range, "max", String(count));
 			if (range.value !== String(at + 1)) range.value = String(at + 1);
-			setAttribute(range, "aria-valuetext", `version ${at + 1} of ${count}`);
+			setAttribute(range, "aria-valuetext", labelOf(shown, stops, at));
 		},
 	};
 }

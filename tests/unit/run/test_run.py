@@ -29,6 +29,39 @@ async def test_with_files_makes_a_new_run(run):
     assert changed.given_files == run.files
 
 
+async def test_at_gives_the_files_of_an_earlier_moment():
+    def write(path: str, content: str):
+        return call("create_file", {"path": path, "content": content})
+
+    turns = [
+        [write("index.html", "one"), write("style.css", "red")],
+        [call("edit_file", {"path": "index.html", "old": "one", "new": "two"})],
+        [call("delete_file", {"path": "style.css"}), write("new.txt", "new")],
+        [text("Done.")],
+    ]
+    with ScriptedProvider(turns) as provider:
+        run = await Agent(provider).run("go", files={"notes.txt": "given", "index.html": "zero"})
+    given = {"notes.txt": "given"}
+    moments = [dict(run.at(moment).files) for moment in range(6)]
+    assert moments[0] == given | {"index.html": "zero"}
+    assert moments[1] == given | {"index.html": "one"}
+    assert moments[2] == given | {"index.html": "one", "style.css": "red"}
+    assert moments[3] == given | {"index.html": "two", "style.css": "red"}
+    assert moments[4] == given | {"index.html": "two"}
+    assert moments[5] == dict(run.files)
+    # It is a value like any other: it goes back and forth, and an edit by hand does not count as a change.
+    edited = run.at(2).with_files({"index.html": "mine"})
+    assert dict(edited.at(3).files) == moments[3]
+    assert run.at(2).given_files == run.files
+
+
+async def test_at_names_the_moments_there_are(run, tmp_path):
+    assert load(run.save(tmp_path / "a.run.json")).at(0).files == {}
+    for moment in (2, -1, "1", True, 1.0):
+        with pytest.raises(ConfigError, match=r"no moment .*: this run has 0 \(as they were given\) to 1"):
+            run.at(moment)
+
+
 async def test_pick_refuses_what_is_not_there(run):
     for number in (9, "2"):
         with pytest.raises(ConfigError, match=f"no variant {number!r}"):

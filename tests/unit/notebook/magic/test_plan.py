@@ -1,5 +1,7 @@
 """From a cell and its options to a run: the model, the prompt, and what is refused before anything is sent."""
 
+import re
+
 import pytest
 from IPython.core.error import UsageError
 
@@ -94,6 +96,15 @@ async def test_continuing_takes_the_current_value(shell):
     assert (await plan(shell, DEMO + "hero -c")).base is shell.names["hero"]
     assert (await plan(shell, DEMO + "hero --from other")).base is shell.names["other"]
     assert (await plan(shell, DEMO + "hero")).base is None
+
+
+async def test_continuing_from_an_earlier_moment(shell):
+    shell.names["hero"] = hero = quick_run()
+    assert (await plan(shell, DEMO + "x --from hero.at(0)")).base.files == {}
+    assert (await plan(shell, DEMO + "x --from hero.at(1)")).base.files == hero.at(1).files
+    for line, says in [("hero.at(99)", "no moment 99"), ("hero.at(x)", "`hero.at(x)` is not defined")]:
+        with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
+            await plan(shell, DEMO + f"x --from {line}")
 
 
 async def test_described_variables_are_part_of_the_prompt(shell):
