@@ -75,7 +75,7 @@ def test_the_request_comes_from_the_kernel(page):
     frame.get_by_role("slider", name="Moment of the run").press("End")
     frame.get_by_role("button", name="Request of turn").click()
     panel = frame.locator(".anb-request")
-    expect(panel.locator("h4")).to_have_text("Turn 3: what the model was sent")
+    expect(panel.locator("h4")).to_have_text("Turn 3: what was sent to the model")
     expect(panel.get_by_text("A landing page for a bakery").first).to_be_attached()
     panel.get_by_text("Tools", exact=True).click()
     expect(panel.get_by_text("create_file", exact=True).first).to_be_visible()

@@ -244,7 +244,7 @@ def test_the_request_of_a_turn_can_be_read(replay: Replay):
     replay.open().go_to("turn 2: the request is sent")
     replay.button("Request of turn 2").click()
     panel = replay.widget.locator(".anb-request")
-    panel.get_by_text("Turn 2: what the model was sent").wait_for()
+    panel.get_by_text("Turn 2: what was sent to the model").wait_for()
     panel.get_by_text("Messages").wait_for()
     assert panel.get_by_text("new", exact=True).count() == 2
     assert '"path": "index.html"' in panel.inner_text()

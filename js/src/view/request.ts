@@ -49,7 +49,7 @@ export function createRequest(context: Context) {
 			// What it covers must not be within reach of the keyboard.
 			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", turn !== null);
 			if (turn === null) return;
-			setText(title, `Turn ${turn}: what the model was sent`);
+			setText(title, `Turn ${turn}: what was sent to the model`);
 			void body.load(variant, turn);
 			if (opened) close.focus({ preventScroll: true });
 		},
@@ -69,7 +69,7 @@ function createBody(context: Context) {
 		async load(variant: number, turn: number) {
 			const mine = ++asked;
 			copy.hidden = true;
-			element.replaceChildren(h("p", { class: "anb-note" }, "Asking the kernel."));
+			element.replaceChildren(h("p", { class: "anb-note" }, "Loading the request from the kernel."));
 			const answer = await ask(context.run, variant, turn);
 			// Another request may have been opened meanwhile.
 			if (mine !== asked || context.signal.aborted) return;

@@ -28,7 +28,10 @@ export function createRetry(ticking: Ticking): View<RetryRow> {
 		update(next) {
 			row = next;
 			why.replaceChildren(...withCode(next.why));
-			setText(note, `Attempt ${next.attempt}. Your files are kept; what this turn had written is discarded.`);
+			setText(
+				note,
+				`Attempt ${next.attempt}. Your files are kept; this turn's unfinished output is discarded.`,
+			);
 			ticking.add(tick);
 		},
 	};

@@ -219,10 +219,10 @@ function resultOf(row: ToolRow): Node[] {
 	const nodes: Node[] = [];
 	if (row.status === "failed") {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
-		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "It failed."), hint || null));
+		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null));
 	} else if (row.status === "denied") {
 		const no = row.answer?.approved === false;
-		nodes.push(h("p", { class: "anb-cap first" }, no ? "You said no." : row.summary || "It was denied."));
+		nodes.push(h("p", { class: "anb-cap first" }, no ? "You said no." : row.summary || "Denied."));
 	} else if (row.status === "stopped") {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
 	} else if (row.summary) {
