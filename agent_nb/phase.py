@@ -40,6 +40,9 @@ ENDINGS: dict[Reason, str] = {
 }
 
 
+WAITING = "waiting for approval, clock paused"
+
+
 def phase_after(phase: str, event: Event) -> str:
     """The phase after `event`, given the phase before it."""
     match event:
@@ -53,10 +56,14 @@ def phase_after(phase: str, event: Event) -> str:
             return "writing"
         case FileDelta(path=path):
             return f"writing {path or 'a file'}"
+        case ToolRunning() if phase == WAITING:  # another call of the same turn
+            return phase
         case ToolStarted(title=title) | ToolRunning(title=title):
             return f"running {title}"
         case ApprovalRequested():
-            return "waiting for approval, clock paused"
+            return WAITING
+        case ApprovalResolved():
+            return "running tools"
         case RunFinished(reason=reason):
             return ENDINGS[reason]
         case (
@@ -66,7 +73,6 @@ def phase_after(phase: str, event: Event) -> str:
             | ToolReady()
             | ToolProgress()
             | ToolFinished()
-            | ApprovalResolved()
             | UsageUpdated()
             | MessageAdded()
             | FileChanged()

@@ -338,7 +338,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
         spec=tool_spec(
             "save_assets",
             "Save whole images as files: those the person gave (input:1), or from https: and data:"
-            " addresses. The person is retried about each https: host.",
+            " addresses. The person is asked about each https: host.",
             _many(
                 "assets",
                 "The images to save.",

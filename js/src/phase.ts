@@ -1,5 +1,9 @@
 // Phases with seconds that the page counts itself; the wait before a retry is worded as in `agent_nb/phase.py`.
 
+import type { Event } from "./events.ts";
+
+const WAITING = "waiting for approval, clock paused";
+
 /** Seconds without an event after which the page says how long the model has been thinking. */
 const QUIET = 10;
 
@@ -10,6 +14,22 @@ export function retrySeconds(left: number): number {
 
 export function retryPhase(wait: number): string {
 	return `retrying in ${retrySeconds(wait)} s`;
+}
+
+/** The phase after something has happened to a tool call, as in `phase_after`. */
+export function callPhase(phase: string, event: Event): string {
+	switch (event.type) {
+		case "tool_started":
+			return `running ${event.title}`;
+		case "tool_running":
+			return phase === WAITING ? phase : `running ${event.title}`; // another call of the turn may be waiting
+		case "approval_requested":
+			return WAITING;
+		case "approval_resolved":
+			return "running tools";
+		default:
+			return phase;
+	}
 }
 
 export function thinkingPhase(silent: number): string {

@@ -26,7 +26,7 @@ import {
 	withNamed,
 } from "./filestate.ts";
 import { count, plural } from "./format.ts";
-import { retryPhase } from "./phase.ts";
+import { callPhase, retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
 import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./toolrow.ts";
 
@@ -172,14 +172,16 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "run_finished":
 			return finish(state, event);
 		case "tool_started":
-			return startTool(close({ ...state, phase: `running ${event.title}` }), event);
-		case "tool_running":
-			return changeTool({ ...state, phase: `running ${event.title}` }, event);
+			return startTool(close(withPhase(state, event)), event);
 		case "approval_requested":
-			return changeTool(startTool({ ...state, phase: "waiting for approval, clock paused" }, event), event);
+			return changeTool(startTool(withPhase(state, event), event), event);
 		default:
-			return changeTool(state, event);
+			return changeTool(withPhase(state, event), event);
 	}
+}
+
+function withPhase(state: VariantState, event: Event): VariantState {
+	return { ...state, phase: callPhase(state.phase, event) };
 }
 
 function startTurn(state: VariantState, turn: number): VariantState {

@@ -136,10 +136,13 @@ describe("rows", () => {
 		);
 		expect(toolRow(asking)).toMatchObject({ status: "asking", args: { code: "1" } });
 		expect(asking.phase).toBe("waiting for approval, clock paused");
+		const other = script({ type: "tool_running", call_id: "c2", title: "read a file" });
+		expect(play(other, asking).phase).toBe(asking.phase);
 		const denied = play(
 			script({ type: "approval_resolved", call_id: "c1", approved: false, note: "no" }),
 			asking,
 		);
+		expect(denied.phase).toBe("running tools");
 		expect(toolRow(denied)).toMatchObject({ status: "running", answer: { approved: false, note: "no" } });
 	});
 

@@ -5,16 +5,19 @@ from typing import get_args
 import pytest
 
 from agent_nb.events import (
+    ApprovalRequested,
+    ApprovalResolved,
     FileDelta,
     Reason,
     RunFinished,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
+    ToolRunning,
     TurnRetrying,
 )
 from agent_nb.messages import Usage
-from agent_nb.phase import ENDINGS, phase_after
+from agent_nb.phase import ENDINGS, WAITING, phase_after
 
 BASE = {"run_id": "r", "seq": 1, "at": 0.0}
 
@@ -40,3 +43,13 @@ def test_each_event_leaves_its_phase(event, phase):
 
 def test_every_reason_has_its_words():
     assert set(ENDINGS) == set(get_args(Reason))
+
+
+def test_a_question_stays_open_while_another_call_runs():
+    asked = phase_after(
+        "before", ApprovalRequested(**BASE, call_id="a", name="order", title="order", args={})
+    )
+    running = phase_after(asked, ToolRunning(**BASE, call_id="b", title="read index.html"))
+    assert running == asked == WAITING
+    answered = phase_after(running, ApprovalResolved(**BASE, call_id="a", approved=True))
+    assert phase_after(answered, ToolRunning(**BASE, call_id="a", title="order")) == "running order"
