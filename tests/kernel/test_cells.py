@@ -147,7 +147,7 @@ def test_the_users_tool_is_called(kernel):
 
 @pytest.mark.parametrize(
     ("expression", "says"),
-    [("'<h1' in html", None), ("len(files) == 7", "len(files) == 7 is False"), ("nope", "NameError")],
+    [("'<h1' in html", None), ("len(files) == 7", "len(files) == 7: len(files) is 1"), ("nope", "NameError")],
 )
 def test_a_check_decides_how_the_cell_ends(kernel, expression, says):
     cell = kernel.run(f"%%agent checked --check {expression}\nA form")
