@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+from agent_nb._base.text import whole_text
 from agent_nb.engine.conversation import (
     describe_edits,
     describe_files,
@@ -91,6 +92,7 @@ def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:
     """
     files, base, messages = material.get("files"), material.get("base"), material.get("messages")
     _check_arguments(prompt, files, base, messages)
+    prompt = whole_text(prompt)
     given = [to_message(message) for message in messages or ()]
     spoken = tuple(message for message in given if message.role != "system")
     system = "\n\n".join(message.text for message in given if message.role == "system") or None

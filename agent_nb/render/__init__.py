@@ -3,16 +3,20 @@
 They take anything with the attributes of `FinishedRun`, because the `run` package imports this one.
 """
 
+import html
+
 from agent_nb._base.secrets import safe_text
 from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import shortened, shortened_text
+from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import FinishedRun, model_label, ready_line
 from agent_nb.render.transcript import transcript
 
 __all__ = [
     "FinishedRun",
+    "abandoned_frame",
     "bundle",
     "first_frame",
     "ready_line",
@@ -45,6 +49,12 @@ def first_frame(key: str, name: str, model: str, run_id: str = "") -> dict[str, 
         "text/markdown": safe_text(note),
         "text/plain": safe_text(f"{name}: still running when this was saved ({model_label(model)})"),
     }
+
+
+def abandoned_frame(name: str, why: str) -> dict[str, str]:
+    """The output of a cell whose run could not be shown."""
+    note = safe_text(f"{name} has ended, but its output could not be made. {why}")
+    return {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
 
 
 def to_markdown(run: FinishedRun) -> str:

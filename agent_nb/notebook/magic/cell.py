@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import importlib
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -71,13 +72,14 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     handle.label(plan.name, plan.key)
     handle.cell = written_cell(session.shell, cell)
     view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
-    view.start(plan.note)
-    view.on_pick(partial(pick, session, handle))
-    if options.background:
-        _in_background(session, handle, view, options)
-        return
-    await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
-    run, unsaved = await _finish(session, handle, view, options)
+    with _ending(handle, view):
+        view.start(plan.note)
+        view.on_pick(partial(pick, session, handle))
+        if options.background:
+            _in_background(session, handle, view, options)
+            return
+        await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
+        run, unsaved = await _finish(session, handle, view, options)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` holds what was done so far.")
     if run.reason == "failed" and not options.no_raise:
@@ -86,6 +88,17 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise CellError("SaveFailed", unsaved)
     if run.failed_check:
         raise CellError("CheckFailed", run.failed_check)
+
+
+@contextlib.contextmanager
+def _ending(handle: Handle, view: View) -> Iterator[None]:
+    """Stops the run, and its output's "running", if something fails that should not."""
+    try:
+        yield
+    except Exception as error:
+        handle.stop()
+        view.abandon(f"{type(error).__name__}: {error}")
+        raise
 
 
 def _check_name_is_free(session: Session, name: str) -> None:
@@ -182,7 +195,8 @@ def _in_background(session: Session, handle: Handle, view: View, options: Option
         session.background.pop(handle.id, None)
         # The user may have given the name another value in the meantime.
         rebind = session.namespace.get(handle.name) is handle
-        _, unsaved = await _finish(session, handle, view, options, rebind=rebind)
+        with _ending(handle, view):
+            _, unsaved = await _finish(session, handle, view, options, rebind=rebind)
         if unsaved:
             view.warn(unsaved)
 

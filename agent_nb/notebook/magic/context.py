@@ -49,6 +49,8 @@ class Described:
     """What was masked in it, for the user."""
     shortened: tuple[str, ...] = ()
     """What is not shown in full, for the user."""
+    broken: bool = False
+    """Whether characters that cannot be encoded were replaced."""
 
 
 def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:

@@ -10,6 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
+from agent_nb._base.text import whole_text
 from agent_nb.agent import Agent
 from agent_nb.chromium.viewer import installed_viewer
 from agent_nb.engine.handle import Handle
@@ -173,8 +174,10 @@ async def _read_prompt(session: Session, options: Options, cell: str, cassette: 
     if options.cells:
         parts.append(Described(recent_cells(session.shell, options.cells)))
     images = await load_images(options.images, namespace, cassette)
+    text = "\n\n".join(part.text for part in parts if part.text)
     return Described(
-        text="\n\n".join(part.text for part in parts if part.text),
+        text=whole_text(text),
+        broken=whole_text(text) != text,
         images=(*(image for part in parts for image in part.images), *images),
         masked=tuple(name for part in parts for name in part.masked),
         shortened=tuple(name for part in parts for name in part.shortened),
@@ -185,6 +188,8 @@ def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
     """What the user should know about the prompt: what the model does not see of it."""
     if prompt.masked:
         yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
+    if prompt.broken:
+        yield "Half characters (lone surrogates) in the prompt are sent as \ufffd: they cannot be encoded."
     if prompt.shortened:
         yield f"Too long for the prompt, so the model sees part of it: {_listed(prompt.shortened)}."
     if files:

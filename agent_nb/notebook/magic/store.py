@@ -97,7 +97,7 @@ class RunStore:
 
     def _write_index(self, rows: list[Json]) -> None:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_atomically(self._index, text.encode())
+        write_atomically(self._index, text.encode("utf-8", "replace"))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

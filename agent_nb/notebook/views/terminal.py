@@ -56,6 +56,9 @@ class TerminalView:
     def on_pick(self, pick: object) -> None:
         """Does nothing: only the widget has a Pick button."""
 
+    def abandon(self, why: str) -> None:
+        """Does nothing: what was printed stays."""
+
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         if run.variants:
             self._line(run.text)

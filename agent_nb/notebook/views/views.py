@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.views.terminal import TerminalView, printable
-from agent_nb.render import bundle, first_frame, to_text
+from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
@@ -24,6 +24,9 @@ class View(Protocol):
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None: ...
 
     def warn(self, text: str) -> None: ...
+
+    def abandon(self, why: str) -> None:
+        """The run cannot be shown; its output must not say "running" any longer."""
 
 
 def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool, network: bool = False) -> View:
@@ -47,6 +50,9 @@ class _KernelView:
 
     def on_pick(self, pick: Pick) -> None:
         """Does nothing: only the widget has a Pick button."""
+
+    def abandon(self, why: str) -> None:
+        """Does nothing: only the widget shows a run that is under way."""
 
 
 class PlainView(_KernelView):
@@ -75,6 +81,7 @@ class LiveView(_KernelView):
     def __init__(self, handle: Handle, *, network: bool = False) -> None:
         self._handle, self._network = handle, network
         self._saved: list[str] = []
+        self._display: Any = None
 
     def start(self, note: str) -> None:
         from IPython.display import display
@@ -99,6 +106,10 @@ class LiveView(_KernelView):
     def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
         self._saved = saved
         self._show(run, files_name, picked=self._handle.chosen is not None)
+
+    def abandon(self, why: str) -> None:
+        if self._display is not None:
+            self._display.update(abandoned_frame(self._handle.name, why), raw=True)
 
     def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
         self._live.announce_ready(run, files_name, picked=picked, paths=self._saved)
