@@ -13,7 +13,16 @@ beforeEach(() => {
 		(name: string) =>
 		(...what: unknown[]) =>
 			void calls.push([name, ...what]);
-	const names = ["onReady", "onShown", "onConsole", "onLink", "onUnmorphable", "onGiven", "onLost"];
+	const names = [
+		"onReady",
+		"onShown",
+		"onConsole",
+		"onLink",
+		"onUnmorphable",
+		"onScrolled",
+		"onGiven",
+		"onLost",
+	];
 	frame = new Frame(Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as FrameEvents);
 	document.body.append(frame.element);
 	const secret = secretOf(frame);

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, event, needs_browser, wrote
+from tests.support.widget_stage import CHROMIUM, FLAGS, Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
@@ -121,3 +121,52 @@ def test_result_alone_folds_the_transcript(stage: Stage):
     stage.more(event("tool_started", call_id="call-1", name="run", title="run it"))
     stage.more(event("approval_requested", **asked))
     stage.widget.get_by_role("button", name="Approve").wait_for(timeout=10 * SECONDS)
+
+
+def variants(count: int) -> list[dict[str, Any]]:
+    """As many variants, each with a page that has to be scrolled, and each of another length."""
+    pages = [f"<!doctype html><h1>Page {n}</h1><p style='height:{6000 + 900 * n}px'>" for n in range(count)]
+    return [{**item, "variant": n} for n, page in enumerate(pages) for item in wrote("index.html", page)]
+
+
+def test_all_variants_are_seen_side_by_side_and_scroll_together(stage: Stage):
+    stage.play(variants(3))
+    stage.page.add_style_tag(content="main { max-width: none !important }")
+    stage.widget.get_by_role("radio", name="Side by side").click()
+    side = stage.widget.locator(".anb-side")
+    for width in (1400, 360, 700):
+        stage.page.set_viewport_size({"width": width, "height": 800})
+        assert side.evaluate("node => node.scrollWidth - node.clientWidth") == 0
+        assert side.locator(".anb-col > header").evaluate_all(
+            "all => all.every((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight)"
+        )
+    frames = [side.locator(".anb-page > iframe").nth(n) for n in range(3)]
+    pages = [frame.content_frame.frame_locator("iframe").locator("body") for frame in frames]
+    for number, page in enumerate(pages):
+        page.get_by_text(f"Page {number}").wait_for(timeout=10 * SECONDS)
+    frames[1].hover()
+    stage.page.mouse.wheel(0, 1000)
+    share = "() => scrollY / (document.documentElement.scrollHeight - innerHeight)"
+    for _ in range(40):
+        shares = [page.evaluate(share) for page in pages]
+        if min(shares) > 0.2 and max(shares) - min(shares) < 0.01:
+            break
+        stage.page.wait_for_timeout(100)
+    else:
+        pytest.fail(f"the pages have not scrolled together: {shares}")
+
+
+def test_narrow_output_clips_nothing_and_forced_colours_hide_nothing(stage: Stage):
+    stage.page.set_viewport_size({"width": 270, "height": 800})
+    stage.page.emulate_media(forced_colors="active")
+    text = event("text_delta", text="Here:\n\n- one\n- two")
+    stage.play([*wrote("index.html", PAGE), edited("index.html", 2, [[1, 1, "<h1>New</h1>"]]), text])
+    assert overflow(stage) == [0, 0]
+    stage.widget.get_by_role("button", name="Full screen").click(timeout=5 * SECONDS, trial=True)
+    shapes = stage.widget.evaluate(
+        """host => [['.anb-say li', '::before'], ['.anb-node.pt', '::after'], ['.anb-edge', '::after']]
+            .map(([path, part]) => getComputedStyle(host.shadowRoot.querySelector(path), part).backgroundColor)"""
+    )
+    assert shapes == ["rgb(0, 0, 0)"] * 3
+    slider = stage.widget.get_by_role("slider", name="Version")
+    assert slider.evaluate("node => getComputedStyle(node).forcedColorAdjust") == "none"

@@ -35,6 +35,8 @@ export interface FeedEvents {
 	/** There is something to see. */
 	onShown(): void;
 	onLink(href: string): void;
+	/** `share` says how far, from 0 to 1. */
+	onScrolled(share: number): void;
 	onLost(why: Loss): void;
 }
 
@@ -119,6 +121,7 @@ export class Feed {
 			onShown: () => this.#uncover(frame),
 			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page?.text ?? "")),
 			onLink: (href) => this.#events.onLink(href),
+			onScrolled: (share) => this.#events.onScrolled(share),
 			onUnmorphable: () => this.reload("all"),
 			onGiven: (fields) => {
 				this.#given = fields;
@@ -138,6 +141,10 @@ export class Feed {
 		if (!this.#frame || this.#frame.used) return;
 		this.#scroll = this.#frame.scroll;
 		this.dispose();
+	}
+
+	scrollToShare(share: number): void {
+		this.#frame?.scrollToShare(share);
 	}
 
 	/** Removes the page. */

@@ -24,6 +24,8 @@ export interface FrameEvents {
 	/** `script` is the inline script that `entry.line` counts from. */
 	onConsole(entry: ConsoleEntry, script?: string): void;
 	onLink(href: string): void;
+	/** `share` says how far, from 0 to 1. */
+	onScrolled(share: number): void;
 	onUnmorphable(): void;
 	onGiven(fields: GivenField[]): void;
 	onLost(why: Loss): void;
@@ -118,6 +120,10 @@ export class Frame {
 		this.#send({ do: "scroll", ...position });
 	}
 
+	scrollToShare(share: number): void {
+		this.#send({ do: "place", share });
+	}
+
 	#greet(event: MessageEvent): void {
 		if (!isInside(event.source as Window | null, this.element.contentWindow) || !this.#count()) return;
 		const port = event.ports[0];
@@ -143,6 +149,9 @@ export class Frame {
 			case "alive":
 				this.#unanswered = 0;
 				this.scroll = { x: message.x, y: message.y };
+				break;
+			case "scrolled":
+				this.#events.onScrolled(message.share);
 				break;
 			case "console":
 				if (this.#mayShow()) this.#events.onConsole(message.entry, message.script);

@@ -41,7 +41,7 @@ function describe(value: unknown): string {
 }
 
 const UNSENT = "The preview sends no forms.";
-/** Milliseconds after a turn of the wheel in which the page does not scroll by itself. */
+/** Milliseconds after a press, a key or a turn of the wheel in which the person may still be scrolling. */
 const REST = 3000;
 /** Entries per load about what the policy has blocked. */
 const MOST_BLOCKED = 50;
@@ -156,10 +156,18 @@ function onSubmit(event: SubmitEvent): void {
 }
 
 const onLeave = (): void => send({ is: "leaving" });
-/** When the person has last scrolled. */
-let wheeled = Number.NEGATIVE_INFINITY;
-const onWheel = (): void => {
-	wheeled = performance.now();
+/** When the person has last done something that may scroll. */
+let acted = Number.NEGATIVE_INFINITY;
+const onAction = (event: Event): void => {
+	if (event.isTrusted) acted = performance.now();
+};
+const isActing = (): boolean => performance.now() - acted < REST;
+/** Where the widget has scrolled the page to, which is no news for it. */
+let placed = -1;
+const scrollable = (): number => Math.max(1, document.documentElement.scrollHeight - innerHeight);
+const onScroll = (): void => {
+	if (isActing() && Math.abs(scrollY - placed) > 1) send({ is: "scrolled", share: scrollY / scrollable() });
+	placed = -1;
 };
 const onPress = (event: PointerEvent): void => {
 	if (event.isTrusted) send({ is: "pressed" });
@@ -200,7 +208,9 @@ function listen(): void {
 	onWindow("pagehide", onLeave);
 	onWindow("pointerdown", onPress, true);
 	onWindow("input", fields.onInput, true);
-	onWindow("wheel", onWheel, { capture: true, passive: true });
+	onWindow("scroll", onScroll, { passive: true });
+	for (const name of ["wheel", "touchmove", "keydown", "pointerdown"])
+		onWindow(name, onAction, { capture: true, passive: true });
 	onDocument("securitypolicyviolation", onViolation);
 	onDocument("click", onClick);
 	onWindow("submit", onSubmit);
@@ -228,7 +238,7 @@ function morph(from: string, to: string, revealed: boolean): void {
 /** Not while the person scrolls, or types into the page. */
 function mayScroll(): boolean {
 	const typing = document.hasFocus() && document.activeElement !== document.body;
-	return !typing && performance.now() - wheeled > REST;
+	return !typing && !isActing();
 }
 
 function handle(message: ToFrame): void {
@@ -259,6 +269,10 @@ function handle(message: ToFrame): void {
 			break;
 		case "put":
 			fields.put(message.fields);
+			break;
+		case "place":
+			placed = Math.round(message.share * scrollable());
+			window.scrollTo({ top: placed, behavior: "instant" });
 			break;
 		case "ping":
 			listen();

@@ -11,6 +11,8 @@ export type ToFrame =
 	/** Shows where the page differs from an earlier one. */
 	| { do: "reveal"; from: string; to: string }
 	| { do: "scroll"; x: number; y: number }
+	/** Scrolls to a share of the page, from 0 to 1. */
+	| { do: "place"; share: number }
 	/** Asks for what the person has given to the fields. */
 	| { do: "take" }
 	| { do: "put"; fields: GivenField[] }
@@ -37,6 +39,8 @@ export type FromFrame =
 	/** A piece has been written; `body` once there is something to see. */
 	| { is: "wrote"; body: boolean }
 	| { is: "alive"; x: number; y: number }
+	/** The person has scrolled the page. */
+	| { is: "scrolled"; share: number }
 	| { is: "console"; entry: ConsoleEntry; script?: string }
 	| { is: "leaving" }
 	/** The person has pressed something in the page. */
@@ -54,6 +58,8 @@ export function readMessage(data: unknown): FromFrame | null {
 			return { is: "wrote", body: message.body === true };
 		case "alive":
 			return isNumber(message.x) && isNumber(message.y) ? { is: "alive", x: message.x, y: message.y } : null;
+		case "scrolled":
+			return isNumber(message.share) ? { is: "scrolled", share: message.share } : null;
 		case "console":
 			return readConsole(message);
 		case "link":

@@ -18,15 +18,18 @@ export interface PreviewView {
 	/** Gives the frame up while nobody sees the page; the next update shows it again. */
 	rest(): void;
 	reload(): void;
+	/** Scrolls the page to a share of its height, from 0 to 1. */
+	scrollToShare(share: number): void;
 	/** "390 px at 63 %", or empty at full width. */
 	scale(): string;
 }
 
-/** With a `thumbnail` width, the page is laid out that wide and scaled down to the room there is. */
+/** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the room there is. */
 export function createPreview(
 	context: Context,
 	console: Console,
 	thumbnail: number | null = null,
+	onScrolled: (share: number) => void = () => {},
 ): PreviewView {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
@@ -34,7 +37,13 @@ export function createPreview(
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
 	const scaling = createScaling(context, element, holder, thumbnail);
-	const feed = createFeed(context, console, { holder, empty, stopped, reveals: thumbnail === null });
+	const feed = createFeed(context, console, {
+		holder,
+		empty,
+		stopped,
+		reveals: thumbnail === null,
+		onScrolled,
+	});
 
 	function reload(): void {
 		stopped.hide();
@@ -55,6 +64,7 @@ export function createPreview(
 		},
 		rest: () => feed.rest(),
 		reload,
+		scrollToShare: (share) => feed.scrollToShare(share),
 		scale: scaling.text,
 	};
 }
@@ -65,6 +75,7 @@ interface Stage {
 	stopped: ReturnType<typeof createStopped>;
 	/** Whether edits are scrolled to. */
 	reveals: boolean;
+	onScrolled(share: number): void;
 }
 
 /** Feeds the page into a frame, and shows what the frame reports. */
@@ -79,6 +90,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onShown: empty.pageSeen,
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
+		onScrolled: stage.onScrolled,
 	};
 	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false, reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());

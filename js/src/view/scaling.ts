@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
 const MARGIN = 16;
 
-/** With a `thumbnail` width, the page is laid out that wide and scaled down to the room there is. */
+/** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the room there is. */
 export function createScaling(
 	{ choices, signal }: Context,
 	stage: HTMLElement,
@@ -18,7 +18,7 @@ export function createScaling(
 
 	function scaleTo(width: number, margin: number): number {
 		const free = { width: room.width - 2 * margin, height: room.height - 2 * margin };
-		const scale = thumbnail === null ? Math.min(1, free.width / width) : free.width / width;
+		const scale = Math.min(1, free.width / width);
 		page.style.width = `${width}px`;
 		page.style.height = `${free.height / scale}px`;
 		page.style.transform = `scale(${scale})`;
@@ -41,7 +41,7 @@ export function createScaling(
 
 	function update(): void {
 		if (thumbnail === null) fitDevice();
-		else if (room.width) scaleTo(thumbnail, 0);
+		else if (room.width) scaleTo(Math.max(thumbnail, room.width), 0);
 	}
 
 	onResize(stage, signal, (size) => {

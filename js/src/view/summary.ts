@@ -56,11 +56,12 @@ function createAnswer(context: Context, number: number) {
 const SILENT = { add: () => {}, clear: () => {} };
 
 /** A preview without a console, which draws only when something it shows has changed. */
-export function createQuietPreview(own: Context, thumbnail: number | null = null) {
-	const preview = createPreview(own, SILENT, thumbnail);
+export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
+	const preview = createPreview(own, SILENT, thumbnail, onScrolled);
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
 	return {
 		element: preview.element,
+		scrollToShare: preview.scrollToShare,
 		update(state: VariantState) {
 			const { loads } = own.run;
 			const { file } = own.choices;
