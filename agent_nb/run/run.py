@@ -15,6 +15,7 @@ from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.events import Event
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, compare
+from agent_nb.run.element import Element, find_element
 from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to
 from agent_nb.run.record import RunRecord
@@ -65,6 +66,10 @@ class Run(RunRecord):
     def compare(self, checks: Checks = ()) -> Comparison:
         """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""
         return compare(self, checks)
+
+    def element(self, selector: str, file: str | None = None) -> Element:
+        """The first element of the page, or of another HTML file, that matches a CSS selector."""
+        return find_element(self, selector, file)
 
     def raise_for_failure(self) -> "Run":
         """Raises `RunFailedError` if the run failed; otherwise returns the run."""

@@ -17,6 +17,7 @@ from agent_nb.agent import Agent
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.providers import catalog
+from agent_nb.run.element import Element
 
 TARGET = Path(__file__).parents[1] / "reference.md"
 HEAD = """# Reference
@@ -38,6 +39,7 @@ def reference() -> str:
         ("`Agent`", _members(Agent)),
         ("`Prepared`", _members(Prepared, fields=False)),
         ("`Run`", _members(Run)),
+        ("`Element`", _members(Element)),
         ("`Files`", _members(Files)),
     ]
     return HEAD + "\n\n".join(f"## {title}\n\n{body}" for title, body in sections) + "\n"

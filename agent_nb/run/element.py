@@ -1,0 +1,149 @@
+"""An element of a run's page, found by a CSS selector in the source as a browser would parse it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from agent_nb.errors import ConfigError
+from agent_nb.events import FileChanged, ToolReady, ToolStarted, TurnStarted
+from agent_nb.messages import Image
+from agent_nb.run.record import RunRecord
+
+HTML_LIMIT = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Element:
+    """An element of a page: where it is, its HTML, and which turn wrote it."""
+
+    path: str
+    """A selector that finds this element alone: `main > h2:nth-of-type(2)`."""
+    html: str
+    """Its outer HTML, of which at most 2,000 characters are kept."""
+    line: int
+    """Where it begins in the source, from 1."""
+    file: str
+    place: str
+    """Its place among the elements of its tag on the page: `2 of 3`."""
+    turn: int | None = None
+    """The turn that wrote its first line; None if that was before this run, or by hand."""
+    edit: str = ""
+    """The title of the tool call that wrote it."""
+    image: Image | None = None
+    """A screenshot of it, if there is one."""
+
+    def __str__(self) -> str:
+        return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"
+
+
+def find_element(run: RunRecord, selector: str, file: str | None = None) -> Element:
+    """The first element that matches, in a file or else in the page of the run."""
+    path = run.files.entry if file is None else file
+    source = run.files.get(path) if path else None
+    if not path or not isinstance(source, str):
+        where = f"no page {file!r}" if file else "no page"
+        raise ConfigError(f"`{run.name}` has {where}: {', '.join(run.files) or 'no files'}.")
+    document = _parsed(source)
+    node = _query(document, selector, path)
+    line = _line_of(node)
+    turn, edit = _origin(run, path, line)
+    alike = document.query(node.name)
+    return Element(
+        path=_path_to(document, node),
+        html=_shortened(node.to_html(pretty=False)),
+        line=line,
+        file=path,
+        place=f"{_index(alike, node)} of {len(alike)}",
+        turn=turn,
+        edit=edit,
+    )
+
+
+@lru_cache(maxsize=4)
+def _parsed(source: str) -> Any:
+    from justhtml import JustHTML  # takes 0.2 s to import
+
+    return JustHTML(source, sanitize=False, track_node_locations=True)
+
+
+def _query(document: Any, selector: str, file: str) -> Any:
+    from justhtml import SelectorError
+
+    try:
+        found = document.query_one(selector)
+    except SelectorError as error:
+        raise ConfigError(f"{selector!r} is not a CSS selector: {error}.") from None
+    if found is None:
+        raise ConfigError(f"There is no element {selector!r} in {file!r}.")
+    return found
+
+
+def _path_to(document: Any, node: Any) -> str:
+    """The shortest path from an ancestor that finds the element alone. It has no text of the page but tag names."""
+    path = ""
+    for element in _with_ancestors(node):
+        step = element.name
+        siblings = [child for child in element.parent.children if child.name == element.name]
+        if len(siblings) > 1:
+            step += f":nth-of-type({_index(siblings, element)})"
+        path = f"{step} > {path}" if path else step
+        if len(document.query(path)) == 1:
+            break
+    return path
+
+
+def _with_ancestors(node: Any) -> Iterator[Any]:
+    while node.parent is not None:
+        yield node
+        node = node.parent
+
+
+def _index(nodes: list[Any], wanted: Any) -> int:
+    return next(number for number, node in enumerate(nodes, 1) if node is wanted)
+
+
+def _line_of(node: Any) -> int:
+    """The line of its tag; of an element without one, such as an implied `tbody`, that of what it holds."""
+    while node.origin_line is None and node.children:
+        node = node.children[0]
+    return node.origin_line or 1
+
+
+def _shortened(html: str) -> str:
+    """Cut after a tag, if there is one near the limit."""
+    if len(html) <= HTML_LIMIT:
+        return html
+    end = html.rfind(">", HTML_LIMIT // 2, HTML_LIMIT) + 1 or HTML_LIMIT
+    return f"{html[:end]}… ({len(html) - end:,} more characters)"
+
+
+def _origin(run: RunRecord, path: str, line: int) -> tuple[int | None, str]:
+    """The turn and the title of the call that wrote a line of a file."""
+    wanted = _version_of(run, path, line)
+    turn, titles = None, dict[str, str]()
+    for event in run.events:
+        match event:
+            case TurnStarted(step=step):
+                turn = step
+            case ToolStarted(call_id=call_id, title=title) | ToolReady(call_id=call_id, title=title):
+                titles[call_id] = title
+            case FileChanged(path=changed, version=number, call_id=call_id):
+                if (changed, number) == (path, wanted):
+                    return (turn, titles.get(call_id, "")) if call_id else (None, "")
+            case _:
+                pass
+    return None, ""
+
+
+def _version_of(run: RunRecord, path: str, line: int) -> int:
+    """The number of the version since which a file has had this line."""
+    number = run.files.version(path)
+    newest, *older = reversed(run.files.versions(path))
+    assert isinstance(newest, str)
+    wanted = newest.split("\n")[line - 1]
+    for version in older:
+        if not isinstance(version, str) or wanted not in version.split("\n"):
+            break
+        number -= 1
+    return number
