@@ -96,7 +96,7 @@ def test_picking_binds_the_names(page):
 
 def test_picking_never_loses_the_users_edits(page):
     page.kernel.run("hero = hero.with_files({'index.html': 'mine'})")
-    assert page.command("pick", variant=0)["error"].startswith("`hero` has edits of yours")
+    assert page.command("pick", variant=0)["error"].startswith("`hero` has your own edits")
     page.kernel.run("hero = 5")
     assert page.command("pick", variant=0)["error"].startswith("`hero` holds something else now")
 
