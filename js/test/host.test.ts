@@ -332,14 +332,15 @@ describe("several kernels", () => {
 			await soon();
 		};
 		await draw();
-		tell(model, 1, 4);
+		tell(model, 1, 6);
 		become("restarting");
-		tell(model, 5, 9); // it sends on until it is killed
+		tell(model, 7, 9); // it sends on until it is killed
 		await soon();
 		for (const again of [false, true]) {
 			if (again) await draw();
 			expect(phase()).toBe("the kernel was restarted");
 			expect(shadow().textContent).toContain("Hello.");
+			expect(shadow().querySelector(".anb-ver")?.textContent).toMatch(/v1$/); // no longer streaming
 			expect(shadow().querySelector<HTMLElement>(".anb-stop")?.hidden).toBe(true);
 			expect(shadow().querySelector(".anb-foot .ready")?.textContent).toBe(
 				"hero is not in this kernel: the kernel was restarted. Run the cell again.",
