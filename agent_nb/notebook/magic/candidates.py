@@ -140,8 +140,12 @@ def in_braces(session: Session, path: str) -> tuple[str, list[Candidate]]:
         keys = [key for key in value if isinstance(key, str)] if isinstance(value, Mapping) else []
         quote = "'" if found[2].startswith("['") else '"'
         return found[2], [Candidate(f"[{quote}{key}{quote}]", _kind(value[key])) for key in keys]
+    if "(" in path:  # a selector, which no list can hold
+        return path, []
     if dot:
-        return field, [Candidate(name, "attribute") for name in _fields(_value_at(session, head))]
+        value = _value_at(session, head)
+        element = [Candidate('element("', "an element of its page")] if _is_run(value) else []
+        return field, element + [Candidate(name, "attribute") for name in _fields(value)]
     return path, [Candidate(name, _kind(value)) for name, value in _variables(session)]
 
 

@@ -18,6 +18,7 @@ from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.conversation import fenced
 from agent_nb.engine.handle import Handle
+from agent_nb.errors import AgentError, ConfigError
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
@@ -26,12 +27,16 @@ from agent_nb.notebook.magic.masking import Masks, is_secret
 from agent_nb.notebook.magic.table_masking import is_of
 from agent_nb.phase import ENDINGS
 from agent_nb.run import Run
+from agent_nb.run.element import Element
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 """A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
-_STEP = rf"(?:\.{_NAME}|\[[^\[\]{{}}]+\])"
+_TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
+_CALL = rf"\.element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)"
+"""The one method that a reference can call, on a run: with a selector, and the file if it is not the page."""
+_STEP = rf"(?:{_CALL}|\.{_NAME}|\[[^\[\]{{}}]+\])"
 _PATH = _NAME + _STEP + "*"
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + _PATH + r")\s*\}\}")
 
@@ -151,14 +156,25 @@ def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
     value = namespace[name]
     for step in re.findall(_STEP, path):
         try:
-            value = (
-                getattr(value, _normal(step[1:]))
-                if step[0] == "."
-                else value[ast.literal_eval(step[1:-1].strip())]
-            )
+            value = _step(value, step)
+        except AgentError as error:
+            raise UsageError(f"`{path}` cannot be read: {error}") from None
         except Exception as error:
             raise UsageError(f"`{path}` cannot be read: {type(error).__name__}: {error}") from None
     return value
+
+
+def _step(value: Any, step: str) -> Any:
+    """What one step of a path leads to: a key, an element of a run, or a field."""
+    if step[0] == "[":
+        return value[ast.literal_eval(step[1:-1].strip())]
+    if not step.endswith(")"):
+        return getattr(value, _normal(step[1:]))
+    run = value.result if isinstance(value, Handle) else value
+    if not isinstance(run, Run):
+        raise ConfigError("only a finished run has elements.")
+    arguments = ast.literal_eval(f"[{step[step.index('(') + 1 : -1]}]")
+    return run.element(*arguments)
 
 
 def _first_name(path: str) -> str:
@@ -206,6 +222,15 @@ def _limited(text: str, limit: int = TEXT_LIMIT) -> str:
 @describer(str)
 def _text(value: str) -> str:
     return value
+
+
+@describer(Element)
+def _element(value: Element) -> str:
+    tag = value.path.rpartition(" ")[2].partition(":")[0]
+    return (
+        f"the element {value.html} (`{value.path}`, {tag} {value.place} on the page,"
+        f" line {value.line} of `{value.file}`)"
+    )
 
 
 @describer(lambda value: is_of(value, "pandas", "DataFrame"))

@@ -137,6 +137,8 @@ def test_without_a_match_all_valid_values_are_offered_and_nothing_of_pythons(she
         ("h", ["hero", "heroic", "heat"]),
         (" h", ["hero", "heroic", "heat"]),
         ("hero.h", ["html", "history"]),
+        ("hero.el", ['element("']),
+        ('hero.element("h', []),
         ("files[", ['["index.html"]']),
         ("hero.files['i", ["['index.html']"]),
         ("nowhere.x", []),

@@ -83,6 +83,69 @@ def test_an_unreadable_reference_is_explained(path, says):
     assert says in str(caught.value)
 
 
+PAGE = """<h1>Bakery</h1>
+<h2>Bread</h2>
+<h2>{{df}}</h2>
+<input name="password">"""
+
+
+@pytest.fixture
+async def hero():
+    with ScriptedProvider([[say("Done.")]]) as provider:
+        run = await Agent(provider).run("go")
+    return run.with_files({"index.html": PAGE, "about.html": "<h1>About</h1>"})
+
+
+@pytest.mark.parametrize(
+    ("call", "described"),
+    [
+        (
+            'element("h2:nth-of-type(2)")',
+            "the element <h2>{{df}}</h2> (`h2:nth-of-type(2)`, h2 2 of 2 on the page, line 3 of `index.html`)",
+        ),
+        (
+            "element( 'h1', \"about.html\" )",
+            "the element <h1>About</h1> (`h1`, h1 1 of 1 on the page, line 1 of `about.html`)",
+        ),
+        (
+            "element('[name=\"password\"]')",
+            'the element <input name="password"> (`input`, input 1 of 1 on the page, line 4 of `index.html`)',
+        ),
+        ('element("h1").html', "<h1>Bakery</h1>"),
+    ],
+)
+async def test_an_element_is_described_with_its_place(hero, call, described):
+    assert expand(f"{{{{hero.{call}}}}}: larger", {"hero": hero}).text == f"{described}: larger"
+
+
+class Caller:
+    def element(self, selector: str) -> str:
+        raise AssertionError("called")
+
+
+@pytest.mark.parametrize(
+    ("reference", "says"),
+    [
+        ('hero.element("h6")', "There is no element 'h6' in 'index.html'."),
+        ('hero.element("h2[")', "'h2[' is not a CSS selector"),
+        ('hero.element("h1", "no.html")', "has no page 'no.html'"),
+        ('other.element("h1")', "only a finished run has elements"),
+    ],
+)
+async def test_an_element_that_is_not_there_is_an_error(hero, reference, says):
+    with pytest.raises(UsageError) as caught:
+        expand(f"{{{{{reference}}}}}", {"hero": hero, "other": Caller()})
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call", ["element(h1)", "element()", "pick(1)", 'save("x")', 'element("h1" + "h2")', 'element(f"h1")']
+)
+async def test_nothing_else_is_called(hero, call):
+    prompt = f"{{{{hero.{call}}}}}"
+    assert expand(prompt, {"hero": hero}).text == prompt
+
+
 def test_only_a_prompt_explains_how_to_escape():
     with pytest.raises(UsageError) as caught:
         expand("Use {{ x.y }}", {})
