@@ -78,7 +78,7 @@ function headline(snapshot: Snapshot) {
 	const phase = many ? phaseOfAll(variants) : phaseNow(snapshot);
 	const check = state.busy ? "" : failedCheck(run);
 	if (check) {
-		const text = `${phase}, check failed: ${check}`;
+		const text = `check failed: ${check}`;
 		return { tone: "err", glyph: "error", text, announced: text } as const;
 	}
 	const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
