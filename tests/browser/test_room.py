@@ -168,5 +168,5 @@ def test_narrow_output_clips_nothing_and_forced_colours_hide_nothing(stage: Stag
             .map(([path, part]) => getComputedStyle(host.shadowRoot.querySelector(path), part).backgroundColor)"""
     )
     assert shapes == ["rgb(0, 0, 0)"] * 3
-    slider = stage.widget.get_by_role("slider", name="Version")
+    slider = stage.widget.locator(".anb-ver .anb-range")
     assert slider.evaluate("node => getComputedStyle(node).forcedColorAdjust") == "none"
