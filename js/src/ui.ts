@@ -25,6 +25,8 @@ export interface Choices {
 	file: string | null;
 	/** The number of the change after which files are shown; null for the newest. */
 	moment: number | null;
+	/** The line that Code goes to next. */
+	line: number | null;
 	device: Device;
 	variant: number;
 	arrangement: Arrangement;
@@ -47,6 +49,7 @@ export function newChoices(): Choices {
 		tab: "preview",
 		file: null,
 		moment: null,
+		line: null,
 		device: "full",
 		variant: 0,
 		arrangement: loadLayout().arrangement,

@@ -9,14 +9,32 @@ pytestmark = needs_browser
 SECONDS = 1000
 
 
-def test_errors_of_the_page_are_told(stage: Stage):
-    html = "<!doctype html>\n<h1>x</h1>\n<script>\nnowhere();\n</script>\n"
+def test_errors_of_the_page_lead_to_their_lines(stage: Stage):
+    html = "<!doctype html>\n<h1>x</h1>\n<script>\nnowhere();\n</script>\n<script src='js/app.js'></script>\n"
     html += "<script>Promise.reject(new Error('late'))</script>"
-    stage.play(wrote("index.html", html))
-    said = stage.wait_for_report("late")
-    assert "nowhere is not defined" in said
+    code = "\n" * 200 + "elsewhere();\n"
+    stage.play([*wrote("js/app.js", code, "text/javascript"), *wrote("index.html", html)])
+    reports = stage.wait_for_report("late")
+    assert "nowhere is not defined" in reports
     stage.widget.get_by_role("tab", name="Console").click()
-    stage.widget.get_by_text("line 4").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("button", name="index.html line 4").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_role("button", name="js/app.js line 201").click(timeout=10 * SECONDS)
+    mark = stage.widget.locator(".anb-lines .anb-at")
+    mark.wait_for(timeout=10 * SECONDS)
+    line = stage.widget.locator(".anb-lines").get_by_text("elsewhere()")
+    assert line.is_visible()
+    assert stage.widget.locator(".anb-lines").evaluate(
+        """node => {
+            const [mark, room] = [node.querySelector('.anb-at'), node].map((one) => one.getBoundingClientRect());
+            const range = document.createRange();
+            const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) if (walker.currentNode.data.includes('elsewhere')) break;
+            range.selectNode(walker.currentNode);
+            const { top, bottom } = range.getBoundingClientRect();
+            const middle = (top + bottom) / 2;
+            return mark.top < middle && middle < mark.bottom && room.top < mark.top && mark.bottom < room.bottom;
+        }"""
+    )
 
 
 def test_page_streams_as_it_is_written(stage: Stage):

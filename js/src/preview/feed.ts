@@ -119,7 +119,7 @@ export class Feed {
 				if (this.#page) this.#begin(scroll);
 			},
 			onShown: () => this.#uncover(frame),
-			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page?.text ?? "")),
+			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page)),
 			onLink: (href) => this.#events.onLink(href),
 			onScrolled: (share) => this.#events.onScrolled(share),
 			onUnmorphable: () => this.reload("all"),
@@ -244,12 +244,14 @@ export function resolved(page: Page): string {
 	return new Resolver(page.source, page.path).html(page.text);
 }
 
-/** A line within an inline script, as a line of the page. */
-function located(entry: ConsoleEntry, script: string | undefined, page: string): ConsoleEntry {
-	const { line, ...rest } = entry;
-	const start = script && line ? page.indexOf(script) : -1;
-	if (start < 0 || !line) return rest;
-	return { ...rest, line: page.slice(0, start).split("\n").length + line - 1 };
+/** The entry with the file and line that it comes from, if they are known: a line in an inline script is one of the page. */
+function located(entry: ConsoleEntry, script: string | undefined, page: Page | null): ConsoleEntry {
+	const { line, file, ...rest } = entry;
+	if (!page || !line) return rest;
+	if (file && page.source.read(file)) return { ...rest, line, file };
+	const start = script && !file ? page.text.indexOf(script) : -1;
+	if (start < 0) return rest;
+	return { ...rest, line: page.text.slice(0, start).split("\n").length + line - 1, file: page.path };
 }
 
 export function scripts(html: string): string {

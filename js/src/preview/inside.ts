@@ -40,24 +40,35 @@ function describe(value: unknown): string {
 	}
 }
 
+/** What a script that is not in a file has as its name. */
+const ADDRESS = /^(about|data|blob|https?):/;
 const UNSENT = "The preview sends no forms.";
 /** Milliseconds after a press, a key or a turn of the wheel in which the person may still be scrolling. */
 const REST = 3000;
 /** Entries per load about what the policy has blocked. */
 const MOST_BLOCKED = 50;
 
+interface Where {
+	line?: number;
+	/** The text of the inline script that the line is in. */
+	script?: string;
+	/** The file that the line is in, if its script is in a file. */
+	file?: string;
+}
+
 let second = 0;
 let reported = 0;
 
 /** Drops what exceeds the limit of a second: a page that logs without end must not flood the widget. */
-function report(level: ConsoleLevel, text: string, where: { line?: number; script?: string } = {}): void {
+function report(level: ConsoleLevel, text: string, where: Where = {}): void {
 	const now = Math.floor(performance.now() / 1000);
 	reported = now === second ? reported + 1 : 1;
 	second = now;
 	if (reported > MOST_PER_SECOND) return;
 	const shown = reported === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
-	const { line, script } = where;
-	send({ is: "console", entry: { level, text: shown, ...(line && { line }) }, ...(script && { script }) });
+	const { line, script, file } = where;
+	const entry = { level, text: shown, ...(line && { line }), ...(file && { file }) };
+	send({ is: "console", entry, ...(script && { script }) });
 }
 
 function hookConsole(): void {
@@ -124,8 +135,11 @@ function keepFocusOut(): void {
 
 const onError = (event: ErrorEvent): void => {
 	// In a document made by `document.write`, lines count from the script's own tag. The widget knows where that is.
-	const script = document.currentScript instanceof HTMLScriptElement ? document.currentScript.text : "";
-	if (event.message) report("error", event.message, { line: event.lineno, script });
+	const inline = [...document.scripts].filter((one) => !one.src);
+	const running = document.currentScript instanceof HTMLScriptElement ? document.currentScript : null;
+	const script = (running ?? (inline.length === 1 ? inline[0] : null))?.text ?? "";
+	const file = ADDRESS.test(event.filename) ? "" : decoded(event.filename);
+	if (event.message) report("error", event.message, { line: event.lineno, script, file });
 };
 const onRejection = (event: PromiseRejectionEvent): void =>
 	report("error", `Unhandled ${describe(event.reason)}`);

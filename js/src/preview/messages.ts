@@ -33,6 +33,8 @@ export interface ConsoleEntry {
 	level: ConsoleLevel;
 	text: string;
 	line?: number;
+	/** The file that the line is in. */
+	file?: string;
 }
 
 export type FromFrame =
@@ -76,12 +78,12 @@ export function readMessage(data: unknown): FromFrame | null {
 }
 
 function readConsole({ entry, script }: Record<string, unknown>): FromFrame | null {
-	const { level, text, line } = (entry ?? {}) as Record<string, unknown>;
+	const { level, text, line, file } = (entry ?? {}) as Record<string, unknown>;
 	const known = LEVELS.find((name) => name === level);
 	if (!known || !isShort(text)) return null;
 	return {
 		is: "console",
-		entry: { level: known, text, ...(isNumber(line) && { line }) },
+		entry: { level: known, text, ...(isNumber(line) && { line }), ...(isShort(file) && { file }) },
 		...(typeof script === "string" && { script }),
 	};
 }

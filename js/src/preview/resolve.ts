@@ -94,10 +94,12 @@ export class Resolver {
 			return this.#styles(imports, path);
 		}
 		if (/\.m?js$/.test(path)) {
-			return text.replace(MODULE_IMPORTS, (whole, lead: string, quote: string, url: string) => {
+			const inlined = text.replace(MODULE_IMPORTS, (whole, lead: string, quote: string, url: string) => {
 				const address = this.#address(url, path);
 				return address === null ? whole : `${lead}${quote}${address}${quote}`;
 			});
+			// Errors name the file then, and not the data URL.
+			return `${inlined}\n//# sourceURL=${encodeURI(path)}`;
 		}
 		return text;
 	}

@@ -1,6 +1,6 @@
 // The file as text with line numbers: plain while it is being written, coloured once it is complete.
 
-import { h } from "../dom.ts";
+import { h, moveFocus } from "../dom.ts";
 import { highlight } from "../highlight.ts";
 import { type ShownFile, shownFile } from "../shown.ts";
 import type { Context, Snapshot } from "./context.ts";
@@ -25,6 +25,9 @@ export function createCode(context: Context) {
 			ide.hidden = !shown;
 			empty.hidden = shown !== null;
 			if (shown) source.update(shown);
+			const { line } = context.choices;
+			if (shown && line !== null) source.goTo(line);
+			context.choices.line = null;
 		},
 	};
 }
@@ -52,6 +55,10 @@ function createSource() {
 
 	return {
 		element: lines.element,
+		goTo(line: number) {
+			lines.goTo(line);
+			moveFocus(lines.element);
+		},
 		update(shown: ShownFile) {
 			const { path } = shown.file;
 			const text = shown.text ?? "(a binary file: see Preview or Files)";

@@ -1,6 +1,6 @@
 // What the page has logged and thrown. It is also sent to the kernel.
 
-import { h, icon } from "../dom.ts";
+import { h, icon, listen } from "../dom.ts";
 import type { IconName } from "../icons.ts";
 import type { ConsoleEntry, ConsoleLevel } from "../preview/messages.ts";
 import type { Context } from "./context.ts";
@@ -38,13 +38,14 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 		element,
 		add(entry) {
 			const [look, glyph] = LOOK[entry.level];
-			const where = entry.line ? h("span", { class: "at" }, `line ${entry.line}`) : null;
-			list.append(h("li", { class: look }, icon(glyph), h("span", { class: "text" }, entry.text), where));
+			const { file, ...reported } = entry;
+			const text = h("span", { class: "text" }, entry.text);
+			list.append(h("li", { class: look }, icon(glyph), text, createPlace(context, entry)));
 			if (list.childElementCount > MOST) list.firstElementChild?.remove();
 			empty.hidden = true;
 			const nth = entry.level === "error" ? ++errors : ++others;
 			if (entry.level === "error") onErrors(errors);
-			if (nth <= MOST_PER_LOAD) report(entry);
+			if (nth <= MOST_PER_LOAD) report(reported);
 		},
 		clear() {
 			list.replaceChildren();
@@ -54,6 +55,17 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 		},
 		update() {},
 	};
+}
+
+/** Leads to the line that an entry comes from. */
+function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElement | null {
+	if (!file || !line) return null;
+	const button = h("button", { class: "at", type: "button", title: "Show in Code" }, `${file} line ${line}`);
+	listen(button, "click", context.signal, () => {
+		Object.assign(context.choices, { tab: "code", file, moment: null, line });
+		context.redraw();
+	});
+	return button;
 }
 
 /** Sends entries to the kernel, several at a time, unless another view of the run does. */

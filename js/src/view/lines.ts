@@ -5,6 +5,8 @@ import { h } from "../dom.ts";
 import type { Token } from "../highlight.ts";
 
 const BLOCK = 80;
+/** Pixels, as in the styles. */
+const LINE_HEIGHT = 18;
 
 export class Lines {
 	readonly element: HTMLElement;
@@ -41,6 +43,16 @@ export class Lines {
 			for (const { colour, text } of line)
 				this.#code?.append(colour ? h("span", { class: colour }, text) : text);
 		}
+	}
+
+	/** Scrolls to a line and marks it. */
+	goTo(line: number): void {
+		const top = (line - 1) * LINE_HEIGHT;
+		this.element.querySelector(".anb-at")?.remove();
+		const mark = h("i", { class: "anb-at" });
+		mark.style.setProperty("--top", `${top}px`);
+		this.element.append(mark);
+		this.element.scrollTop = top - this.element.clientHeight / 3;
 	}
 
 	#begin(): void {
