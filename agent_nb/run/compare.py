@@ -40,9 +40,10 @@ _COLUMNS = {
     "tokens_out": "tokens out",
     "cost": "cost",
     "bytes": "size",
+    "closeness": "closeness",
 }
 """The columns of the table: the key in `rows()`, and the heading. The error is shown with the reason."""
-_NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size")
+_NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size", "closeness")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,13 +78,14 @@ class Comparison:
                 "tokens_out": run.usage.output,
                 "cost": run.cost,
                 "bytes": sum(map(run.files.size, run.files)),
+                "closeness": run.checks[-1].closeness if run.checks else None,
                 **(self.checked[index] if self.checked else {}),
             }
             for index, (run, name, prompt) in enumerate(zip(self.runs, self.names, self.prompts, strict=True))
         ]
 
     def table(self) -> Table:
-        """The table that is displayed. Prompt and effort are left out if they are the same for all runs.
+        """The table that is displayed, without prompt and effort if all runs share them, or closeness if none has it.
 
         The first column has the names of the runs, or their numbers if the names are not unique.
         """
@@ -91,6 +93,7 @@ class Comparison:
         if len(set(self.names)) < len(rows):
             rows = [{**row, "run": row["number"]} for row in rows]
         same = {name for name in ("prompt", "effort") if len({row[name] for row in rows}) < 2}
+        same |= {"closeness"} if all(row["closeness"] is None for row in rows) else set()
         checks = list(self.checked[0]) if self.checked else []
         names = [name for name in (*_COLUMNS, *checks) if name not in same]
         cells = [[_cell(name, row) for name in names] for row in rows[:_MOST_ROWS]]
@@ -189,6 +192,8 @@ def _cell(name: str, row: Json) -> str:
             return human_size(value)
         case "effort":
             return value or ""
+        case "closeness":
+            return "" if value is None else f"{value:.0f}"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return safe_text(str(value))

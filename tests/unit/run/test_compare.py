@@ -96,6 +96,7 @@ async def test_variants_are_numbered_as_pick_counts():
         "tokens_out": 20,
         "cost": None,
         "bytes": len(PAGE),
+        "closeness": None,
     }
 
 

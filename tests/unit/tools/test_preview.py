@@ -2,15 +2,17 @@
 
 import json
 
+import PIL.Image
 import pytest
 
 from agent_nb import Agent, load, model, replay
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle, to_text
+from agent_nb.run.compare import compare
 from agent_nb.tools.page_check import CHECK_TYPE, CheckRequest, PageCheck, ViewerUnavailableError
 from tests.support.cassettes import PROMPT, facts
-from tests.support.page_viewer import ReportingViewer
+from tests.support.page_viewer import ReportingViewer, png_of
 from tests.support.scripts import write
 
 BROKEN = {
@@ -87,6 +89,35 @@ async def test_the_fourth_look_is_refused():
     assert len(viewer.requests) == len(run.checks) == 3
     run, _ = await made([write()], LOOK, LOOK, DONE, viewer=ReportingViewer(), looks=1)
     assert "looked at the page once" in results(run)[-1].text
+
+
+async def test_a_given_screenshot_is_compared_with_the_page(tmp_path):
+    striped = PIL.Image.linear_gradient("L").resize((780, 1200)).convert("RGB")
+    same = {"screenshots": [{"width": 390, "height": 600, "png": png_of(striped.resize((390, 600)))}]}
+    with ScriptedProvider([[write()], LOOK, LOOK, DONE]) as provider:
+        agent = Agent(provider).with_viewer(ReportingViewer({}, same)).recording(tmp_path / "a.jsonl")
+        run = await agent.run(PROMPT, images=[striped])
+
+    far, near = (check.closeness for check in run.checks)
+    assert far < 30
+    assert near > 95
+    assert [len(result.images) for result in results(run)] == [3, 2]
+    assert "Image 2: the image that the person gave on the left" in results(run)[1].text
+    assert f"Closeness of the two: {near:.0f} of 100" in results(run)[1].text
+    assert run.tool_uses[-1].summary.startswith(f"no problems, closeness {near:.0f} of 100")
+    again = await Agent(replay(tmp_path / "a.jsonl")).run(PROMPT, images=[striped])
+    assert results(again) == results(run)
+    assert compare([run]).rows()[0]["closeness"] == near
+    assert "closeness" in repr(compare([run]))
+
+
+async def test_an_icon_is_not_compared():
+    with ScriptedProvider([[write()], LOOK, DONE]) as provider:
+        agent = Agent(provider).with_viewer(ReportingViewer())
+        run = await agent.run(PROMPT, images=[PIL.Image.linear_gradient("L")])
+    assert run.checks[0].closeness is None
+    assert len(results(run)[0].images) == 2
+    assert "closeness" not in repr(compare([run]))
 
 
 async def test_a_look_without_a_page_is_an_error_for_the_model():
