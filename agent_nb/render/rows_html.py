@@ -159,8 +159,8 @@ def _output(bundle: MimeBundle) -> str:
 def _check(bundle: MimeBundle) -> str:
     """The thumbnails of a page check and its problems; the screenshots themselves are too large to save."""
     shots = [shot for shot in bundle[CHECK_TYPE].get("screenshots", ()) if shot.get("thumbnail")]
-    images = (_image("image/jpeg", shot["thumbnail"], f"{shot['width']} px wide") for shot in shots)
-    return "".join(images) + _block(_text(bundle.get("text/plain", "")))
+    images = (_thumbnail(f"{shot['width']} px wide", base64.b64decode(shot["thumbnail"])) for shot in shots)
+    return f'<p class="anb-given">{" ".join(images)}</p>{_block(_text(bundle.get("text/plain", "")))}'
 
 
 def _framed(markup: str, plain: str) -> str:
