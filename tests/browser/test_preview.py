@@ -214,3 +214,20 @@ def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
         assert room["y"] <= box["y"]
         assert box["y"] + box["height"] <= room["y"] + room["height"]
     assert stage.widget.get_by_text("command", exact=True).bounding_box()["y"] >= pane.bounding_box()["y"]
+
+
+def test_page_that_was_stopped_early_says_so(stage: Stage):
+    start = event("tool_started", call_id="c", name="any", title="create")
+    head = "<!doctype html><html><head><title>Lyon</title><style>body { background: peachpuff }"
+    piece = event("file_delta", call_id="c", path="index.html", offset=0, text=head)
+    usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
+    end = {"reason": "stopped", "usage": usage, "cost": None, "seconds": 1.0, "error": None}
+    stage.play([start, piece, event("run_finished", **end)])
+    stage.preview.locator("style").wait_for(timeout=10 * SECONDS, state="attached")
+    stage.page.wait_for_timeout(300)
+    assert stage.widget.get_by_text(
+        "Stopped before the page had a body: 37 B of styles in index.html"
+    ).is_visible()
+    assert stage.widget.get_by_role("button", name="Continue").is_visible()
+    cell = stage.widget.locator(".anb-empty .anb-cell code")
+    assert cell.text_content() == "%%agent hero -c\nContinue where you stopped."

@@ -8,6 +8,7 @@ import { resolvePath } from "../preview/resolve.ts";
 import { shownPage } from "../shown.ts";
 import type { ConsoleView } from "./console.ts";
 import type { Context, Snapshot } from "./context.ts";
+import { createEmpty } from "./empty.ts";
 import { createScaling } from "./scaling.ts";
 
 type Console = Pick<ConsoleView, "add" | "clear">;
@@ -33,7 +34,7 @@ export function createPreview(
 ): PreviewView {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
-	const empty = createEmpty();
+	const empty = createEmpty(context);
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
 	const scaling = createScaling(context, element, holder, thumbnail);
@@ -54,7 +55,7 @@ export function createPreview(
 		element,
 		update({ state }) {
 			const shown = shownPage(state, context.choices);
-			empty.update(state.busy, shown !== null);
+			empty.update(state, shown);
 			stream.hidden = !shown?.live || !state.busy;
 			if (shown) feed.show(pageOf(context, shown));
 			else feed.clear();
@@ -108,27 +109,6 @@ function followLink(context: Context, console: Console, href: string): void {
 	} else {
 		console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });
 	}
-}
-
-/** What is shown until there is a page to see. */
-function createEmpty() {
-	const text = h("span");
-	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
-	const element = h("div", { class: "anb-empty" }, wire, text);
-	let seen = false;
-	return {
-		element,
-		pageSeen() {
-			seen = true;
-			element.hidden = true;
-		},
-		update(busy: boolean, hasPage: boolean) {
-			seen &&= hasPage;
-			// While a finished page loads, there is nothing to say.
-			element.hidden = hasPage && (seen || !busy);
-			setText(text, busy ? "The page appears here as it is written." : "This run left no page.");
-		},
-	};
 }
 
 const REASONS: Record<Loss, string> = {

@@ -1,0 +1,64 @@
+// What the preview shows until there is a page to see, or when a run has ended before its page had a body.
+
+import { isName } from "../cells.ts";
+import { h, setText } from "../dom.ts";
+import { bytes } from "../format.ts";
+import { isPage, type ShownFile } from "../shown.ts";
+import type { VariantState } from "../state.ts";
+import { createCellButton } from "./cellbutton.ts";
+import type { Context } from "./context.ts";
+
+/** Characters: a longer page has a body. */
+const MOST_HEAD = 100_000;
+
+export function createEmpty(context: Context) {
+	const text = h("span");
+	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
+	const more = createCellButton(context, "Continue");
+	const element = h("div", { class: "anb-empty" }, wire, text, more.element);
+	let seen = false;
+	let early = "";
+	return {
+		element,
+		pageSeen() {
+			seen = true;
+			element.hidden = !early;
+		},
+		update({ busy, reason }: VariantState, shown: ShownFile | null) {
+			early = busy ? "" : endedEarly(shown, reason === "stopped");
+			seen &&= shown !== null && !early;
+			// While a finished page loads, there is nothing to say.
+			element.hidden = shown !== null && (seen || !busy) && !early;
+			if (element.hidden) return;
+			setText(text, busy ? "The page appears here as it is written." : early || "This run left no page.");
+			more.update(busy || reason === "end_turn" ? null : continuing(context));
+		},
+	};
+}
+
+/** Says what there is of a page without a body; empty for any other page. */
+function endedEarly(shown: ShownFile | null, stopped: boolean): string {
+	if (!shown?.text || !isPage(shown.file.path) || hasBody(shown.text)) return "";
+	const styles = (shown.text.match(STYLES) ?? []).join("").length;
+	const what = styles ? `${bytes(styles)} of styles` : bytes(shown.text.length);
+	return `${stopped ? "Stopped" : "Ended"} before the page had a body: ${what} in ${shown.file.path}`;
+}
+
+const STYLES = /<style\b[\s\S]*?(?:<\/style>|$)/gi;
+const TITLES = /<title\b[\s\S]*?(?:<\/title>|$)/gi;
+const COMMENTS = /<!--[\s\S]*?(?:-->|$)/g;
+const SEEN = /<(?:script|img|svg|canvas|video|iframe|input|hr)\b/i;
+
+/** Whether there is something to see, or a script that may draw it. */
+export function hasBody(html: string): boolean {
+	if (html.length > MOST_HEAD) return true;
+	const rest = html.replace(COMMENTS, "").replace(STYLES, "").replace(TITLES, "");
+	return SEEN.test(rest) || rest.replace(/<[^>]*>?/g, "").trim() !== "";
+}
+
+/** The cell that continues the run; null where it would continue another variant. */
+function continuing({ run }: Context): string | null {
+	const name = run.state?.meta.name ?? "";
+	const alone = run.state?.variants.size === 1;
+	return alone && isName(name) ? `%%agent ${name} -c\nContinue where you stopped.` : null;
+}
