@@ -10,7 +10,7 @@ export interface NotebookContext {
 	readonly model: {
 		readonly readOnly?: boolean;
 		readonly sharedModel: {
-			readonly cells: readonly { getOutputs?(): unknown }[];
+			readonly cells: readonly { getOutputs?(): unknown; getSource?(): string }[];
 			insertCell(index: number, cell: { cell_type: "code"; source: string; metadata: object }): unknown;
 		};
 	};

@@ -58,6 +58,8 @@ export class RunEntry {
 		link: Link,
 		/** Where a new cell can be inserted; null if the front end has no such way. */
 		readonly notebook: NotebookContext | null = null,
+		/** The names of all runs that the page knows of. */
+		readonly names: () => Iterable<string> = () => [],
 	) {
 		this.#link = link;
 	}
@@ -240,9 +242,13 @@ export class Runs {
 	}
 
 	get(key: string): RunEntry {
-		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link, this.notebook);
+		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link, this.notebook, () => this.names());
 		this.#byKey.set(key, known);
 		return known;
+	}
+
+	names(): string[] {
+		return [...this.#byKey.values()].flatMap(({ state }) => state?.meta.name ?? []);
 	}
 
 	receive(message: FromKernel): void {

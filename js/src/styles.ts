@@ -2,6 +2,7 @@
 
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
+import composer from "./styles/composer.css";
 import frame from "./styles/frame.css";
 import grid from "./styles/grid.css";
 import header from "./styles/header.css";
@@ -19,9 +20,21 @@ export function adoptStyles(root: ShadowRoot): void {
 	if (!sheet) {
 		sheet = new CSSStyleSheet();
 		sheet.replaceSync(
-			[base, frame, header, timeline, cards, markdown, result, variants, grid, replay, narrow, motion].join(
-				"\n",
-			),
+			[
+				base,
+				frame,
+				header,
+				timeline,
+				cards,
+				markdown,
+				result,
+				composer,
+				variants,
+				grid,
+				replay,
+				narrow,
+				motion,
+			].join("\n"),
 		);
 	}
 	root.adoptedStyleSheets = [sheet];

@@ -1,5 +1,6 @@
 // The person's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
 
+import { type Ask, newAsk } from "./ask.ts";
 import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
@@ -42,6 +43,8 @@ export interface Choices {
 	replay: Replay | null;
 	/** The turn whose request is open. */
 	request: number | null;
+	/** What the person is about to ask for. */
+	ask: Ask;
 }
 
 export function newChoices(): Choices {
@@ -59,6 +62,7 @@ export function newChoices(): Choices {
 		note: "",
 		replay: null,
 		request: null,
+		ask: newAsk(),
 	};
 }
 
@@ -72,12 +76,13 @@ export function resetRun(choices: Choices): void {
 	const { arrangement } = loadLayout();
 	resetVariant(choices);
 	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });
+	choices.ask.notes = [];
 }
 
 /** A copy for another view of the same run. */
 export function copyChoices(choices: Choices): Choices {
 	const { rows, replay } = choices;
-	return { ...choices, rows: new Map(rows), replay: replay && { ...replay }, note: "" };
+	return { ...choices, rows: new Map(rows), replay: replay && { ...replay }, note: "", ask: newAsk() };
 }
 
 export interface Layout {

@@ -10,7 +10,8 @@ import { isReadable, placeCell } from "../cells.ts";
 import { h, listen, setText } from "../dom.ts";
 import type { Context } from "./context.ts";
 
-export function createCellButton(context: Context, label: string) {
+/** `onInserted` is not called where the text was only copied. */
+export function createCellButton(context: Context, label: string, onInserted?: () => void) {
 	const button = h("button", { class: "anb-btn sm", type: "button", title: "Insert this cell below" }, label);
 	const code = h("code");
 	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
@@ -18,8 +19,10 @@ export function createCellButton(context: Context, label: string) {
 	listen(button, "click", context.signal, async (click) => {
 		const placed = await placeCell(context.run, click, code.textContent ?? "");
 		if (placed === "copied") context.notify("Copied: paste it into a cell");
-		else if (placed === "inserted") context.announce("Cell inserted below: press Shift+Enter to run it");
-		else if (click.isTrusted) context.notify("The browser did not allow copying");
+		else if (placed === "inserted") {
+			context.announce("Cell inserted below: press Shift+Enter to run it");
+			onInserted?.();
+		} else if (click.isTrusted) context.notify("The browser did not allow copying");
 	});
 
 	return {

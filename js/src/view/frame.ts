@@ -1,6 +1,7 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
 import { h } from "../dom.ts";
+import { createComposer } from "./composer.ts";
 import type { BodyView, Context, Snapshot } from "./context.ts";
 import { createFooter } from "./footer.ts";
 import { listenForFullScreen } from "./fullscreen.ts";
@@ -18,8 +19,9 @@ export function createFrame(context: Context): BodyView {
 	const place = createPlace(context);
 	const request = createRequest(context);
 	const scrubber = createScrubber(context);
+	const composer = createComposer(context);
 	const footer = createFooter(context);
-	const parts = [header, variants, place, scrubber, request, footer];
+	const parts = [header, variants, place, scrubber, request, composer, footer];
 	const element = h(
 		"section",
 		{ class: "anb-frame" },
@@ -28,6 +30,7 @@ export function createFrame(context: Context): BodyView {
 		place.element,
 		request.element,
 		scrubber.element,
+		composer.element,
 		footer.element,
 	);
 	element.append(createEdge(context, element));

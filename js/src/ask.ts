@@ -1,0 +1,67 @@
+// The cell that asks for a change to a run: notes on elements of its page, and text.
+
+import { isName, type NotebookContext } from "./cells.ts";
+import type { RunEntry } from "./runs.ts";
+
+/** An element that the person has pointed at. */
+export interface Pointed {
+	/** Tag names and numbers alone, such as `main > h2:nth-of-type(2)`. */
+	path: string;
+	/** The page it is on; empty for the main page. */
+	file: string;
+	/** Such as `h2, line 12`. */
+	label: string;
+}
+
+/** What should change about some elements. */
+export interface Note {
+	readonly elements: Pointed[];
+	text: string;
+}
+
+export interface Ask {
+	notes: Note[];
+	text: string;
+}
+
+export function newAsk(): Ask {
+	return { notes: [], text: "" };
+}
+
+const PATH =
+	/^[a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?(?: > [a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?){0,60}$/;
+
+/** Whether a path may stand in a cell: text from the page never does. */
+export function isPath(path: string): boolean {
+	return PATH.test(path);
+}
+
+/** The cell's text, or null if there is nothing to ask, or no cell could hold it. */
+export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
+	const name = run.state?.meta.name ?? "";
+	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
+	if (!isName(name) || lines.length === 0) return null;
+	return `%%agent ${nextName(name, run)} --from ${name}\n${lines.join("\n")}`;
+}
+
+function lineOf(name: string, { elements, text }: Note): string {
+	const references = elements.map(({ path, file }) => {
+		const page = /^[\w./-]*$/.test(file) && file ? `, "${file}"` : "";
+		return `{{${name}.element("${path}"${page})}}`;
+	});
+	return references.length && text.trim() ? `${references.join(" and ")}: ${text.trim()}` : "";
+}
+
+/** `hero_2` after `hero`: the next number that neither a run nor a cell of the notebook uses. */
+export function nextName(name: string, { names, notebook }: Pick<RunEntry, "names" | "notebook">): string {
+	const [, stem = name, last = "1"] = /^(.*?)_([1-9]\d{0,5})$/u.exec(name) ?? [];
+	const taken = new Set(names());
+	const sources = sourcesOf(notebook);
+	let number = Number(last) + 1;
+	while (taken.has(`${stem}_${number}`) || sources.includes(`${stem}_${number}`)) number++;
+	return `${stem}_${number}`;
+}
+
+function sourcesOf(notebook: NotebookContext | null): string {
+	return (notebook?.model.sharedModel.cells ?? []).map((cell) => cell.getSource?.() ?? "").join("\n");
+}

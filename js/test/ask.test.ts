@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { type Ask, cellText, isPath, nextName } from "../src/ask.ts";
+import type { NotebookContext } from "../src/cells.ts";
+import { RunEntry } from "../src/runs.ts";
+import { META } from "./kernel.ts";
+
+function runOf(name = "hero", names: string[] = [name], sources: string[] = []): RunEntry {
+	const cells = sources.map((source) => ({ getSource: () => source }));
+	const notebook: NotebookContext = { model: { sharedModel: { cells, insertCell: () => {} } } };
+	const run = new RunEntry("k", {} as never, notebook, () => names);
+	run.state = { id: "r", meta: { ...META, name } } as never;
+	return run;
+}
+
+const HEADING = { path: "main > h2:nth-of-type(2)", file: "", label: "h2" };
+
+describe("the next cell", () => {
+	test("continues from the run under the next free name", () => {
+		expect(cellText(runOf(), { notes: [], text: " Larger {{df}}\n type " })).toBe(
+			"%%agent hero_2 --from hero\nLarger {{df}}\n type",
+		);
+		expect(nextName("hero", runOf("hero", ["hero", "hero_2"], ["%%agent hero_3 --from hero"]))).toBe(
+			"hero_4",
+		);
+		expect(nextName("hero_2", runOf("hero_2", ["hero", "hero_2"]))).toBe("hero_3");
+		expect(nextName("größe_", runOf("größe_"))).toBe("größe__2");
+	});
+
+	test("has each note on its own line, with references to the elements", () => {
+		const about = { ...HEADING, path: "h1", file: "sub/about.html" };
+		const ask: Ask = {
+			notes: [
+				{ elements: [HEADING, about], text: "larger" },
+				{ elements: [HEADING], text: " " },
+			],
+			text: "And warmer.",
+		};
+		expect(cellText(runOf(), ask)).toBe(
+			[
+				"%%agent hero_2 --from hero",
+				'{{hero.element("main > h2:nth-of-type(2)")}} and {{hero.element("h1", "sub/about.html")}}: larger',
+				"And warmer.",
+			].join("\n"),
+		);
+	});
+
+	test("is not offered without text, or for a name that no cell can hold", () => {
+		expect(cellText(runOf(), { notes: [{ elements: [HEADING], text: "" }], text: " " })).toBeNull();
+		expect(cellText(runOf("a\n!rm"), { notes: [], text: "x" })).toBeNull();
+	});
+
+	test("takes paths of tag names and numbers alone", () => {
+		expect(["h2", "body > x-card:nth-of-type(12) > p", HEADING.path].every(isPath)).toBe(true);
+		for (const path of [
+			"",
+			"#id",
+			".x",
+			'h2")}}',
+			"h2 ",
+			"H2",
+			"h2 > ",
+			"h2\n",
+			`${"a > ".repeat(61)}a`,
+			"a{{b}}",
+		])
+			expect(isPath(path)).toBe(false);
+	});
+});

@@ -1,0 +1,70 @@
+"""Asking for a change below a run: by keyboard, and as a cell that the person has seen."""
+
+from typing import Any
+
+from tests.support.widget_stage import (
+    SECONDS,
+    Stage,
+    event,
+    findings,
+    focused,
+    needs_axe,
+    needs_browser,
+    wrote,
+)
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
+
+CLIPBOARD = """() => {
+    window.copied = [];
+    Object.defineProperty(navigator, 'clipboard', {
+        value: { writeText: async (text) => { window.copied.push(text) } }
+    });
+}"""
+
+
+def started(stage: Stage) -> Any:
+    """A run with a page, and the field below it."""
+    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)])
+    stage.page.evaluate(CLIPBOARD)
+    return stage.widget.get_by_role("textbox", name="Ask for a change")
+
+
+@needs_axe
+def test_change_becomes_a_cell_by_keyboard(stage: Stage):
+    field = started(stage)
+    field.focus()
+    stage.page.keyboard.press("Enter")
+    assert focused(stage) == "Ask for a change"
+    stage.page.keyboard.type("Larger {{df}} text, f")
+    stage.page.keyboard.press("Shift+Enter")
+    stage.page.keyboard.type("and warmer.")
+    stage.page.keyboard.press("Enter")
+    assert focused(stage) == "Insert below"
+    cell = "%%agent hero_2 --from hero\nLarger {{df}} text, f\nand warmer."
+    insert = stage.widget.get_by_role("button", name="Insert below", description=cell.replace("\n", " "))
+    insert.wait_for(timeout=10 * SECONDS)
+    assert stage.widget.locator(".anb-next code").inner_text() == cell
+    assert findings(stage) == []
+    stage.page.keyboard.press("Escape")
+    assert focused(stage) == "Ask for a change"
+    stage.page.keyboard.press("Enter")
+    stage.page.keyboard.press("Enter")
+    stage.widget.locator(".anb-toast", has_text="Copied: paste it into a cell").wait_for(timeout=10 * SECONDS)
+    assert stage.page.evaluate("window.copied") == [cell]
+
+
+def test_what_is_typed_after_the_cell_was_shown_is_shown_before_it_is_inserted(stage: Stage):
+    field = started(stage)
+    field.fill("Larger")
+    stage.widget.get_by_role("button", name="Next cell").click()
+    insert = stage.widget.get_by_role("button", name="Insert below")
+    insert.wait_for(timeout=10 * SECONDS)
+    field.press_sequentially(" and blue")
+    assert insert.count() == 0
+    field.fill("Larger\u202e")
+    field.press("Enter")
+    stage.widget.locator(".anb-toast", has_text="hidden characters").wait_for(timeout=10 * SECONDS)
+    assert insert.count() == 0
