@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-BUNDLE := agent_nb/static/widget.js
+BUNDLE := agent_nb/static/widget.js agent_nb/static/check.js
 JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.
@@ -106,7 +106,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) .venv-kernel-* js/node_modules agent_nb/static/widget.js dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-kernel-* js/node_modules $(BUNDLE) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
 .PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events screenshot reference try fuzz bench check format clean

@@ -1,4 +1,5 @@
-// Builds ../agent_nb/static/widget.js: one ES module with its styles inside.
+// Builds two ES modules into ../agent_nb/static: widget.js, with its styles inside, and check.js, which looks at pages
+// for the model and is loaded when it is first needed.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
@@ -9,7 +10,8 @@ import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { esbuildText } from "./bundling.mjs";
 
-const OUTPUT = "../agent_nb/static/widget.js";
+const STATIC = "../agent_nb/static";
+const OUTPUT = `${STATIC}/widget.js`;
 const LIMIT = 80 * 1024;
 const PORT = 8765;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
@@ -27,6 +29,8 @@ const options = {
 	logLevel: "info",
 };
 
+const checkOptions = { ...options, entryPoints: ["src/check/look.ts"], outfile: `${STATIC}/check.js` };
+
 async function checkSize() {
 	const size = gzipSync(await readFile(OUTPUT)).length;
 	console.log(`${OUTPUT}: ${(size / 1024).toFixed(1)} KB gzipped`);
@@ -36,7 +40,9 @@ async function checkSize() {
 function serveDevPage() {
 	const server = createServer(async (request, response) => {
 		const path = normalize(new URL(request.url, "http://localhost").pathname);
-		const file = path === "/widget.js" ? OUTPUT : join("dev", path === "/" ? "index.html" : path);
+		const file = /^\/(widget|check)\.js$/.test(path)
+			? join(STATIC, path)
+			: join("dev", path === "/" ? "index.html" : path);
 		try {
 			const body = await readFile(file);
 			response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
@@ -49,10 +55,9 @@ function serveDevPage() {
 }
 
 if (process.argv.includes("--dev") || process.argv.includes("--watch")) {
-	const context = await esbuild.context(options);
-	await context.watch();
+	for (const each of [options, checkOptions]) await (await esbuild.context(each)).watch();
 	if (process.argv.includes("--dev")) serveDevPage();
 } else {
-	await esbuild.build(options);
+	await Promise.all([esbuild.build(options), esbuild.build(checkOptions)]);
 	await checkSize();
 }

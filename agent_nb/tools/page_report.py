@@ -56,7 +56,7 @@ def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:
     notes = [_text(note) for note in _entries(data, "notes", str)][:_MAX_NOTES]
 
     def read(name: str, one: Callable[[Json], T | None], most: int = _MAX_LINES) -> tuple[T, ...]:
-        entries = list(_entries(data, name, dict))
+        entries = sorted(_entries(data, name, dict), key=_urgency)
         if len(entries) > most:
             notes.append(f"{len(entries) - most} more entries of `{name}` are left out.")
         return tuple(value for entry in entries[:most] if (value := one(entry)) is not None)
@@ -81,6 +81,12 @@ def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:
 def _entries(data: Json, name: str, kind: type[T]) -> Iterator[T]:
     entries = data.get(name)
     return (entry for entry in entries if isinstance(entry, kind)) if isinstance(entries, list) else iter(())
+
+
+def _urgency(entry: Json) -> int:
+    """Puts errors first, so that a page that logs much does not hide them."""
+    levels: tuple[Any, ...] = get_args(Level)
+    return levels.index(entry.get("level")) if entry.get("level") in levels else len(levels)
 
 
 def _console_line(entry: Json) -> ConsoleLine:

@@ -32,7 +32,7 @@ class Kernel {
 		queueMicrotask(() => this.answer(message));
 	}
 
-	answer({ id, command, path, variant }) {
+	answer({ id, command, path, variant, name }) {
 		const reply = (fields) => this.receive({ kind: "answer", id, ok: true, ...fields });
 		if (command === "hello") {
 			reply({
@@ -41,7 +41,7 @@ class Kernel {
 				owner: !query.has("read-only"),
 				last: this.sent,
 			});
-			if (this.sent) this.batch(1, this.sent);
+			this.batch(1, this.sent);
 		} else if (command === "resync") {
 			reply({});
 			this.batch(1, this.sent);
@@ -49,10 +49,12 @@ class Kernel {
 			const file = this.record.binary?.[path];
 			if (file) reply(file);
 			else this.receive({ kind: "answer", id, ok: false, error: `${path} is not among the files.` });
+		} else if (command === "module") {
+			fetch(`/${name}.js`)
+				.then((response) => response.text())
+				.then((code) => reply({ code }));
 		} else if (command === "request") {
-			const { request } = this.record;
-			if (request) reply(request);
-			else this.receive({ kind: "answer", id, ok: false, error: "A recording has no kernel to ask." });
+			reply(this.record.request ?? { ok: false, error: "A recording has no kernel to ask." });
 		} else {
 			reply({});
 			if (command === "stop") this.stop(variant);
@@ -61,6 +63,7 @@ class Kernel {
 	}
 
 	batch(first, last) {
+		if (last < first) return;
 		const events = this.record.events.slice(first - 1, last);
 		this.receive({
 			kind: "batch",
@@ -70,6 +73,13 @@ class Kernel {
 			events,
 			meta: this.record.meta,
 		});
+	}
+
+	/** Has the page look at a page of the first variant. */
+	check(path) {
+		const { client } = this.commands[0];
+		const check = { check_id: "1", variant: 0, path, widths: [390, 1280] };
+		this.receive({ kind: "check", run_id: this.id, client, ...check });
 	}
 
 	/** Ends one variant, or all that are still running. */

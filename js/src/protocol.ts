@@ -27,9 +27,20 @@ export interface OwnerMessage {
 	confirm: boolean;
 }
 
+/** Asks the window `client` to look at a page for the model; it answers with the command `checked`. */
+export interface CheckMessage {
+	kind: "check";
+	run_id: string;
+	client: string;
+	check_id: string;
+	variant: number;
+	path: string;
+	widths: number[];
+}
+
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
 export type Refusal = { kind: "answer"; id: string; ok: false; error: string };
-export type FromKernel = Batch | ReadyMessage | OwnerMessage | Answer | Refusal;
+export type FromKernel = Batch | ReadyMessage | OwnerMessage | CheckMessage | Answer | Refusal;
 
 export type CommandName =
 	| "hello"
@@ -41,7 +52,9 @@ export type CommandName =
 	| "pick"
 	| "file"
 	| "request"
-	| "preview_report";
+	| "preview_report"
+	| "module"
+	| "checked";
 
 /** Which run a command is about: an output has only its key, and the answer to `hello` has the id. */
 export type Address = { key: string } | { run_id: string };

@@ -4,6 +4,8 @@ import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import {
 	type Batch,
+	type CheckMessage,
+	type CommandName,
 	type FromKernel,
 	Link,
 	type OwnerMessage,
@@ -106,10 +108,7 @@ export class RunEntry {
 		else this.#change({ owner, ...(meta && { meta }) });
 	}
 
-	command(
-		name: "own" | "stop" | "approve" | "deny" | "pick" | "request" | "preview_report" | "file",
-		fields: Record<string, unknown> = {},
-	) {
+	command(name: Exclude<CommandName, "hello" | "resync">, fields: Record<string, unknown> = {}) {
 		return this.#link.command(name, { run_id: this.state?.id ?? "", ...fields });
 	}
 
@@ -233,6 +232,8 @@ export class Runs {
 	latest: RunEntry | null = null;
 	/** Called with every run that has something new to show. */
 	onRun: (run: RunEntry) => void = () => {};
+	/** Called when this window is to look at a page. */
+	onCheck: (run: RunEntry, message: CheckMessage) => void = () => {};
 
 	constructor(
 		send: Send,
@@ -260,6 +261,10 @@ export class Runs {
 		const run = this.#byId.get(message.run_id);
 		if (!run) {
 			this.#ask(message.run_id);
+			return;
+		}
+		if (message.kind === "check") {
+			if (message.client === this.#link.client) this.onCheck(run, message);
 			return;
 		}
 		if (message.kind === "batch") {

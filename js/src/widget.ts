@@ -3,6 +3,7 @@
 
 import type { NotebookContext } from "./cells.ts";
 import { Host } from "./host.ts";
+import { checkPage } from "./preview/check.ts";
 import type { FromKernel } from "./protocol.ts";
 import { Runs } from "./runs.ts";
 
@@ -39,6 +40,7 @@ function initialize({ model }: { model: Model }): () => void {
 	// The comm of a kernel that is gone throws.
 	const runs = new Runs((message) => host.gone || model.send(message), model.widget_manager?.context ?? null);
 	const host = new Host(runs);
+	runs.onCheck = checkPage;
 	const abort = new AbortController();
 	const receive = (content: FromKernel): void => {
 		if (!host.gone) runs.receive(content); // a restart lets the old kernel send on for a moment

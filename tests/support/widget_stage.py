@@ -48,7 +48,8 @@ class DevHandler(http.server.SimpleHTTPRequestHandler):
 
     def translate_path(self, path: str) -> str:
         name = urlsplit(path).path.lstrip("/") or "index.html"
-        return str(BUNDLE if name == "widget.js" else ROOT / "js" / "dev" / name)
+        built = name in ("widget.js", "check.js")
+        return str((BUNDLE.parent if built else ROOT / "js" / "dev") / name)
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
@@ -165,6 +166,15 @@ class Stage:
                     .flatMap((command) => command.entries.map((entry) => entry.text))"""
             )
         )
+
+    def check(self, path: str = "index.html") -> dict[str, Any]:
+        """The page's report about a page of the run, as the kernel gets it."""
+        self.page.evaluate("path => window.kernel.check(path)", path)
+        checked = "window.kernel.commands.find((one) => one.command === 'checked')"
+        self.page.wait_for_function(f"() => {checked}", timeout=60 * SECONDS)
+        answer: dict[str, Any] = self.page.evaluate(f"() => {checked}")
+        assert answer["ok"], answer["error"]
+        return dict(answer["report"])
 
     def wait_for_report(self, text: str) -> str:
         self.page.wait_for_function(

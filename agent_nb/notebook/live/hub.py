@@ -25,6 +25,8 @@ from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
+MODULES = ("check",)
+"""Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 
 
@@ -54,6 +56,8 @@ class Hub:
                 _variant(message), str(message.get("path")), message.get("version")
             ),
             "request": lambda run, message: request_for_page(run.result, message),
+            "module": lambda run, message: {"code": _module(str(message.get("name")))},
+            "checked": _checked,
             "preview_report": lambda run, message: run.report(message.get("entries")),
         }
         self._open()
@@ -166,6 +170,22 @@ def _approve(run: LiveRun, message: Json) -> None:
 
 def _deny(run: LiveRun, message: Json) -> None:
     run.answer(*_question(message), Answer(False, _note(message)))
+
+
+def _module(name: str) -> str:
+    """Code that the page loads when it first needs it."""
+    if name not in MODULES:
+        raise ConfigError(f"There is no module {name!r}.")
+    return (BUNDLE.parent / f"{name}.js").read_text(encoding="utf-8")
+
+
+def _checked(run: LiveRun, message: Json) -> None:
+    """A page has been looked at, or could not be."""
+    failure = f"the person's browser could not look at it ({str(message.get('error'))[:200]})."
+    report = message.get("report") if message.get("ok") else failure
+    run.checked(
+        _client(message), str(message.get("check_id")), report if isinstance(report, dict) else failure
+    )
 
 
 def _question(message: Json) -> tuple[int, str]:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import safe_text
@@ -15,18 +16,23 @@ from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
 from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.notebook.live.stream import RunStream
+from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry import retry_cells
 from agent_nb.render import ready_line, run_digest
 from agent_nb.run.run import Run, all_events
+from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
 PATIENCE = 5.0
 """Seconds to wait for a page before an approval is denied because nobody is there to ask."""
 OWNER_PATIENCE = 2.0
 """Seconds that the window with the buttons has to say that it is still there."""
+CHECK_PATIENCE = 40.0
+"""Seconds that the page has to look at a page. It does so for one variant after the other, 15 s each at most."""
 MOST_ENTRIES = 200
 """Console lines to keep of the previewed page."""
 
 Send = Callable[[Json], None]
+_check_ids = count(1)
 
 
 class LiveRun:
@@ -46,6 +52,8 @@ class LiveRun:
         """The open approvals by variant and call, each with the name of its tool."""
         self._always: set[str] = set()
         """Tools that the person has approved for the rest of the run."""
+        self._checks: dict[str, asyncio.Future[Json]] = {}
+        """The checks that the page carries out, each with its report to come."""
 
     @classmethod
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
@@ -55,6 +63,8 @@ class LiveRun:
         run = cls(stream, handle=handle)
         handle.approve_with(run.ask)
         handle.subscribe(stream.on_event)
+        if isinstance(handle.viewer, LiveViewer):
+            handle.viewer.attach(run.look)
         return run
 
     @classmethod
@@ -126,6 +136,34 @@ class LiveRun:
         if always:
             self._always.add(name)
         question.set_result(answer)
+
+    async def look(self, request: CheckRequest) -> Json:
+        """The report about a page from the window that owns the run."""
+        self.stream.flush()
+        try:
+            await asyncio.wait_for(self.stream.watched.wait(), PATIENCE)
+        except TimeoutError:
+            raise ViewerUnavailableError("no browser shows this run.") from None
+        report: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        check_id = str(next(_check_ids))
+        self._checks[check_id] = report
+        try:
+            self.stream.send_check(self.owner or "", check_id, request)
+            return await asyncio.wait_for(report, CHECK_PATIENCE)
+        except TimeoutError:
+            raise ViewerUnavailableError("the person's browser does not answer.") from None
+        finally:
+            del self._checks[check_id]
+
+    def checked(self, client: str, check_id: str, report: Json | str) -> None:
+        """Takes the report of a check, or why there is none."""
+        check = self._checks.get(check_id)
+        if check is None or check.done() or client != self.owner:
+            raise ConfigError("That check is not expected.")
+        if isinstance(report, str):
+            check.set_exception(ViewerUnavailableError(report))
+        else:
+            check.set_result(report)
 
     def greet(self, client: str) -> bool:
         """Whether that window is the owner. If another is, it has to confirm that it is still open."""

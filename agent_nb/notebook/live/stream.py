@@ -9,6 +9,7 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import Event, MessageAdded, UsageUpdated
 from agent_nb.notebook.live.encoder import Encoder
 from agent_nb.notebook.live.protocol import Meta, Ready
+from agent_nb.tools.page_check import CheckRequest
 
 INTERVAL = 0.04
 """Seconds between two batches: text that arrives 25 times a second looks continuous."""
@@ -88,6 +89,12 @@ class RunStream:
     def send_owner(self, client: str, *, confirm: bool = False) -> None:
         """Tells all pages which window has the buttons; with `confirm` that window has to answer."""
         self._send({"kind": "owner", "run_id": self.run_id, "client": client, "confirm": confirm})
+
+    def send_check(self, client: str, check_id: str, request: CheckRequest) -> None:
+        """Asks that window to look at a page."""
+        check: Json = {"kind": "check", "run_id": self.run_id, "client": client, "check_id": check_id}
+        page = {"variant": request.variant, "path": request.path, "widths": list(request.widths)}
+        self._send({**check, **page})
 
     def _send_batch(self, first: int, events: list[Json]) -> None:
         batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}

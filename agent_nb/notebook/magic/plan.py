@@ -18,6 +18,7 @@ from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.messages import Image
+from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
@@ -29,6 +30,7 @@ from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.page_check import PageViewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,13 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
     request = _Request(
-        session=session, options=options, base=base, prompt=prompt, cassette=cassette, pace=pace
+        session=session,
+        options=options,
+        base=base,
+        prompt=prompt,
+        cassette=cassette,
+        pace=pace,
+        viewer=_viewer(session, options, attended=attended),
     )
     if replayed := await asyncio.to_thread(request.replay):
         return replayed
@@ -91,6 +99,8 @@ class _Request:
     prompt: Described
     cassette: CassettePlan
     pace: float
+    viewer: PageViewer | None
+    """Shows the page to the model; None if nothing can."""
 
     def replay(self) -> Plan | None:
         """Plays the cassette, if there is one for this request. Needs no key and no client."""
@@ -145,8 +155,7 @@ class _Request:
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
             approve=options.approve or defaults.approve,
-        )
-        agent = agent.with_viewer(installed_viewer(), looks=defaults.looks)
+        ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
         return agent.with_stack(options.stack) if options.stack else agent
 
@@ -162,6 +171,12 @@ class _Request:
             note="\n".join(filter(None, (note, *_notes(self.prompt, prepared[0].opening.shortened)))),
         )
         return replace(plan, key=_key(plan))
+
+
+def _viewer(session: Session, options: Options, *, attended: bool) -> PageViewer | None:
+    """The person's browser, if it shows the run; else headless Chromium, if it is installed."""
+    shown = attended and hasattr(session.shell, "kernel") and not options.plain
+    return LiveViewer(installed_viewer()) if shown else installed_viewer()
 
 
 async def _read_prompt(session: Session, options: Options, cell: str, cassette: CassettePlan) -> Described:

@@ -116,6 +116,11 @@ export class Frame {
 		if (fields.length) this.#send({ do: "put", fields });
 	}
 
+	/** Runs a script of ours in the page. It finds `given`, and answers through its port. */
+	run(code: string, given: { port: MessagePort }): void {
+		this.#send({ do: "run", code, given });
+	}
+
 	scrollTo(position: { x: number; y: number }): void {
 		this.#send({ do: "scroll", ...position });
 	}
@@ -219,7 +224,7 @@ export class Frame {
 			const message = this.#queue.shift();
 			if (!message) return;
 			this.#writing = message.do === "write";
-			this.#port.postMessage(message);
+			this.#port.postMessage(message, message.do === "run" ? [message.given.port] : []);
 		}
 	}
 }

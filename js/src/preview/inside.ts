@@ -2,6 +2,7 @@
 // throws, and keeps it from leaving. This is for convenience; the sandbox is the frame's opaque origin and its policy.
 
 import { Idiomorph } from "idiomorph";
+import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
 	type ConsoleLevel,
@@ -28,17 +29,6 @@ const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")
 const fields = new Fields();
 const onWindow = window.addEventListener.bind(window);
 const onDocument = document.addEventListener.bind(document);
-
-function describe(value: unknown): string {
-	if (typeof value === "string") return value;
-	if (value instanceof Error) return `${value.name}: ${value.message}`;
-	if (value instanceof Element) return `<${value.localName}>`;
-	try {
-		return JSON.stringify(value) ?? String(value);
-	} catch {
-		return String(value);
-	}
-}
 
 /** What a script that is not in a file has as its name. */
 const ADDRESS = /^(about|data|blob|https?):/;
@@ -287,6 +277,9 @@ function handle(message: ToFrame): void {
 		case "place":
 			placed = Math.round(message.share * scrollable());
 			window.scrollTo({ top: placed, behavior: "instant" });
+			break;
+		case "run":
+			new Function("given", message.code)(message.given);
 			break;
 		case "ping":
 			listen();

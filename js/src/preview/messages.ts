@@ -16,6 +16,8 @@ export type ToFrame =
 	/** Asks for what the person has given to the fields. */
 	| { do: "take" }
 	| { do: "put"; fields: GivenField[] }
+	/** Runs a script of ours, which finds `given` and answers through its port. */
+	| { do: "run"; code: string; given: { port: MessagePort } }
 	| { do: "ping" };
 
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;

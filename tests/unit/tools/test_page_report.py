@@ -102,3 +102,10 @@ def test_outputs_hold_the_whole_check() -> None:
 
     assert checks_in(json.loads(json.dumps(outputs))) == (check,)
     assert checks_in([{"text/plain": "other"}, *outputs, *outputs]) == (check, check)
+
+
+def test_errors_come_first() -> None:
+    logged = [{"level": "info", "text": str(number)} for number in range(50)]
+    check = read({"console": [*logged, {"level": "warning", "text": "w"}, {"level": "error", "text": "e"}]})
+
+    assert [line.text for line in check.console[:3]] == ["e", "w", "0"]

@@ -8,8 +8,11 @@ import pytest
 
 from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested
-from agent_nb.notebook.live.hub import Hub
+from agent_nb.notebook.live.hub import BUNDLE, Hub
+from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.providers.scripted import ScriptedProvider, call, text
+from tests.support.page_viewer import ReportingViewer, plain_png
+from tests.support.scripts import write
 
 
 @tool(approval="ask")
@@ -37,8 +40,8 @@ class Desk:
         run.stream.watched.set()
         return run
 
-    def command(self, name, **fields):
-        message = {"kind": "command", "id": len(self.sent), "client": "page", "command": name, **fields}
+    def command(self, name, /, **fields):
+        message = {"kind": "command", "id": f"#{len(self.sent)}", "client": "page", "command": name, **fields}
         self.hub._on_message(None, message, None)
         return next(one for one in self.sent if isinstance(one, dict) and one.get("id") == message["id"])
 
@@ -116,3 +119,68 @@ async def test_a_window_that_is_closed_gives_up_its_buttons(desk, monkeypatch):
     desk.command("own", run_id=run.id, client="third")
     assert owners()[-1] == ("third", False)
     assert desk.command("hello", key="k", client="third")["owner"]
+
+
+async def look(desk, viewer, answer):
+    """Runs a model that looks at its page, while the page answers the check with `answer(message)`."""
+    desk.sent.clear()
+    provider = ScriptedProvider([[write()], [call("check_preview")], [text("Done.")]])
+    handle = Agent(provider).with_viewer(viewer).start("A page")
+    handle.label("hero", "hero-1")
+    desk.hub.follow(handle)
+    desk.command("hello", key="hero-1")
+    for _ in range(1000):
+        checks = [one for one in desk.sent if one["kind"] == "check"]
+        if checks or handle.done:
+            break
+        await asyncio.sleep(0.01)
+    for message in checks:
+        answer(message)
+    run = await handle
+    return run, run.tool_uses[-1].result
+
+
+async def test_the_window_that_owns_the_run_looks_at_the_page(desk):
+    shots = [{"width": width, "height": 900, "png": plain_png(width, 900)} for width in (390, 1280)]
+    report = {"screenshots": shots, "console": [{"level": "error", "text": "boom", "line": 3}]}
+
+    def answer(message):
+        assert message["client"] == "page"
+        assert (message["path"], message["variant"], message["widths"]) == ("index.html", 0, [390, 1280])
+        about = {"run_id": message["run_id"], "check_id": message["check_id"], "ok": True, "report": report}
+        assert not desk.command("checked", **{**about, "check_id": "other"})["ok"]
+        assert not desk.command("checked", **about, client="another window")["ok"]
+        assert desk.command("checked", **about)["ok"]
+        assert not desk.command("checked", **about)["ok"]
+
+    run, result = await look(desk, LiveViewer(), answer)
+    assert 'error in line 3: "boom"' in result.text
+    assert len(result.images) == 2
+    assert run.checks[0].viewer == "your browser"
+
+
+async def test_another_viewer_looks_if_the_window_cannot(desk):
+    def refuse(message):
+        about = {"run_id": message["run_id"], "check_id": message["check_id"]}
+        assert desk.command("checked", **about, ok=False, error="Error: no blobs here")["ok"]
+
+    run, _ = await look(desk, LiveViewer(ReportingViewer()), refuse)
+    assert len(run.checks) == 1
+    run, result = await look(desk, LiveViewer(), refuse)
+    assert "no blobs here" in result.text
+    assert run.checks == ()
+
+
+async def test_nobody_looks_if_no_window_answers(desk, monkeypatch):
+    monkeypatch.setattr("agent_nb.notebook.live.run.CHECK_PATIENCE", 0.01)
+    _, result = await look(desk, LiveViewer(), lambda message: None)
+    assert "does not answer" in result.text
+
+
+@pytest.mark.skipif(not BUNDLE.exists(), reason="needs the built page: `make build`")
+async def test_the_page_loads_its_further_code(desk):
+    handle = Agent(ScriptedProvider([[text("Done.")]])).start("A page")
+    desk.show(handle, "hero-1")
+    assert "export{" in desk.command("module", key="hero-1", name="check")["code"]
+    assert not desk.command("module", key="hero-1", name="../../pyproject")["ok"]
+    await handle

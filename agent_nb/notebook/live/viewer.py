@@ -1,0 +1,39 @@
+"""The person's own browser as a page viewer: the page that shows the run looks at what the model has made."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from agent_nb._base.wire import Json
+from agent_nb.tools.page_check import CheckRequest, PageCheck, PageViewer, ViewerUnavailableError
+from agent_nb.tools.page_report import read_report
+
+Look: TypeAlias = Callable[[CheckRequest], Awaitable[Json]]
+"""Gets the report of the person's browser about a page, or raises `ViewerUnavailableError`."""
+
+
+class LiveViewer:
+    """A `PageViewer` for a run with a page. It is given to the agent before the run starts, and attached after.
+
+    If the person's browser cannot look, `otherwise` is asked.
+    """
+
+    def __init__(self, otherwise: PageViewer | None = None) -> None:
+        self._otherwise = otherwise
+        self._look: Look = _look_nowhere
+
+    def attach(self, look: Look) -> None:
+        self._look = look
+
+    async def check(self, request: CheckRequest) -> PageCheck:
+        try:
+            report = await self._look(request)
+        except ViewerUnavailableError:
+            if self._otherwise is None:
+                raise
+            return await self._otherwise.check(request)
+        return await asyncio.to_thread(read_report, report, request, "your browser")
+
+
+async def _look_nowhere(request: CheckRequest) -> Json:
+    raise ViewerUnavailableError("no browser shows this run.")

@@ -1,0 +1,129 @@
+// What the page logs and throws, and the addresses that it could not load.
+
+import { describe } from "../preview/describe.ts";
+import type { ConsoleLine, Given, Report } from "./given.ts";
+
+/** Lines of each level, and addresses. */
+const MOST = 30;
+const LONGEST = 400;
+/** Milliseconds in which a load that fails may turn out to be blocked. */
+const DELAY = 100;
+const LEVELS = { log: "info", info: "info", debug: "info", warn: "warning", error: "error" } as const;
+/** How messages of the library that takes screenshots begin. */
+const LIBRARY = "[snapdom]";
+/** The address of a file that does not exist; the widget reports these. */
+const MISSING = "data:,";
+
+type Send = (part: Partial<Report>) => void;
+
+export function collect(given: Given, send: Send): void {
+	const lines = limited((line: ConsoleLine) => send({ console: [line] }));
+	const log = (level: ConsoleLine["level"], text: string, place: Place = {}): void =>
+		lines(level, { level, text: text.slice(0, LONGEST), ...place });
+	hookConsole(log);
+	collectLoads(send);
+	window.addEventListener("error", ({ message, filename, lineno, colno }) => {
+		if (message) log("error", message, placeOf(given, filename, [lineno, colno]));
+	});
+	window.addEventListener("unhandledrejection", ({ reason }) => {
+		log("error", `Unhandled ${describe(reason)}`, placeIn(given, reason));
+	});
+}
+
+/** Passes on the first few entries of each kind. */
+function limited<T>(pass: (entry: T) => void): (kind: string, entry: T) => void {
+	const counts = new Map<string, number>();
+	return (kind, entry) => {
+		const count = (counts.get(kind) ?? 0) + 1;
+		counts.set(kind, count);
+		if (count <= MOST) pass(entry);
+	};
+}
+
+function hookConsole(log: (level: ConsoleLine["level"], text: string) => void): void {
+	for (const [name, level] of Object.entries(LEVELS) as [keyof typeof LEVELS, ConsoleLine["level"]][]) {
+		const original = console[name];
+		console[name] = (...values: unknown[]) => {
+			const text = values.map(describe).join(" ");
+			if (!text.toLowerCase().startsWith(LIBRARY)) log(level, text);
+			original.apply(console, values);
+		};
+	}
+}
+
+function collectLoads(send: Send): void {
+	const known = new Set<string>();
+	const pass = limited((load: Report["blocked"][number]) => send({ blocked: [load] }));
+	const add = (address: string, reason: string): void => {
+		if (!address || address === MISSING || known.has(address)) return;
+		known.add(address);
+		pass("", { address: address.slice(0, LONGEST), reason });
+	};
+	document.addEventListener("securitypolicyviolation", ({ blockedURI }) =>
+		add(blockedURI, "the preview does not allow it"),
+	);
+	const failed = (event: Event): void => {
+		if (!(event.target instanceof Element)) return;
+		const address = addressOf(event.target);
+		setTimeout(() => add(address, "it could not be loaded"), DELAY);
+	};
+	window.addEventListener("error", failed, true);
+}
+
+function addressOf(element: Element): string {
+	for (const name of ["src", "href", "poster"]) {
+		const address = element.getAttribute(name);
+		if (address) return address;
+	}
+	return "";
+}
+
+type Place = Pick<ConsoleLine, "line" | "file">;
+
+/** Where an error was thrown, from what the browser says: an address, and the line and column there. */
+function placeOf({ path, html }: Given, address: string, [line, column]: [number, number]): Place {
+	// A script of another file has its path for an address.
+	if (!isPage(address)) return { file: decoded(address).slice(0, LONGEST), line };
+	// In a document made by `document.write`, lines count from the script's own tag.
+	const page = html.replace(/\r\n?/g, "\n");
+	const text = inlineScript(line, column);
+	const start = text ? page.indexOf(text) : -1;
+	if (start < 0) return { file: path };
+	return { file: path, line: page.slice(0, start).split("\n").length + line - 1 };
+}
+
+function decoded(address: string): string {
+	try {
+		return decodeURI(address);
+	} catch {
+		return address;
+	}
+}
+
+function isPage(address: string): boolean {
+	return address === "" || address.startsWith("about:") || address === document.URL;
+}
+
+/** The inline script that runs. Later the browser does not say which it was: the only one that has such a place. */
+function inlineScript(line: number, column: number): string {
+	const current = document.currentScript;
+	if (current instanceof HTMLScriptElement) return current.text;
+	const possible = [...document.scripts]
+		.filter(
+			({ src, text }) =>
+				!src &&
+				text
+					.split("\n")
+					[line - 1]?.slice(column - 1)
+					.trim(),
+		)
+		.map(({ text }) => text);
+	return possible.length === 1 ? (possible[0] ?? "") : "";
+}
+
+/** Where a promise was rejected with an error: the first place of its stack that has an address. */
+function placeIn(given: Given, reason: unknown): Place {
+	const stack = reason instanceof Error ? String(reason.stack) : "";
+	const found = /(?:at |\(|@)([^\s(@]+):(\d+):(\d+)\)?$/m.exec(stack);
+	return found?.[1] ? placeOf(given, found[1], [Number(found[2]), Number(found[3])]) : {};
+}

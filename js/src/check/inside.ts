@@ -1,0 +1,67 @@
+// Looks at a page for the model. Runs inside the frame of a check, before the page, and reports through its port.
+// Each step has a limit in time; what a step could not do is noted.
+
+import { collect } from "./collect.ts";
+import { findProblems } from "./findings.ts";
+import type { FromCheck, Given } from "./given.ts";
+import { findOverflow } from "./overflow.ts";
+import { keepDrawings, screenshot } from "./screenshot.ts";
+import { settle } from "./settle.ts";
+import { now, pause, within } from "./time.ts";
+
+/** The frame's script runs this one with it. */
+declare const given: Given;
+
+const PHONE = 390;
+/** Milliseconds. */
+const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 4000, findings: 3000 };
+const SCROLLBARS = "html { scrollbar-width: none !important }";
+
+const { port, widths } = given;
+// Saved before the page runs, which could replace it.
+const post: (message: FromCheck) => void = port.postMessage.bind(port);
+const note = (text: string): void => post({ part: { notes: [text] } });
+
+/** Runs a step; notes `otherwise` if it fails or takes too long. */
+async function step(limit: number, otherwise: string, run: () => Promise<void>): Promise<void> {
+	try {
+		if (!(await within(limit, run()))) note(otherwise);
+	} catch (error) {
+		note(`${otherwise} (${error instanceof Error ? error.message.slice(0, 100) : "error"})`);
+	}
+}
+
+async function resize(width: number): Promise<void> {
+	post({ width });
+	const end = now() + MOST.resize;
+	while (window.innerWidth !== width && now() < end) await pause(20);
+}
+
+/** Phones draw scrollbars over the page. */
+function hideScrollbars(): void {
+	const sheet = new CSSStyleSheet();
+	sheet.replaceSync(SCROLLBARS);
+	document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}
+
+async function look(): Promise<void> {
+	hideScrollbars();
+	for (const [index, width] of widths.entries()) {
+		await resize(width);
+		const limit = index ? MOST.resettle : MOST.settle;
+		await step(limit, `The page had not settled after ${limit / 1000} s.`, settle);
+		if (width === PHONE) post({ part: { overflow: findOverflow() } });
+		await step(MOST.screenshot, `The screenshot at ${width} px failed.`, async () =>
+			post({ part: { screenshots: [await screenshot()] } }),
+		);
+	}
+	await step(MOST.findings, "Accessibility was not checked.", async () =>
+		post({ part: { findings: await findProblems() } }),
+	);
+}
+
+keepDrawings();
+collect(given, (part) => post({ part }));
+void look()
+	.catch((error) => note(`The check ended early: ${error}`))
+	.then(() => post({ done: true }));

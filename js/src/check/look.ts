@@ -1,0 +1,139 @@
+// Looks at a page of a run, in a frame of its own that nobody sees. With the script for that frame this is a module of
+// its own, which the widget loads when it is first needed; it uses what the widget has.
+
+import type { FrameEvents, Frame as FrameType, Loss } from "../preview/frame.ts";
+import type { Resolver as ResolverType } from "../preview/resolve.ts";
+import type { CheckMessage } from "../protocol.ts";
+import type { RunEntry } from "../runs.ts";
+import type { textOf } from "../state.ts";
+import type { FromCheck, Given, Report } from "./given.ts";
+import inside from "./inside.ts?bundle";
+
+/** Milliseconds for one page. */
+const MOST = 15_000;
+const MOST_MESSAGES = 500;
+const MOST_CHARACTERS = 5_900_000;
+/** Bytes of a file that the page uses. */
+const MOST_FILE = 4_000_000;
+const HEIGHT = 844;
+/** Not to be seen, but on screen as a whole: what is outside of it is not drawn, and does not know itself visible. */
+const UNSEEN = `position:fixed;inset:0 auto auto 0;height:${HEIGHT}px;border:0;opacity:0;z-index:-1;pointer-events:none;transform:scale(.2);transform-origin:0 0`;
+const LOST: Record<Loss, string> = {
+	hung: "The page did not respond for several seconds: it is very large, or a script runs without end.",
+	left: "The page tried to go to another address.",
+	grabbed: "The page kept taking the keyboard focus.",
+	flooded: "The page sent too many messages.",
+};
+
+/** What the widget has of what is needed here. */
+export interface Parts {
+	Frame: typeof FrameType;
+	Resolver: typeof ResolverType;
+	textOf: typeof textOf;
+}
+
+type Files = ReadonlyMap<string, { media_type: string } & ({ text: string } | { base64: string })>;
+type Page = Omit<Given, "port">;
+
+export async function look(parts: Parts, run: RunEntry, message: CheckMessage): Promise<Report> {
+	const { variant, path, widths } = message;
+	const files = await filesOf(parts, run, variant);
+	const page = files.get(path);
+	if (!page || !("text" in page)) throw new Error(`There is no page ${path}.`);
+	const resolver = new parts.Resolver({ read: (name) => files.get(name) ?? null }, path);
+	const html = resolver.html(page.text);
+	const blocked = [...resolver.missing].map((address) => ({ address, reason: "there is no such file" }));
+	const report: Report = { screenshots: [], console: [], blocked, overflow: null, findings: [], notes: [] };
+	if (document.hidden) report.notes.push("The notebook is in a hidden tab, where browsers draw little.");
+	const open = run.state?.meta.network ?? false;
+	await inspect({ widths, path, html }, report, (events) => new parts.Frame(events, open));
+	return limited(report);
+}
+
+async function filesOf({ textOf }: Parts, run: RunEntry, variant: number): Promise<Files> {
+	const files = [...(run.state?.variants.get(variant)?.files.values() ?? [])].filter((file) => !file.deleted);
+	const contents = files.map(async (file) => {
+		const [text, version] = [textOf(file), file.versions.at(-1)];
+		const { media_type } = file;
+		if (text !== null) return [file.path, { media_type, text }] as const;
+		const small = version && version.size < MOST_FILE;
+		const content = small ? await run.file(variant, file.path, version.number) : null;
+		return content && ([file.path, { ...content, media_type }] as const);
+	});
+	return new Map((await Promise.all(contents)).filter((one) => one !== null));
+}
+
+/** Shows the page and fills the report, until the script is done, the page is lost or the time is over. */
+async function inspect(
+	page: Page,
+	report: Report,
+	makeFrame: (events: FrameEvents) => FrameType,
+): Promise<void> {
+	const { port1, port2 } = new MessageChannel();
+	let end: (note: string) => void = () => {};
+	const ended = new Promise<string>((resolve) => {
+		end = resolve;
+	});
+	const timer = setTimeout(() => end(`The check was ended after ${MOST / 1000} s.`), MOST);
+	const frame = makeFrame(
+		handlers(
+			() => begin(frame, page, port2),
+			(why) => end(LOST[why]),
+		),
+	);
+	let messages = 0;
+	port1.onmessage = ({ data }: MessageEvent<FromCheck>) => {
+		if (++messages > MOST_MESSAGES) end(LOST.flooded);
+		else if ("part" in data) add(report, data.part);
+		else if ("done" in data) end("");
+		else if (page.widths.includes(data.width)) frame.element.style.width = `${data.width}px`;
+	};
+	frame.element.style.cssText = `${UNSEEN};width:${page.widths[0]}px`;
+	frame.element.setAttribute("aria-hidden", "true");
+	frame.element.tabIndex = -1;
+	document.body.append(frame.element);
+	const note = await ended;
+	clearTimeout(timer);
+	port1.close();
+	frame.dispose();
+	if (note) report.notes.push(note);
+}
+
+function begin(frame: FrameType, page: Page, port: MessagePort): void {
+	frame.open();
+	frame.run(inside, { ...page, port } satisfies Given);
+	frame.write(page.html);
+	frame.close();
+}
+
+/** `onReady` is called once: a frame that the browser has loaded again is not filled again. */
+function handlers(onReady: () => void, onLost: (why: Loss) => void): FrameEvents {
+	const nothing = (): void => {};
+	let begun = false;
+	return {
+		onReady() {
+			if (!begun) onReady();
+			begun = true;
+		},
+		onLost,
+		onShown: nothing,
+		onConsole: nothing,
+		onLink: nothing,
+		onUnmorphable: nothing,
+		onGiven: nothing,
+		onScrolled: nothing,
+	};
+}
+
+function add(report: Report, part: Partial<Report>): void {
+	const fields = report as unknown as Record<string, unknown>;
+	for (const [name, value] of Object.entries(part)) {
+		const before = fields[name];
+		fields[name] = Array.isArray(before) ? before.concat(value) : value;
+	}
+}
+
+function limited(report: Report): Report {
+	if (JSON.stringify(report).length <= MOST_CHARACTERS) return report;
+	return { ...report, screenshots: [], notes: ["The screenshots are too large."] };
+}

@@ -1,0 +1,50 @@
+// The page as an image, from its top to its end or to the greatest height.
+
+import { snapdom } from "@zumer/snapdom";
+import type { Report } from "./given.ts";
+
+const MOST_HEIGHT = 4096;
+/** Characters of an image in base64: two of them and the rest of the report are one message. */
+const MOST_PNG = 2_500_000;
+
+export async function screenshot(): Promise<Report["screenshots"][number]> {
+	const width = window.innerWidth;
+	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
+	const shown = Math.min(height, MOST_HEIGHT);
+	const canvas = await snapdom.toCanvas(document.documentElement, {
+		scale: 1,
+		dpr: 1,
+		fast: "auto",
+		backgroundColor: backgroundOf(document.documentElement) ?? backgroundOf(document.body) ?? "#ffffff",
+		clip: { x: 0, y: 0, width, height: shown },
+	});
+	return { width, height, png: encoded(canvas), cut: shown < height };
+}
+
+/** The background behind the whole page is that of the root, or of the body if the root has none. */
+function backgroundOf(element: Element): string | null {
+	const { backgroundColor, backgroundImage } = getComputedStyle(element);
+	const none = /^(transparent|rgba\(0, 0, 0, 0\))$/.test(backgroundColor) && backgroundImage === "none";
+	return none ? null : backgroundColor;
+}
+
+/** Smaller if need be. */
+function encoded(canvas: HTMLCanvasElement): string {
+	const [, png = ""] = canvas.toDataURL("image/png").split(",");
+	if (png.length <= MOST_PNG) return png;
+	const half = document.createElement("canvas");
+	half.width = Math.ceil(canvas.width / 2);
+	half.height = Math.ceil(canvas.height / 2);
+	half.getContext("2d")?.drawImage(canvas, 0, 0, half.width, half.height);
+	return encoded(half);
+}
+
+/** WebGL drops what it has drawn once it is on screen, unless it is told not to. Call it before the page runs. */
+export function keepDrawings(): void {
+	const { prototype } = HTMLCanvasElement;
+	const { getContext } = prototype;
+	prototype.getContext = function (this: HTMLCanvasElement, kind: string, options?: object) {
+		const kept = kind.startsWith("webgl") ? { ...options, preserveDrawingBuffer: true } : options;
+		return getContext.call(this, kind, kept);
+	} as typeof getContext;
+}

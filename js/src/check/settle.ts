@@ -1,0 +1,65 @@
+// Waits until the page no longer changes: it has loaded, with its fonts and images, and its scripts are at rest.
+
+import { now, pause } from "./time.ts";
+
+/** Milliseconds without a change of the document. */
+const QUIET = 200;
+/** Milliseconds at most until a place is drawn, so that what appears when it is scrolled to does. */
+const STAY = 150;
+const MOST_SCROLLED = 8000;
+
+export async function settle(): Promise<void> {
+	const changes = watchChanges();
+	await loaded();
+	for (const image of document.images) image.loading = "eager";
+	await scrollThrough();
+	await Promise.all([document.fonts.ready, ...[...document.images].map(arrived)]);
+	await changes.quiet();
+	finishAnimations();
+}
+
+async function loaded(): Promise<void> {
+	if (document.readyState === "complete") return;
+	await new Promise((resolve) => window.addEventListener("load", resolve, { once: true }));
+}
+
+function arrived(image: HTMLImageElement): Promise<unknown> {
+	return image.complete ? Promise.resolve() : image.decode().catch(() => undefined);
+}
+
+async function scrollThrough(): Promise<void> {
+	const end = Math.min(document.documentElement.scrollHeight, MOST_SCROLLED);
+	for (let top = window.innerHeight; top < end; top += window.innerHeight) await scrollTo(top);
+	await scrollTo(0);
+}
+
+async function scrollTo(top: number): Promise<void> {
+	window.scrollTo({ top, behavior: "instant" });
+	await Promise.race([drawn().then(drawn), pause(STAY)]);
+}
+
+function drawn(): Promise<unknown> {
+	return new Promise((resolve) => requestAnimationFrame(resolve));
+}
+
+function watchChanges(): { quiet(): Promise<void> } {
+	let last = now();
+	const observer = new MutationObserver(() => {
+		last = now();
+	});
+	observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+	return {
+		async quiet() {
+			while (now() - last < QUIET) await pause(QUIET / 4);
+			observer.disconnect();
+		},
+	};
+}
+
+/** What fades or slides in is shown as it ends up; what repeats for ever is shown as it is. */
+function finishAnimations(): void {
+	for (const animation of document.getAnimations()) {
+		const ends = animation.effect?.getComputedTiming().endTime;
+		if (animation.playState === "running" && Number.isFinite(Number(ends))) animation.finish();
+	}
+}

@@ -1,0 +1,11 @@
+/** A value that a page has logged or thrown, as text. */
+export function describe(value: unknown): string {
+	if (typeof value === "string") return value;
+	if (value instanceof Error) return `${value.name}: ${value.message}`;
+	if (value instanceof Element) return `<${value.localName}>`;
+	try {
+		return JSON.stringify(value) ?? String(value);
+	} catch {
+		return String(value);
+	}
+}

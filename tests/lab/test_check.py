@@ -1,0 +1,52 @@
+"""A model looks at its page through the person's own browser, sees that it is broken, mends it and looks again."""
+
+from playwright.sync_api import expect
+
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    write_notebook,
+)
+from tests.support.wire import Call, Say, reply
+
+pytest_plugins = ["tests.support.lab_fixtures"]
+pytestmark = needs_chromium
+
+BROKEN = """<!doctype html>
+<html lang="en"><title>Bread</title>
+<h1>Bread</h1><p id="price"></p>
+<script>
+document.getElementById("prize").textContent = "3.20";
+</script></html>"""
+LOOK = Call("check_preview", {})
+MEND = Call("edit_file", {"path": "index.html", "old": '"prize"', "new": '"price"'})
+
+
+def images_of(request) -> list[str]:
+    """The media types of the images in the newest tool result that the model got."""
+    (result,) = [part for part in request["messages"][-1]["content"] if part["type"] == "tool_result"]
+    return [part["source"]["media_type"] for part in result["content"] if part["type"] == "image"]
+
+
+def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
+    vendor.plan(
+        reply(Call("create_file", {"path": "index.html", "content": BROKEN})),
+        reply(LOOK),
+        reply(MEND),
+        reply(LOOK),
+        reply(Say("Mended.")),
+    )
+    cells = (
+        f"%%agent hero {MODEL}\nA page for a bakery",
+        "print([check.viewer for check in hero.checks], [len(check.errors) for check in hero.checks],"
+        " hero.checks[0].errors[0].line)",
+    )
+    write_notebook(lab.root / "check.ipynb", LOAD, *cells)
+    open_notebook(page, lab, "check.ipynb")
+    run_all(page)
+    expect(page.get_by_text("['your browser', 'your browser'] [1, 0] 5")).to_be_visible(timeout=60_000)
+    keep_screenshot(page, "lab-check")
