@@ -231,3 +231,35 @@ def test_page_that_was_stopped_early_says_so(stage: Stage):
     assert stage.widget.get_by_role("button", name="Continue").is_visible()
     cell = stage.widget.locator(".anb-empty .anb-cell code")
     assert cell.text_content() == "%%agent hero -c\nContinue where you stopped."
+
+
+def test_page_is_compared_with_the_page_before(stage: Stage):
+    turn = event("turn_started", step=1)
+    html = "<!doctype html>\n<h1>Old</h1>\n<p style='height:3000px'></p>\n<p>End</p>"
+    stage.play([turn, *wrote("index.html", html)])
+    stage.preview.get_by_text("Old").wait_for(timeout=10 * SECONDS)
+    button = stage.widget.get_by_role("button", name="Compare with the page before this change")
+    assert not button.is_visible()
+    stage.more(edited("index.html", 2, [[1, 1, "<h1>New</h1>"], [3, 1, "<p>Fin</p>"]]))
+    button.click(timeout=10 * SECONDS)
+    before = stage.widget.frame_locator(".anb-compare iframe").frame_locator("iframe")
+    before.get_by_text("Old").wait_for(timeout=10 * SECONDS)
+    slider = stage.widget.get_by_role("slider", name="Before and after")
+    slider.focus()
+    stage.page.keyboard.press("ArrowLeft")
+    assert slider.get_attribute("aria-valuetext") == "49 % before, 51 % after"
+    share = stage.widget.locator(".anb-compare").evaluate(
+        "node => parseFloat(getComputedStyle(node, '::after').left) / node.offsetWidth"
+    )
+    assert round(share, 2) == 0.49
+    stage.widget.locator(".anb-page > iframe").first.hover()
+    stage.page.mouse.wheel(0, 800)
+    body = before.locator("body")
+    for _ in range(40):
+        if body.evaluate("() => scrollY") > 300:
+            break
+        stage.page.wait_for_timeout(100)
+    else:
+        pytest.fail("the page before has not scrolled with the page after")
+    button.click()
+    stage.widget.locator(".anb-compare").wait_for(state="hidden")

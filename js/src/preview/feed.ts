@@ -58,6 +58,8 @@ export class Feed {
 	/** What the person has given to the fields of the previous frame. */
 	#given: GivenField[] = [];
 	#html = "";
+	/** Where the page was last scrolled to from outside. */
+	#share: number | null = null;
 	/** The page before its last edit, until the edit has been shown. */
 	#before: string | null = null;
 	#stamp = "";
@@ -144,6 +146,7 @@ export class Feed {
 	}
 
 	scrollToShare(share: number): void {
+		this.#share = share;
 		this.#frame?.scrollToShare(share);
 	}
 
@@ -193,6 +196,7 @@ export class Feed {
 		this.#append(page);
 		if (page.live) return;
 		if (scroll) frame.scrollTo(scroll);
+		else if (this.#share !== null) frame.scrollToShare(this.#share);
 		if (this.#before !== null) frame.reveal(this.#before, this.#html);
 		this.#before = null;
 	}

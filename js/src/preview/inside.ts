@@ -165,12 +165,15 @@ let acted = Number.NEGATIVE_INFINITY;
 const onAction = (event: Event): void => {
 	if (event.isTrusted) acted = performance.now();
 };
+/** When the widget has last led the person to an edit. */
+let led = Number.NEGATIVE_INFINITY;
 const isActing = (): boolean => performance.now() - acted < REST;
 /** Where the widget has scrolled the page to, which is no news for it. */
 let placed = -1;
 const scrollable = (): number => Math.max(1, document.documentElement.scrollHeight - innerHeight);
 const onScroll = (): void => {
-	if (isActing() && Math.abs(scrollY - placed) > 1) send({ is: "scrolled", share: scrollY / scrollable() });
+	if ((isActing() || performance.now() - led < REST) && Math.abs(scrollY - placed) > 1)
+		send({ is: "scrolled", share: scrollY / scrollable() });
 	placed = -1;
 };
 const onPress = (event: PointerEvent): void => {
@@ -236,7 +239,12 @@ function morph(from: string, to: string, revealed: boolean): void {
 	resetSelects();
 	Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
 	fields.put(given);
-	if (revealed) reveal(old, next, mayScroll());
+	if (revealed) lead(old, next);
+}
+
+function lead(old: Document, next: Document): void {
+	led = performance.now();
+	reveal(old, next, mayScroll());
 }
 
 /** Not while the person scrolls, or types into the page. */
@@ -263,7 +271,7 @@ function handle(message: ToFrame): void {
 			morph(message.from, message.to, message.reveal);
 			break;
 		case "reveal":
-			reveal(parse(message.from), parse(message.to), mayScroll());
+			lead(parse(message.from), parse(message.to));
 			break;
 		case "scroll":
 			window.scrollTo({ left: message.x, top: message.y, behavior: "instant" });

@@ -25,26 +25,22 @@ export interface PreviewView {
 	scale(): string;
 }
 
-/** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the room there is. */
-export function createPreview(
-	context: Context,
-	console: Console,
-	thumbnail: number | null = null,
-	onScrolled: (share: number) => void = () => {},
-): PreviewView {
+interface Options {
+	/** The page is laid out at least that wide and scaled down to the room there is. */
+	thumbnail?: number;
+	/** Whether edits are scrolled to. */
+	reveals?: boolean;
+	onScrolled?(share: number): void;
+}
+
+export function createPreview(context: Context, console: Console, options: Options = {}): PreviewView {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
 	const empty = createEmpty(context);
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
-	const scaling = createScaling(context, element, holder, thumbnail);
-	const feed = createFeed(context, console, {
-		holder,
-		empty,
-		stopped,
-		reveals: thumbnail === null,
-		onScrolled,
-	});
+	const scaling = createScaling(context, element, holder, options.thumbnail ?? null);
+	const feed = createFeed(context, console, { holder, empty, stopped, ...options });
 
 	function reload(): void {
 		stopped.hide();
@@ -70,13 +66,10 @@ export function createPreview(
 	};
 }
 
-interface Stage {
+interface Stage extends Options {
 	holder: HTMLElement;
 	empty: ReturnType<typeof createEmpty>;
 	stopped: ReturnType<typeof createStopped>;
-	/** Whether edits are scrolled to. */
-	reveals: boolean;
-	onScrolled(share: number): void;
 }
 
 /** Feeds the page into a frame, and shows what the frame reports. */
@@ -91,7 +84,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onShown: empty.pageSeen,
 		onLink: (href: string) => followLink(context, console, href),
 		onLost: stopped.show,
-		onScrolled: stage.onScrolled,
+		onScrolled: (share: number) => stage.onScrolled?.(share),
 	};
 	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false, reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());

@@ -8,6 +8,7 @@ import type { VariantState } from "../state.ts";
 import type { Device, Tab } from "../ui.ts";
 import { createRadios, iconButton } from "./buttons.ts";
 import { createCode } from "./code.ts";
+import { createCompare } from "./compare.ts";
 import { createConsole } from "./console.ts";
 import type { Context, Snapshot } from "./context.ts";
 import { createDiff } from "./diff.ts";
@@ -29,7 +30,8 @@ const TABS: readonly [Tab, string][] = [
 export function createResult(context: Context) {
 	const tabs = createTabs(context);
 	const console = createConsole(context, tabs.setErrors);
-	const preview = createPreview(context, console);
+	const compare = createCompare(context);
+	const preview = createPreview(context, console, { reveals: true, onScrolled: compare.scrollToShare });
 	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
 		preview,
 		code: createCode(context),
@@ -37,10 +39,11 @@ export function createResult(context: Context) {
 		console,
 		files: createFiles(context),
 	};
-	const tools = createTools(context, preview);
+	const tools = createTools(context, preview, compare.button);
 	const versions = createVersions(context, preview);
 	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
 	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
+	stage.append(compare.element);
 	const element = h("section", { class: "anb-right", "aria-label": "Result" }, bar, stage, versions.element);
 	const sight = new Sight(context.redraw, context.signal);
 	sight.watch(element);
@@ -57,8 +60,10 @@ export function createResult(context: Context) {
 			tools.update(snapshot.state);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
 			// The preview stays live behind the other tabs, which draw only when they are shown.
-			if (sight.has(element)) preview.update(snapshot);
-			else preview.rest();
+			for (const part of [preview, compare]) {
+				if (sight.has(element)) part.update(snapshot);
+				else part.rest();
+			}
 			if (tab !== "preview") panels[tab].update(snapshot);
 			versions.update(snapshot);
 		},
@@ -118,7 +123,7 @@ const DEVICES: readonly [Device, IconName, string][] = [
 ];
 
 /** Buttons for the shown file; which of them depends on the tab. */
-function createTools(context: Context, preview: { reload(): void }) {
+function createTools(context: Context, preview: { reload(): void }, compare: HTMLElement) {
 	const { choices } = context;
 	const devices = createRadios(context, {
 		label: "Preview width",
@@ -139,7 +144,7 @@ function createTools(context: Context, preview: { reload(): void }) {
 	fold.classList.add("anb-alone");
 
 	return {
-		elements: [devices.element, rule, reload, copyFile, open, fold],
+		elements: [compare, devices.element, rule, reload, copyFile, open, fold],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;

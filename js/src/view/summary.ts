@@ -53,11 +53,11 @@ function createAnswer(context: Context, number: number) {
 	};
 }
 
-const SILENT = { add: () => {}, clear: () => {} };
+export const SILENT = { add: () => {}, clear: () => {} };
 
 /** A preview without a console, which draws only when something it shows has changed. */
 export function createQuietPreview(own: Context, thumbnail: number, onScrolled?: (share: number) => void) {
-	const preview = createPreview(own, SILENT, thumbnail, onScrolled);
+	const preview = createPreview(own, SILENT, { thumbnail, ...(onScrolled && { onScrolled }) });
 	let drawn: { state: VariantState; loads: number; file: string | null } | null = null;
 	return {
 		element: preview.element,

@@ -58,7 +58,7 @@ function stopsOf({ file }: ShownFile): Stop[] {
 }
 
 /** The moments of the run since the shown page was there. */
-function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
 	const first = file.versions[0]?.change ?? 0;
 	const stops = new Map<number, Stop>();
 	for (const { path, versions } of files.values())
@@ -67,7 +67,7 @@ function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
 }
 
 /** The index of what is shown; a version that is still being written comes after all stops. */
-function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
+export function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
 	if (live) return stops.length;
 	return moment === null ? stops.length - 1 : stops.findLastIndex(({ change }) => change <= moment);
 }
