@@ -55,6 +55,9 @@ class Hub:
             "file": lambda run, message: run.file(
                 _variant(message), str(message.get("path")), message.get("version")
             ),
+            "element": lambda run, message: run.element(
+                _variant(message), message.get("path"), message.get("file")
+            ),
             "request": lambda run, message: request_for_page(run.result, message),
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "checked": _checked,

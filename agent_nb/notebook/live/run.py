@@ -198,12 +198,31 @@ class LiveRun:
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
 
+    def element(self, variant: int, path: object, file: object) -> Json:
+        """Where an element of a finished variant's page stands in the source, and what wrote it."""
+        run = self._result(variant)
+        if run is None:
+            raise ConfigError("The run has not ended.")
+        element = run.element(str(path), str(file) if file else None)
+        return {
+            "path": element.path,
+            "file": element.file,
+            "line": element.line,
+            "place": element.place,
+            "turn": element.turn,
+            "edit": safe_text(element.edit),
+        }
+
+    def _result(self, variant: int) -> Run | None:
+        if self.result is None or self.result.variant == variant:
+            return self.result
+        return self.result.variants[variant] if variant < len(self.result.variants) else None
+
     def _files(self, variant: int) -> Files:
         if self.result is None:
             return self.handle.files_of(variant) if self.handle else Files()
-        if self.result.variant == variant:
-            return self.result.files
-        return self.result.variants[variant].files if variant < len(self.result.variants) else Files()
+        run = self._result(variant)
+        return run.files if run else Files()
 
 
 def _content(files: Files, path: str, version: object) -> str | bytes:

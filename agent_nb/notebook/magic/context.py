@@ -34,8 +34,8 @@ CELL_LIMIT = 4_000
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 """A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
 _TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
-_CALL = rf"\.element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)"
-"""The one method that a reference can call, on a run: with a selector, and the file if it is not the page."""
+_CALL = rf"\.(?:element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)|at\(\s*\d{{1,6}}\s*\))"
+"""What a reference can call, on a run: `element(selector)`, with the file if it is not the page, and `at(moment)`."""
 _STEP = rf"(?:{_CALL}|\.{_NAME}|\[[^\[\]{{}}]+\])"
 _PATH = _NAME + _STEP + "*"
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + _PATH + r")\s*\}\}")
@@ -165,16 +165,16 @@ def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
 
 
 def _step(value: Any, step: str) -> Any:
-    """What one step of a path leads to: a key, an element of a run, or a field."""
+    """What one step of a path leads to: a key, a field, or what a run returns."""
     if step[0] == "[":
         return value[ast.literal_eval(step[1:-1].strip())]
     if not step.endswith(")"):
         return getattr(value, _normal(step[1:]))
     run = value.result if isinstance(value, Handle) else value
     if not isinstance(run, Run):
-        raise ConfigError("only a finished run has elements.")
-    arguments = ast.literal_eval(f"[{step[step.index('(') + 1 : -1]}]")
-    return run.element(*arguments)
+        raise ConfigError("only a finished run has elements and moments.")
+    method = run.at if step.startswith(".at(") else run.element
+    return method(*ast.literal_eval(f"[{step[step.index('(') + 1 : -1]}]"))
 
 
 def _first_name(path: str) -> str:

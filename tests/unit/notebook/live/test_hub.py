@@ -184,3 +184,19 @@ async def test_the_page_loads_its_further_code(desk):
     assert "export{" in desk.command("module", key="hero-1", name="check")["code"]
     assert not desk.command("module", key="hero-1", name="../../pyproject")["ok"]
     await handle
+
+
+async def test_an_element_is_found_in_the_page_of_a_finished_run(desk):
+    page = {"path": "index.html", "content": "<main>\n<h2>One</h2>\n<h2>Two</h2></main>"}
+    handle = Agent(ScriptedProvider([[call("create_file", page)], [text("Done.")]])).start("Go.")
+    live = desk.show(handle, "k")
+    asked = {"run_id": live.id, "path": "html > body > main > h2:nth-of-type(2)", "variant": 0}
+    assert desk.command("element", **asked)["error"] == "The run has not ended."
+    live.announce_ready(await handle, None)
+    answer = desk.command("element", **asked)
+    assert answer["ok"]
+    assert (answer["path"], answer["line"], answer["place"]) == ("h2:nth-of-type(2)", 3, "2 of 2")
+    assert (answer["file"], answer["turn"]) == ("index.html", 1)
+    assert "index.html" in answer["edit"]
+    refused = desk.command("element", **asked, file="no.html")
+    assert (refused["ok"], "no page 'no.html'" in refused["error"]) == (False, True)

@@ -12,7 +12,7 @@ from PIL import Image as Picture
 from agent_nb import Agent
 from agent_nb.notebook.magic import context
 from agent_nb.notebook.magic.context import TEXT_LIMIT, describe, describer, expand, lookup
-from agent_nb.providers.scripted import ScriptedProvider, stall
+from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.providers.scripted import text as say
 from tests.support.shells import start_shell
 
@@ -91,13 +91,14 @@ PAGE = """<h1>Bakery</h1>
 
 @pytest.fixture
 async def hero():
-    with ScriptedProvider([[say("Done.")]]) as provider:
+    turns = [[call("create_file", {"path": "index.html", "content": "<h1>First</h1>"})], [say("Done.")]]
+    with ScriptedProvider(turns) as provider:
         run = await Agent(provider).run("go")
     return run.with_files({"index.html": PAGE, "about.html": "<h1>About</h1>"})
 
 
 @pytest.mark.parametrize(
-    ("call", "described"),
+    ("reference", "described"),
     [
         (
             'element("h2:nth-of-type(2)")',
@@ -112,10 +113,11 @@ async def hero():
             'the element <input name="password"> (`input`, input 1 of 1 on the page, line 4 of `index.html`)',
         ),
         ('element("h1").html', "<h1>Bakery</h1>"),
+        ('at(1).element("h1").html', "<h1>First</h1>"),
     ],
 )
-async def test_an_element_is_described_with_its_place(hero, call, described):
-    assert expand(f"{{{{hero.{call}}}}}: larger", {"hero": hero}).text == f"{described}: larger"
+async def test_an_element_is_described_with_its_place(hero, reference, described):
+    assert expand(f"{{{{hero.{reference}}}}}: larger", {"hero": hero}).text == f"{described}: larger"
 
 
 class Caller:
@@ -129,7 +131,7 @@ class Caller:
         ('hero.element("h6")', "There is no element 'h6' in 'index.html'."),
         ('hero.element("h2[")', "'h2[' is not a CSS selector"),
         ('hero.element("h1", "no.html")', "has no page 'no.html'"),
-        ('other.element("h1")', "only a finished run has elements"),
+        ('other.element("h1")', "only a finished run has elements and moments"),
     ],
 )
 async def test_an_element_that_is_not_there_is_an_error(hero, reference, says):
@@ -139,10 +141,20 @@ async def test_an_element_that_is_not_there_is_an_error(hero, reference, says):
 
 
 @pytest.mark.parametrize(
-    "call", ["element(h1)", "element()", "pick(1)", 'save("x")', 'element("h1" + "h2")', 'element(f"h1")']
+    "reference",
+    [
+        "at()",
+        "at(-1)",
+        "element(h1)",
+        "element()",
+        "pick(1)",
+        'save("x")',
+        'element("h1" + "h2")',
+        'element(f"h1")',
+    ],
 )
-async def test_nothing_else_is_called(hero, call):
-    prompt = f"{{{{hero.{call}}}}}"
+async def test_nothing_else_is_called(hero, reference):
+    prompt = f"{{{{hero.{reference}}}}}"
     assert expand(prompt, {"hero": hero}).text == prompt
 
 
