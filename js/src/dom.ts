@@ -2,7 +2,7 @@
 
 import { type IconName, paths } from "./icons.ts";
 
-type Child = Node | string | null | undefined | false;
+export type Child = Node | string | null | undefined | false | 0;
 type Props = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
 
 /** Creates an element. Functions among the props (`onclick`) become listeners, the rest attributes. */

@@ -6,6 +6,7 @@ import composer from "./styles/composer.css";
 import frame from "./styles/frame.css";
 import grid from "./styles/grid.css";
 import header from "./styles/header.css";
+import images from "./styles/images.css";
 import markdown from "./styles/markdown.css";
 import motion from "./styles/motion.css";
 import narrow from "./styles/narrow.css";
@@ -26,6 +27,7 @@ export function adoptStyles(root: ShadowRoot): void {
 				header,
 				timeline,
 				cards,
+				images,
 				markdown,
 				result,
 				composer,

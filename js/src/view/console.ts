@@ -1,6 +1,6 @@
 // What the page has logged and thrown. It is also sent to the kernel.
 
-import { h, icon, listen } from "../dom.ts";
+import { type Child, h, icon, listen } from "../dom.ts";
 import type { IconName } from "../icons.ts";
 import type { ConsoleEntry, ConsoleLevel } from "../preview/messages.ts";
 import type { Context } from "./context.ts";
@@ -37,10 +37,8 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 	return {
 		element,
 		add(entry) {
-			const [look, glyph] = LOOK[entry.level];
 			const { file, ...reported } = entry;
-			const text = h("span", { class: "text" }, entry.text);
-			list.append(h("li", { class: look }, icon(glyph), text, createPlace(context, entry)));
+			list.append(createLine(entry.level, entry.text, createPlace(context, entry)));
 			if (list.childElementCount > MOST) list.firstElementChild?.remove();
 			empty.hidden = true;
 			const nth = entry.level === "error" ? ++errors : ++others;
@@ -55,6 +53,12 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 		},
 		update() {},
 	};
+}
+
+/** A line, with the place that it comes from. */
+export function createLine(level: ConsoleLevel, text: string, place: Child = null): HTMLElement {
+	const [look, glyph] = LOOK[level];
+	return h("li", { class: look }, icon(glyph), h("span", { class: "text" }, text), place);
 }
 
 /** Leads to the line that an entry comes from. */

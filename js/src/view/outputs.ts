@@ -3,6 +3,7 @@
 import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
 import { OUTPUT_POLICY } from "../preview/policy.ts";
+import { CHECK_TYPE, type Check, createCheck } from "./checked.ts";
 import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
 import { createLongText, LongMarkdown } from "./long.ts";
 
@@ -30,14 +31,24 @@ function createImage(bundle: MimeBundle): HTMLElement | null {
 		return h(
 			"figure",
 			{ class: "anb-thumb", title: caption },
-			image,
+			h("button", { type: "button", onclick: () => showLarge(image) }, image),
 			caption ? h("figcaption", { class: "anb-cap" }, caption) : null,
 		);
 	}
 	return null;
 }
 
+/** The image in its own size, over everything. A click or Escape closes it. */
+function showLarge(image: HTMLImageElement): void {
+	const dialog = h("dialog", { class: "anb-large", onclick: () => dialog.close() }, image.cloneNode());
+	dialog.onclose = () => dialog.remove();
+	image.closest("figure")?.append(dialog);
+	dialog.showModal();
+}
+
 function createOutput(bundle: MimeBundle): Node[] {
+	const check = bundle[CHECK_TYPE];
+	if (check) return createCheck(check as unknown as Check);
 	if (typeof bundle["text/x-diff"] === "string")
 		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
 	if (typeof bundle["text/html"] === "string") return [createHtml(bundle["text/html"])];
