@@ -1,5 +1,5 @@
-// Builds two ES modules into ../agent_nb/static: widget.js, with its styles inside, and check.js, which looks at pages
-// for the model and is loaded when it is first needed.
+// Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and two that are loaded when they are
+// first needed: check.js, which looks at pages for the model, and inspect.js, which points at elements.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
@@ -30,6 +30,12 @@ const options = {
 };
 
 const checkOptions = { ...options, entryPoints: ["src/check/look.ts"], outfile: `${STATIC}/check.js` };
+const inspectOptions = {
+	...options,
+	entryPoints: ["src/inspect/inspector.ts"],
+	outfile: `${STATIC}/inspect.js`,
+};
+const all = [options, checkOptions, inspectOptions];
 
 async function checkSize() {
 	const size = gzipSync(await readFile(OUTPUT)).length;
@@ -40,7 +46,7 @@ async function checkSize() {
 function serveDevPage() {
 	const server = createServer(async (request, response) => {
 		const path = normalize(new URL(request.url, "http://localhost").pathname);
-		const file = /^\/(widget|check)\.js$/.test(path)
+		const file = /^\/(widget|check|inspect)\.js$/.test(path)
 			? join(STATIC, path)
 			: join("dev", path === "/" ? "index.html" : path);
 		try {
@@ -55,9 +61,9 @@ function serveDevPage() {
 }
 
 if (process.argv.includes("--dev") || process.argv.includes("--watch")) {
-	for (const each of [options, checkOptions]) await (await esbuild.context(each)).watch();
+	for (const each of all) await (await esbuild.context(each)).watch();
 	if (process.argv.includes("--dev")) serveDevPage();
 } else {
-	await Promise.all([esbuild.build(options), esbuild.build(checkOptions)]);
+	await Promise.all(all.map((each) => esbuild.build(each)));
 	await checkSize();
 }

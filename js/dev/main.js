@@ -53,8 +53,8 @@ class Kernel {
 			fetch(`/${name}.js`)
 				.then((response) => response.text())
 				.then((code) => reply({ code }));
-		} else if (command === "request") {
-			reply(this.record.request ?? { ok: false, error: "A recording has no kernel to ask." });
+		} else if (["element", "request"].includes(command)) {
+			reply(this.record[command] ?? { ok: false, error: "A recording has no kernel to ask." });
 		} else {
 			reply({});
 			if (command === "stop") this.stop(variant);

@@ -7,10 +7,13 @@ import type { RunEntry } from "./runs.ts";
 export interface Pointed {
 	/** Tag names and numbers alone, such as `main > h2:nth-of-type(2)`. */
 	path: string;
-	/** The page it is on; empty for the main page. */
 	file: string;
-	/** Such as `h2, line 12`. */
+	/** Such as `h2 2 of 3`. */
 	label: string;
+	/** Where it begins in the source; null until the kernel has answered. */
+	line: number | null;
+	/** What wrote it, such as `turn 1: create index.html`. */
+	origin: string;
 }
 
 /** What should change about some elements. */
@@ -22,6 +25,8 @@ export interface Note {
 export interface Ask {
 	notes: Note[];
 	text: string;
+	/** Whether the field of the last note takes the focus when it is drawn. */
+	focus?: boolean;
 }
 
 export function newAsk(): Ask {
@@ -30,6 +35,11 @@ export function newAsk(): Ask {
 
 const PATH =
 	/^[a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?(?: > [a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?){0,60}$/;
+
+/** Whether a file can be named in a cell. */
+export function isFile(file: string): boolean {
+	return /^[\w./-]{1,100}$/.test(file);
+}
 
 /** Whether a path may stand in a cell: text from the page never does. */
 export function isPath(path: string): boolean {
@@ -46,7 +56,7 @@ export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
 
 function lineOf(name: string, { elements, text }: Note): string {
 	const references = elements.map(({ path, file }) => {
-		const page = /^[\w./-]*$/.test(file) && file ? `, "${file}"` : "";
+		const page = file === "index.html" ? "" : `, "${file}"`;
 		return `{{${name}.element("${path}"${page})}}`;
 	});
 	return references.length && text.trim() ? `${references.join(" and ")}: ${text.trim()}` : "";

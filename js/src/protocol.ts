@@ -52,6 +52,7 @@ export type CommandName =
 	| "pick"
 	| "file"
 	| "request"
+	| "element"
 	| "preview_report"
 	| "module"
 	| "checked";

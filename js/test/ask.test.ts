@@ -12,7 +12,7 @@ function runOf(name = "hero", names: string[] = [name], sources: string[] = []):
 	return run;
 }
 
-const HEADING = { path: "main > h2:nth-of-type(2)", file: "", label: "h2" };
+const HEADING = { path: "main > h2:nth-of-type(2)", file: "index.html", label: "h2", line: 3, origin: "" };
 
 describe("the next cell", () => {
 	test("continues from the run under the next free name", () => {

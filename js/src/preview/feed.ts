@@ -145,6 +145,11 @@ export class Feed {
 		this.dispose();
 	}
 
+	/** Runs a script of ours in the page. */
+	run(code: string, given: { port: MessagePort }): void {
+		this.#frame?.run(code, given);
+	}
+
 	scrollToShare(share: number): void {
 		this.#share = share;
 		this.#frame?.scrollToShare(share);

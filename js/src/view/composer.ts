@@ -1,11 +1,13 @@
 // The field below a run that asks for a change: it shows the next cell, and inserts it on a click.
 
-import { cellText, type Note, newAsk } from "../ask.ts";
+import { cellText, newAsk } from "../ask.ts";
 import { isName, isReadable } from "../cells.ts";
-import { h, hasFocus, KeyedList, listen, moveFocus, type View } from "../dom.ts";
+import { h, hasFocus, listen, moveFocus } from "../dom.ts";
+import { loadModule } from "../loading.ts";
 import { iconButton } from "./buttons.ts";
 import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot } from "./context.ts";
+import { createField } from "./field.ts";
 
 export function createComposer(context: Context) {
 	const { choices, run } = context;
@@ -15,10 +17,17 @@ export function createComposer(context: Context) {
 		choices.ask = newAsk();
 		context.redraw();
 	});
-	const notes = createNotes(context, field.element);
+	const notes = h("ul", { class: "anb-notes" });
+	let drawNotes: (() => void) | null = null;
 	const row = h("div", { class: "anb-askrow" }, field.element, send);
-	const parts = [next.element, notes.element, row];
+	const parts = [next.element, notes, row];
 	const element = h("div", { class: "anb-compose", role: "group", "aria-label": "Next change" }, ...parts);
+
+	async function loadNotes(): Promise<void> {
+		const { createNotes } = await loadModule(run, "inspect");
+		drawNotes ??= createNotes(context, notes, field.element);
+		context.redraw();
+	}
 
 	function review(): void {
 		const text = cellText(run, choices.ask);
@@ -41,8 +50,11 @@ export function createComposer(context: Context) {
 		element,
 		update({ run: { lost, meta } }: Snapshot) {
 			element.hidden = lost !== "" || choices.replay !== null || !isName(meta.name);
-			notes.update(choices.ask.notes);
+			if (drawNotes) drawNotes();
+			else if (choices.ask.notes.length) void loadNotes();
 			field.update(choices.ask);
+			// What was shown is no longer what the cell would hold.
+			if (next.text !== null && next.text !== cellText(run, choices.ask)) next.show(null);
 		},
 	};
 }
@@ -60,68 +72,14 @@ function createNext(context: Context, field: HTMLElement, onInserted: () => void
 	insert?.setAttribute("aria-describedby", "anb-next");
 	insert?.classList.add("primary");
 
+	const view = { element, text: null as string | null, show };
 	function show(text: string | null): void {
 		const held = hasFocus(element);
+		view.text = text;
 		element.hidden = text === null;
 		cell.update(text);
 		if (text !== null) moveFocus(insert);
 		else if (held) moveFocus(field);
 	}
-	return { element, show };
-}
-
-/** A field of one line that grows with its text. */
-function createField({ signal }: Context, label: string, placeholder: string) {
-	const element = h("textarea", { class: "anb-field", rows: 1, "aria-label": label, placeholder });
-	let holder: { text: string } = { text: "" };
-	function grow(): void {
-		element.style.height = "";
-		if (element.scrollHeight > element.clientHeight) element.style.height = `${element.scrollHeight + 2}px`;
-	}
-	listen(element, "input", signal, () => {
-		holder.text = element.value;
-		grow();
-	});
-	return {
-		element,
-		update(next: { text: string }) {
-			holder = next;
-			if (element.value === next.text) return;
-			element.value = next.text;
-			grow();
-		},
-	};
-}
-
-/** The notes on elements of the page. */
-function createNotes(context: Context, field: HTMLElement) {
-	const { choices } = context;
-	const element = h("ul", { class: "anb-notes" });
-	const list = new KeyedList<Note>(
-		element,
-		(note) => String(choices.ask.notes.indexOf(note)),
-		() => createNote(context, remove),
-	);
-	function remove(note: Note): void {
-		choices.ask.notes = choices.ask.notes.filter((one) => one !== note);
-		moveFocus(field);
-		context.redraw();
-	}
-	return { element, update: (notes: readonly Note[]) => list.update(notes) };
-}
-
-/** One note: the elements it is about, and what should change. */
-function createNote(context: Context, remove: (note: Note) => void): View<Note> {
-	const chips = h("span", { class: "anb-chips" });
-	const field = createField(context, "What should change", "What should change?");
-	let note: Note;
-	const drop = iconButton(context, "cross", "Remove this note", () => remove(note));
-	return {
-		element: h("li", null, chips, field.element, drop),
-		update(next) {
-			note = next;
-			chips.replaceChildren(...note.elements.map(({ label }) => h("span", { class: "anb-chip" }, label)));
-			field.update(note);
-		},
-	};
+	return view;
 }

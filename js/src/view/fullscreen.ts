@@ -26,7 +26,9 @@ export function createFullScreenButton(context: Context) {
 export function listenForFullScreen(context: Context, frame: HTMLElement): void {
 	listen(frame, "keydown", context.signal, (event) => {
 		if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
-		const letter = event.key === "f" && !(event.target as Element).closest(TYPING) && !isSolo(context);
+		const typing = (event.target as Element).closest(TYPING) || isSolo(context);
+		if (event.key === "i" && !typing) frame.querySelector<HTMLElement>(".anb-point:enabled")?.click();
+		const letter = event.key === "f" && !typing;
 		// Chromium leaves by itself, without this event, where it can.
 		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
 	});

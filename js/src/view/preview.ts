@@ -19,6 +19,8 @@ export interface PreviewView {
 	/** Gives the frame up while nobody sees the page; the next update shows it again. */
 	rest(): void;
 	reload(): void;
+	/** Runs a script of ours in the page. */
+	run(code: string, given: { port: MessagePort }): void;
 	/** Scrolls the page to a share of its height, from 0 to 1. */
 	scrollToShare(share: number): void;
 	/** "390 px at 63 %", or empty at full width. */
@@ -61,6 +63,7 @@ export function createPreview(context: Context, console: Console, options: Optio
 		},
 		rest: () => feed.rest(),
 		reload,
+		run: (code, given) => feed.run(code, given),
 		scrollToShare: (share) => feed.scrollToShare(share),
 		scale: scaling.text,
 	};

@@ -14,6 +14,7 @@ import type { Context, Snapshot } from "./context.ts";
 import { createDiff } from "./diff.ts";
 import { createFiles } from "./files.ts";
 import { showAlone } from "./foldline.ts";
+import { createInspectButton } from "./inspect.ts";
 import { createPreview } from "./preview.ts";
 import { rove } from "./rove.ts";
 import { Sight } from "./sight.ts";
@@ -39,7 +40,8 @@ export function createResult(context: Context) {
 		console,
 		files: createFiles(context),
 	};
-	const tools = createTools(context, preview, compare.button);
+	const inspect = createInspectButton(context, preview);
+	const tools = createTools(context, preview, [inspect.element, compare.button]);
 	const versions = createVersions(context, preview);
 	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
 	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
@@ -58,6 +60,7 @@ export function createResult(context: Context) {
 			const { tab } = context.choices;
 			tabs.update(snapshot.state);
 			tools.update(snapshot.state);
+			inspect.update(snapshot);
 			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
 			// The preview stays live behind the other tabs, which draw only when they are shown.
 			for (const part of [preview, compare]) {
@@ -123,7 +126,7 @@ const DEVICES: readonly [Device, IconName, string][] = [
 ];
 
 /** Buttons for the shown file; which of them depends on the tab. */
-function createTools(context: Context, preview: { reload(): void }, compare: HTMLElement) {
+function createTools(context: Context, preview: { reload(): void }, others: readonly HTMLElement[]) {
 	const { choices } = context;
 	const devices = createRadios(context, {
 		label: "Preview width",
@@ -144,7 +147,7 @@ function createTools(context: Context, preview: { reload(): void }, compare: HTM
 	fold.classList.add("anb-alone");
 
 	return {
-		elements: [compare, devices.element, rule, reload, copyFile, open, fold],
+		elements: [...others, devices.element, rule, reload, copyFile, open, fold],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;

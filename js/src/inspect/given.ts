@@ -1,0 +1,36 @@
+// The messages between the inspector and its script in the previewed page, which may send anything instead of it.
+
+/** A point in the page, or a step from the element that was found last, or a turn of the wheel. */
+export type Where =
+	| { x: number; y: number }
+	| { move: "parent" | "child" | "next" | "previous" }
+	| { scroll: [x: number, y: number] };
+
+/** An element's tag, and its number among the siblings of that tag. */
+export type Step = readonly [tag: string, number: number, count: number];
+
+export interface Found {
+	/** The way from the document element to the element. */
+	readonly steps: readonly Step[];
+	readonly box: readonly [x: number, y: number, width: number, height: number];
+}
+
+const DEEPEST = 60;
+const TAG = /^[a-z][a-z0-9-]{0,30}$/;
+
+/** What was found, or null if the script would not send this. */
+export function readFound(data: unknown): Found | null {
+	const { steps, box } = (data ?? {}) as Record<string, unknown>;
+	if (!Array.isArray(steps) || !Array.isArray(box) || box.length !== 4) return null;
+	if (!steps.length || steps.length > DEEPEST || !box.every(Number.isFinite)) return null;
+	const isStep = (step: unknown): boolean => {
+		if (!Array.isArray(step) || step.length !== 3) return false;
+		const [tag, number, count] = step;
+		return typeof tag === "string" && TAG.test(tag) && isCount(number) && isCount(count) && number <= count;
+	};
+	return steps.every(isStep) ? { steps: steps as Step[], box: box as unknown as Found["box"] } : null;
+}
+
+function isCount(value: unknown): value is number {
+	return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 99_999;
+}

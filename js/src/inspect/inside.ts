@@ -1,0 +1,45 @@
+// Runs inside the previewed page: finds elements, and says where they are. It changes nothing there.
+
+import type { Found, Step, Where } from "./given.ts";
+
+declare const given: { port: MessagePort };
+
+const { port } = given;
+let at: Element | null = null;
+
+function find(where: Where): Element | null {
+	if ("x" in where) return document.elementFromPoint(where.x, where.y);
+	if ("scroll" in where) {
+		window.scrollBy({ left: where.scroll[0], top: where.scroll[1], behavior: "instant" });
+		return at;
+	}
+	const next = moved(at ?? document.body, where.move);
+	next?.scrollIntoView({ block: "nearest", behavior: "instant" });
+	return next;
+}
+
+/** The next element that is drawn, in that direction. */
+function moved(from: Element, direction: "parent" | "child" | "next" | "previous"): Element | null {
+	if (direction === "parent") return from.parentElement;
+	let next = direction === "child" ? from.firstElementChild : from;
+	const sibling = direction === "previous" ? "previousElementSibling" : "nextElementSibling";
+	if (direction !== "child") next = from[sibling];
+	while (next && next.getClientRects().length === 0) next = next[sibling];
+	return next;
+}
+
+function stepsTo(element: Element): Step[] {
+	const steps: Step[] = [];
+	for (let node = element; node.parentElement; node = node.parentElement) {
+		const same = [...node.parentElement.children].filter((one) => one.localName === node.localName);
+		steps.unshift([node.localName, same.indexOf(node) + 1, same.length]);
+	}
+	return steps;
+}
+
+port.onmessage = ({ data }: MessageEvent<Where>) => {
+	const found = find(data) ?? at ?? document.body;
+	at = found === document.documentElement ? document.body : (found.closest("svg") ?? found);
+	const { x, y, width, height } = at.getBoundingClientRect();
+	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies Found);
+};

@@ -1,0 +1,207 @@
+// Pointing at elements of the previewed page. This is a module of its own, which the widget loads when it is first
+// used. Its own layer over the preview takes the pointer and the keys, so the page does not notice, and is not changed.
+
+import { isFile, isPath, type Pointed } from "../ask.ts";
+import { h, listen, setText } from "../dom.ts";
+import { shownPage } from "../shown.ts";
+import type { Context } from "../view/context.ts";
+import { type Found, readFound, type Where } from "./given.ts";
+import inside from "./inside.ts?bundle";
+import { pathOf, stepsInSource } from "./source.ts";
+import { adopt } from "./styles.ts";
+
+export { createNotes } from "./notes.ts";
+
+/** The preview, as far as it is needed here. */
+export interface Preview {
+	readonly element: HTMLElement;
+	/** Runs a script in the page. */
+	run(code: string, given: { port: MessagePort }): void;
+}
+
+export interface Inspector {
+	readonly on: boolean;
+	toggle(on: boolean): void;
+}
+
+const HELP = "Point at an element: arrow keys move, Enter selects, Shift+Enter adds, Escape leaves";
+const MOVES = { ArrowUp: "parent", ArrowDown: "child", ArrowRight: "next", ArrowLeft: "previous" } as const;
+/** Milliseconds after which a page that has not answered gets the script again: it may have been loaded anew. */
+const PATIENCE = 500;
+
+export function createInspector(context: Context, preview: Preview): Inspector {
+	const outline = createOutline(preview);
+	const help = { class: "anb-inspect", tabindex: 0, role: "application", "aria-label": HELP, hidden: true };
+	const element = h("div", help, outline.element);
+	const finder = createFinder(preview, (found, moved) => {
+		outline.show(found);
+		if (moved) context.announce(nameOf(found));
+	});
+	preview.element.append(element);
+	adopt(element);
+
+	function toggle(on: boolean): void {
+		if (element.hidden === !on) return;
+		element.hidden = !on;
+		outline.show(null);
+		finder.forget();
+		if (on) element.focus({ preventScroll: true });
+		context.redraw();
+	}
+
+	function choose(event: MouseEvent | KeyboardEvent): void {
+		if (event.isTrusted && finder.found) select(context, finder.found, event.shiftKey);
+	}
+
+	listen(element, "pointermove", context.signal, (event) => finder.ask(pointIn(preview, event)));
+	listen(element, "pointerleave", context.signal, () => outline.show(null));
+	listen(element, "wheel", context.signal, (event) => {
+		event.preventDefault();
+		finder.ask({ scroll: [event.deltaX, event.deltaY] });
+	});
+	listen(element, "click", context.signal, choose);
+	listen(element, "keydown", context.signal, (event) => {
+		const move = MOVES[event.key as keyof typeof MOVES];
+		if (move) finder.ask({ move });
+		else if (event.key === "Enter") choose(event);
+		else if (event.key === "Escape") toggle(false);
+		else return;
+		event.preventDefault();
+	});
+	return {
+		get on() {
+			return !element.hidden;
+		},
+		toggle,
+	};
+}
+
+/** Asks the page for elements, one at a time, and checks what it answers. */
+function createFinder(preview: Preview, show: (found: Found, moved: boolean) => void) {
+	let port: MessagePort | null = null;
+	let asked = 0;
+	let next: Where | null = null;
+	let found: Found | null = null;
+
+	function connect(): void {
+		const channel = new MessageChannel();
+		port?.close();
+		port = channel.port1;
+		port.onmessage = ({ data }: MessageEvent<unknown>) => {
+			if (!asked) return;
+			asked = 0;
+			found = readFound(data);
+			if (found) show(found, last !== null && "move" in last);
+			if (next) ask(next);
+		};
+		preview.run(inside, { port: channel.port2 });
+	}
+
+	let last: Where | null = null;
+	function ask(where: Where): void {
+		const now = performance.now();
+		if (asked && now - asked < PATIENCE) {
+			next = where;
+			return;
+		}
+		if (!port || asked) connect();
+		[asked, last, next] = [now, where, null];
+		port?.postMessage(where);
+	}
+
+	return {
+		ask,
+		get found() {
+			return found;
+		},
+		/** Begins again with the page that is there now. */
+		forget() {
+			port?.close();
+			[port, asked, next, found] = [null, 0, null, null];
+		},
+	};
+}
+
+/** The frame of the page and its scale on screen. */
+function frameOf(preview: Preview) {
+	const frame = [...preview.element.querySelectorAll("iframe")].at(-1);
+	const box = frame?.getBoundingClientRect() ?? new DOMRect();
+	return { box, scale: box.width / (frame?.offsetWidth || 1) || 1 };
+}
+
+function pointIn(preview: Preview, event: PointerEvent): Where {
+	const { box, scale } = frameOf(preview);
+	return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
+}
+
+function createOutline(preview: Preview) {
+	const name = h("span");
+	const element = h("div", { class: "anb-outline", "aria-hidden": "true", hidden: true }, name);
+	return {
+		element,
+		show(found: Found | null) {
+			element.hidden = found === null;
+			if (!found) return;
+			const { box, scale } = frameOf(preview);
+			const around = preview.element.getBoundingClientRect();
+			const [x, y, width, height] = found.box.map((length) => length * scale) as unknown as Found["box"];
+			const top = box.top - around.top + y;
+			const left = box.left - around.left + x;
+			Object.assign(element.style, { left: `${left}px`, top: `${top}px` });
+			Object.assign(element.style, { width: `${width}px`, height: `${height}px` });
+			element.classList.toggle("low", top < 22);
+			setText(name, nameOf(found));
+		},
+	};
+}
+
+function nameOf({ steps, box }: Found): string {
+	return `${steps.at(-1)?.[0]} ${Math.round(box[2])} × ${Math.round(box[3])}`;
+}
+
+/** Adds an element to the notes: to the last one with `more`, else to a new one. */
+function select(context: Context, found: Found, more: boolean): void {
+	const { choices, run } = context;
+	const state = run.state?.variants.get(choices.variant);
+	const page = state && shownPage(state, choices);
+	if (!page || page.text === null) return;
+	const steps = stepsInSource(page.text, found.steps);
+	const path = pathOf(steps);
+	if (!isPath(path) || !isFile(page.file.path)) return;
+	const tag = found.steps.at(-1)?.[0] ?? "";
+	const inSource = steps.length === found.steps.length;
+	const label = inSource ? tag : `${tag} made by a script, in ${steps.at(-1)?.[0] ?? "html"}`;
+	const pointed: Pointed = { path, file: page.file.path, label, line: null, origin: "" };
+	note(context, pointed, more);
+	context.announce(`Selected: ${label}`);
+	void locate(context, pointed, inSource);
+}
+
+function note({ choices, redraw }: Context, pointed: Pointed, more: boolean): void {
+	const { notes } = choices.ask;
+	const last = notes.at(-1);
+	if (last && (more || !last.text)) {
+		const elements = more ? [...last.elements, pointed] : [pointed];
+		notes.splice(-1, 1, { ...last, elements });
+	} else notes.push({ elements: [pointed], text: "" });
+	choices.ask.focus = !more;
+	redraw();
+}
+
+/** Asks the kernel for the source line, and for what wrote it. A busy kernel answers later. */
+async function locate({ choices, run, redraw }: Context, pointed: Pointed, inSource: boolean): Promise<void> {
+	const { path, file } = pointed;
+	const answer = await run.command("element", { variant: choices.variant, path, file });
+	if (!answer.ok || !isPath(String(answer.path))) return;
+	const { line, place, turn, edit } = answer;
+	Object.assign(pointed, {
+		path: answer.path,
+		label: inSource ? `${pointed.label} ${place}` : pointed.label,
+		line: Number(line),
+		origin: turn ? `turn ${turn}: ${edit}` : "from before this run",
+	});
+	Object.assign(choices, { file, moment: null, line: Number(line) });
+	const { notes } = choices.ask;
+	choices.ask.notes = notes.map((one) => (one.elements.includes(pointed) ? { ...one } : one));
+	redraw();
+}

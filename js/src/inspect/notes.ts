@@ -1,0 +1,55 @@
+// The notes on elements of the page, in the composer below the run.
+
+import type { Note, Pointed } from "../ask.ts";
+import { h, KeyedList, listen, moveFocus, type View } from "../dom.ts";
+import { iconButton } from "../view/buttons.ts";
+import type { Context } from "../view/context.ts";
+import { createField } from "../view/field.ts";
+import { adopt } from "./styles.ts";
+
+/** Draws the notes into a list; `field` takes the focus when one is removed. */
+export function createNotes(context: Context, element: HTMLElement, field: HTMLElement): () => void {
+	const { choices } = context;
+	adopt(element);
+	const list = new KeyedList<Note>(
+		element,
+		(note) => String(choices.ask.notes.indexOf(note)),
+		() => createNote(context, remove),
+	);
+	function remove(note: Note): void {
+		choices.ask.notes = choices.ask.notes.filter((one) => one !== note);
+		moveFocus(field);
+		context.redraw();
+	}
+	return () => {
+		list.update(choices.ask.notes);
+		if (choices.ask.focus) moveFocus(element.querySelector<HTMLElement>("li:last-child textarea"));
+		choices.ask.focus = false;
+	};
+}
+
+/** An element: the button shows its line in Code. */
+function createChip(context: Context, { label, file, line, origin }: Pointed): HTMLElement {
+	const chip = h("button", { class: "anb-chip", type: "button" }, line ? `${label}, line ${line}` : label);
+	listen(chip, "click", context.signal, () => {
+		Object.assign(context.choices, { tab: "code", file, moment: null, line });
+		context.redraw();
+	});
+	return h("span", null, chip, origin && h("small", null, origin));
+}
+
+/** One note: the elements it is about, and what should change. */
+function createNote(context: Context, remove: (note: Note) => void): View<Note> {
+	const chips = h("span", { class: "anb-chips" });
+	const field = createField(context, "What should change", "What should change?");
+	let note: Note;
+	const drop = iconButton(context, "cross", "Remove this note", () => remove(note));
+	return {
+		element: h("li", null, chips, field.element, drop),
+		update(next) {
+			note = next;
+			chips.replaceChildren(...note.elements.map((pointed) => createChip(context, pointed)));
+			field.update(note);
+		},
+	};
+}

@@ -1,0 +1,27 @@
+// Loads code that is not part of the bundle: the kernel sends it when it is first needed.
+
+import type * as Check from "./check/look.ts";
+import type * as Inspect from "./inspect/inspector.ts";
+import type { RunEntry } from "./runs.ts";
+
+interface Modules {
+	check: typeof Check;
+	inspect: typeof Inspect;
+}
+
+const loaded = new Map<string, Promise<unknown>>();
+
+export function loadModule<K extends keyof Modules>(run: RunEntry, name: K): Promise<Modules[K]> {
+	const known = loaded.get(name) ?? load(run, name);
+	loaded.set(name, known);
+	known.catch(() => loaded.delete(name));
+	return known as Promise<Modules[K]>;
+}
+
+/** Imports the text as anywidget imports the widget itself. */
+async function load(run: RunEntry, name: string): Promise<unknown> {
+	const answer = await run.command("module", { name });
+	if (!answer.ok) throw new Error(answer.error);
+	const url = URL.createObjectURL(new Blob([String(answer.code)], { type: "text/javascript" }));
+	return import(url).finally(() => URL.revokeObjectURL(url));
+}
