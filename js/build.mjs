@@ -1,5 +1,5 @@
-// Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and two that are loaded when they are
-// first needed: check.js, which looks at pages for the model, and inspect.js, which points at elements.
+// Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and some that are loaded when they are
+// first needed: check.js looks at pages for the model, inspect.js points at elements, request.js shows a request.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
@@ -29,13 +29,18 @@ const options = {
 	logLevel: "info",
 };
 
-const checkOptions = { ...options, entryPoints: ["src/check/look.ts"], outfile: `${STATIC}/check.js` };
-const inspectOptions = {
-	...options,
-	entryPoints: ["src/inspect/inspector.ts"],
-	outfile: `${STATIC}/inspect.js`,
+/** Modules that the page loads when it first needs them. */
+const FURTHER = {
+	check: "src/check/look.ts",
+	inspect: "src/inspect/inspector.ts",
+	request: "src/view/requestparts.ts",
 };
-const all = [options, checkOptions, inspectOptions];
+const further = Object.entries(FURTHER).map(([name, entry]) => ({
+	...options,
+	entryPoints: [entry],
+	outfile: `${STATIC}/${name}.js`,
+}));
+const all = [options, ...further];
 
 async function checkSize() {
 	const size = gzipSync(await readFile(OUTPUT)).length;
@@ -46,7 +51,7 @@ async function checkSize() {
 function serveDevPage() {
 	const server = createServer(async (request, response) => {
 		const path = normalize(new URL(request.url, "http://localhost").pathname);
-		const file = /^\/(widget|check|inspect)\.js$/.test(path)
+		const file = /^\/(widget|check|inspect|request)\.js$/.test(path)
 			? join(STATIC, path)
 			: join("dev", path === "/" ? "index.html" : path);
 		try {

@@ -3,10 +3,12 @@
 import type * as Check from "./check/look.ts";
 import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
+import type * as Request from "./view/requestparts.ts";
 
 interface Modules {
 	check: typeof Check;
 	inspect: typeof Inspect;
+	request: typeof Request;
 }
 
 const loaded = new Map<string, Promise<unknown>>();

@@ -3,10 +3,11 @@
 import { copyText } from "../actions.ts";
 import { h, listen, setText } from "../dom.ts";
 import type { Json } from "../events.ts";
+import { loadModule } from "../loading.ts";
 import type { RunEntry } from "../runs.ts";
 import { iconButton } from "./buttons.ts";
 import { type Context, outcome, type Snapshot } from "./context.ts";
-import { type ModelRequest, sectionsOf } from "./requestparts.ts";
+import type { ModelRequest } from "./requestparts.ts";
 
 const ANSWER_WITHIN = 5000;
 const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
@@ -77,6 +78,8 @@ function createBody(context: Context) {
 				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
 				return;
 			}
+			const { sectionsOf } = await loadModule(context.run, "request");
+			if (mine !== asked) return;
 			json = JSON.stringify(answer.request, null, 2);
 			copy.hidden = false;
 			element.replaceChildren(...sectionsOf(answer.request, answer.known, json));
