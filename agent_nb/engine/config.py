@@ -8,7 +8,7 @@ from typing import Any
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.retry import Retries
-from agent_nb.engine.tool_runner import Hooks, Policy, ToolRunner
+from agent_nb.engine.tool_runner import AllowedHosts, Hooks, Policy, ToolRunner
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider
@@ -50,7 +50,8 @@ class RunConfig:
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """What variants started together share: one id and one budget."""
+    """What variants started together share: one id, one budget, and the hosts that the user has allowed."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     costs: SharedCosts = field(default_factory=SharedCosts)
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)

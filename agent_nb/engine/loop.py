@@ -78,7 +78,7 @@ class RunHandle(Handle):
         self.on_done: Callable[[], None] | None = None
         """Called once, when `result` is set."""
         self.recording: Recorded | None = None
-        self._config, self._opening = config, opening
+        self._config, self._opening, self._hosts = config, opening, group.hosts
         self._on_loop = from_any_thread()
         self._context = Context(config, opening)
         self._messages = self._context.messages
@@ -378,6 +378,7 @@ class RunHandle(Handle):
             hooks=self._config.hooks,
             ask=self._ask,
             hold=self._journal.hold,
+            hosts=self._hosts,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,
         )

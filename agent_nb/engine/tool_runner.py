@@ -54,6 +54,15 @@ class Hooks:
     after: list[AfterTool] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class AllowedHosts:
+    """Hosts that the user has allowed for the rest of the run, in all its variants."""
+
+    names: set[str] = field(default_factory=set)
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while the user is asked, so that nobody else asks about the same host."""
+
+
 @dataclass(slots=True, kw_only=True)
 class ToolRunner:
     """Runs the tool calls of one run."""
@@ -70,6 +79,7 @@ class ToolRunner:
     """Asks the user for approval; None if there is nobody to ask, which counts as no."""
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
     """Stops the run's clock while the user is asked."""
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)
     results: dict[str, ToolResult] = field(default_factory=dict)
     """Results of finished calls by call id, so that stopping the run loses none of them."""
     open_charge: Callable[[], Charge] = Charge
@@ -78,9 +88,6 @@ class ToolRunner:
     cut: str | None = None
     """The call that the model's output limit cut off, by its id in events."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
-    _hosts: set[str] = field(default_factory=set)
-    """Hosts that the user has allowed for the rest of the run."""
-    _asking_hosts: asyncio.Lock = field(default_factory=asyncio.Lock)
     _charges: dict[str, Charge] = field(default_factory=dict)
     _asked: dict[str, float] = field(default_factory=dict)
     """Seconds that the user took to answer, by call id."""
@@ -167,7 +174,7 @@ class ToolRunner:
         self.emit(ToolRunning, call_id=event_id, title=title)
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
         charge = self._charges[event_id]
-        hosts = None if self.policy == "auto" else frozenset(self._hosts)
+        hosts = None if self.policy == "auto" else frozenset(self.hosts.names)
         context = replace(self.context, call_id=event_id, progress=progress, charge=charge, hosts=hosts)
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:
@@ -184,22 +191,25 @@ class ToolRunner:
 
     async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> str:
         """Asks about the hosts that have not been allowed yet."""
-        async with self._asking_hosts:  # so that calls of one turn ask only once about the same host
-            new = {host: count for host, count in hosts.items() if host not in self._hosts}
-            if not new:
-                return ""
-            names = ", ".join(new)
-            try:
-                # "Always allow" goes by the name, so that it covers these hosts and not every call of the tool.
-                note = await self._approve(call, args, f"{call.name} from {names}", _fetch_title(new))
-            except ToolError as denied:
-                reason = f"Nothing was fetched from {names}: {denied.message}"
-                hint = (
-                    f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
-                )
-                raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
-            self._hosts.update(new)
-            return note
+        with self.hold():  # another variant may be waiting for the answer
+            await self.hosts.asking.acquire()
+        try:
+            new = {host: count for host, count in hosts.items() if host not in self.hosts.names}
+            return await self._ask_about_hosts(call, args, new) if new else ""
+        finally:
+            self.hosts.asking.release()
+
+    async def _ask_about_hosts(self, call: ToolCall, args: Json, new: Mapping[str, int]) -> str:
+        names = ", ".join(new)
+        try:
+            # "Always allow" goes by the name, so that it covers these hosts and not every call of the tool.
+            note = await self._approve(call, args, f"{call.name} from {names}", _fetch_title(new))
+        except ToolError as denied:
+            reason = f"Nothing was fetched from {names}: {denied.message}"
+            hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
+            raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
+        self.hosts.names.update(new)
+        return note
 
     async def _approve(self, call: ToolCall, args: Json, name: str, title: str) -> str:
         """Applies the approval policy: the user's note to the model, or a `ToolError` if the answer is no."""

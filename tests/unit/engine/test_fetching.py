@@ -8,6 +8,8 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Run
+from agent_nb.engine.prepared import start_variants
+from agent_nb.engine.race import Race
 from agent_nb.engine.tool_runner import Answer
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.messages import Image
@@ -109,3 +111,21 @@ async def test_a_replay_asks_the_same(tmp_path):
     assert facts(again) == facts(run)
     assert questions(again) == questions(run) == ["fetch an image from 127.0.0.1"]
     assert of(again, ApprovalResolved)[0].approved
+
+
+async def test_a_host_is_asked_about_once_for_all_variants():
+    asked: list[ApprovalRequested] = []
+
+    async def ask(request: ApprovalRequested) -> Answer:
+        asked.append(request)
+        await asyncio.sleep(0.01)  # so that the other variant gets there too
+        return YES
+
+    turns = [[save("https://127.0.0.1/a")], [text("ok")]]
+    with ScriptedProvider(turns) as one, ScriptedProvider(turns) as other:
+        prepared = [Agent(provider).prepare("go") for provider in (one, other)]
+        race = Race(start_variants(prepared))
+        race.approve_with(ask)
+        run = await race
+    assert [request.title for request in asked] == ["fetch an image from 127.0.0.1"]
+    assert all(FETCHED in end for variant in run.variants for end in ends(variant))
