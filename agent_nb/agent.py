@@ -28,7 +28,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.messages import Message
-from agent_nb.prompts import check_stack, prompt_text, stack_text
+from agent_nb.prompts import check_stack, prompt_text, stack_text, system_text
 from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
@@ -83,6 +83,8 @@ class Agent:
         """Shows pages to the model; None if nothing does."""
         self.looks = LOOKS
         """How often the model may look at the page in a run."""
+        self.network = False
+        """Whether the model is told that its page may load from the network."""
         self._target: Target | None = None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
@@ -192,6 +194,12 @@ class Agent:
         """
         other = self._copy()
         other.viewer, other.looks = viewer, looks
+        return other
+
+    def with_network(self) -> Self:
+        """A copy of this agent that tells the model that its page may load from any https address."""
+        other = self._copy()
+        other.network = True
         return other
 
     def compacting(self) -> Self:
@@ -343,7 +351,7 @@ class Agent:
 
     def _built_in_text(self, offered: Toolbox) -> str:
         """The default system text. The demo model looks at nothing, so that it answers the same everywhere."""
-        texts = [prompt_text("system")]
+        texts = [system_text(network=self.network)]
         if not is_demo(self.provider.name) and CHECK_PREVIEW in self.toolbox:
             texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))
         return "\n\n".join(texts)

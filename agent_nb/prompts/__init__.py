@@ -18,6 +18,8 @@ CUT_CALL_HINT = (
     "Send less at once: create a long file with its first part only, then add the other parts with edits."
 )
 _FOLDER = Path(__file__).parent
+_SANDBOX = "- The page runs in a sandbox"
+"""How the line of the system text about the network begins."""
 _NUMBERS = "In tool calls, the images of this request are"
 _OPENINGS = (
     "About the images of this request",
@@ -32,6 +34,14 @@ _OPENINGS = (
 def prompt_text(name: str) -> str:
     """The text of `prompts/<name>.md`."""
     return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def system_text(*, network: bool = False) -> str:
+    """The default system text; with `network`, for a run whose live preview may load from any https address."""
+    lines = prompt_text("system").splitlines()
+    return "\n".join(
+        prompt_text("network") if network and line.startswith(_SANDBOX) else line for line in lines
+    )
 
 
 def stack_text(stack: str) -> str:

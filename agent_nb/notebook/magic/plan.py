@@ -157,6 +157,7 @@ class _Request:
             approve=options.approve or defaults.approve,
         ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
+        agent = agent.with_network() if options.network else agent
         return agent.with_stack(options.stack) if options.stack else agent
 
     def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:

@@ -214,3 +214,11 @@ async def test_a_run_in_the_background_can_be_continued_when_it_has_ended(shell)
         handle.stop()
         ended = await handle
     assert (await plan(shell, f"x --from hero {DEMO}")).base is ended
+
+
+async def test_with_the_network_the_model_is_not_told_that_nothing_loads(shell):
+    closed, opened = [(await plan(shell, f"x {DEMO}{option}")).prepared[0] for option in ("", "--network")]
+    assert "no network" in closed.system
+    assert "no network" not in opened.system
+    assert "any https address" in opened.system
+    assert closed.fingerprint() == opened.fingerprint(), "a cassette plays with and without it"
