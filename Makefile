@@ -91,6 +91,7 @@ bench: env build ## what it costs: timings as ratios in one run
 	$(PY) -m tests.bench.bench_magic
 	$(PY) -m tests.bench.bench_widget
 	$(PY) -m tests.bench.bench_arrangements
+	$(PY) -m tests.bench.bench_first_second
 	$(PY) -m tests.bench.bench_idle
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript

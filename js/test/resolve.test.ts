@@ -97,7 +97,10 @@ describe("pages", () => {
 	test("missing files are named, not fetched", () => {
 		const resolver = new Resolver(source, "index.html");
 		expect(resolver.html('<script src="gone.js"></script>')).toBe('<script src="data:,"></script>');
-		expect([...resolver.missing]).toEqual(["gone.js"]);
+		expect(resolver.html('<img src="gone.png" alt="">')).toMatch(
+			/^<img src="data:image\/svg\+xml,[^"]+" alt="">$/,
+		);
+		expect([...resolver.missing]).toEqual(["gone.js", "gone.png"]);
 	});
 });
 

@@ -29,12 +29,17 @@ const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")
 const fields = new Fields();
 const onWindow = window.addEventListener.bind(window);
 const onDocument = document.addEventListener.bind(document);
+const later = window.setTimeout.bind(window);
 
 /** What a script that is not in a file has as its name. */
 const ADDRESS = /^(about|data|blob|https?):/;
 const UNSENT = "The preview sends no forms.";
 /** Milliseconds after a press, a key or a turn of the wheel in which the person may still be scrolling. */
 const REST = 3000;
+const DRAWN = "img, svg, canvas, video, input, button, select, textarea, meter, progress, hr";
+/** Milliseconds for which a finished page may show nothing, and between two looks at it. */
+const MOST_WAITED = 1000;
+const STEP = 30;
 /** Entries per load about what the policy has blocked. */
 const MOST_BLOCKED = 50;
 
@@ -253,19 +258,37 @@ function mayScroll(): boolean {
 	return !typing && !isActing();
 }
 
+let shown = false;
+
+/** Whether there is something to see: text, or an element that is drawn without any. */
+function hasContent(): boolean {
+	const body: HTMLElement | null = document.body;
+	if (!body || /\S/.test(body.innerText)) return body !== null;
+	return [...body.querySelectorAll(DRAWN)].some((element) => element.getClientRects().length);
+}
+
+/** Reports when a finished page has something to see; its scripts may take a while, and it may stay empty. */
+function reportContent(waited = 0): void {
+	const waits = document.readyState === "loading" || waited < MOST_WAITED;
+	if (!shown && !hasContent() && waits) later(reportContent, STEP, waited + STEP);
+	else send({ is: "wrote", body: true });
+}
+
 function handle(message: ToFrame): void {
 	switch (message.do) {
 		case "open":
 			document.open();
+			shown = false;
 			listen();
 			break;
 		case "write":
 			document.write(message.text);
-			send({ is: "wrote", body: Boolean(document.body?.childNodes.length) });
+			shown ||= hasContent();
+			send({ is: "wrote", body: shown });
 			break;
 		case "close":
 			document.close();
-			send({ is: "wrote", body: true });
+			reportContent();
 			break;
 		case "morph":
 			morph(message.from, message.to, message.reveal);

@@ -40,7 +40,7 @@ export interface ConsoleEntry {
 }
 
 export type FromFrame =
-	/** A piece has been written; `body` once there is something to see. */
+	/** A piece has been written, or the page is complete; `body` once there is something to see. */
 	| { is: "wrote"; body: boolean }
 	| { is: "alive"; x: number; y: number }
 	/** The person has scrolled the page. */

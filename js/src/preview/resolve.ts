@@ -19,6 +19,9 @@ const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
 const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(\.{1,2}\/[^"']+)\2/g;
 const MISSING = "data:,";
+/** In the place of an image that is not there yet. Without a size of its own, it takes the one that the page gives it. */
+const NO_IMAGE =
+	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' style='background:%238883'/%3E";
 /** Characters of inlined styles and scripts: files that import the next one twice double with each file. */
 const MOST_TEXT = 20_000_000;
 
@@ -41,9 +44,10 @@ export class Resolver {
 	}
 
 	#tag(tag: string): string {
+		const missing = /^<img/i.test(tag) ? NO_IMAGE : MISSING;
 		return this.#sourceSets(withoutHints(tag)).replace(ADDRESSES, (whole, name: string, value: string) => {
 			const quoted = /^["']/.test(value);
-			const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base);
+			const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base, missing);
 			return address === null ? whole : `${name}"${address}"`;
 		});
 	}
@@ -67,13 +71,13 @@ export class Resolver {
 	}
 
 	/** A data URL for a relative address; null for any other address. */
-	#address(address: string, base: string): string | null {
+	#address(address: string, base: string, missing = MISSING): string | null {
 		const path = resolvePath(address, base);
 		if (path === null) return null;
 		const file = this.#left < 0 || this.#stack.includes(path) ? null : this.#source.read(path);
 		if (!file) {
 			this.missing.add(path);
-			return MISSING;
+			return missing;
 		}
 		if ("base64" in file) return `data:${file.media_type};base64,${file.base64}`;
 		this.#stack.push(path);

@@ -1,4 +1,5 @@
-// What the preview shows until there is a page to see, or when a run has ended before its page had a body.
+// What the preview shows until there is a page to see: at first a drawing, then the end of the source as it is written.
+// And what it shows when a run has ended before its page had a body.
 
 import { isName } from "../cells.ts";
 import { h, setText } from "../dom.ts";
@@ -10,28 +11,38 @@ import type { Context } from "./context.ts";
 
 /** Characters: a longer page has a body. */
 const MOST_HEAD = 100_000;
+/** Characters of the source that are shown: more than fit. */
+const MOST_SOURCE = 4000;
 
 export function createEmpty(context: Context) {
 	const text = h("span");
 	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
 	const more = createCellButton(context, "Continue");
-	const element = h("div", { class: "anb-empty" }, wire, text, more.element);
+	const source = h("pre", { "aria-hidden": "true" });
+	const element = h("div", { class: "anb-empty", hidden: true }, wire, source, text, more.element);
 	let seen = false;
 	let early = "";
+
+	function draw({ busy, reason }: VariantState, tail: string): void {
+		const coming = busy || tail !== "";
+		setText(source, tail);
+		element.classList.toggle("source", tail !== "");
+		setText(text, coming ? "The page appears here as it is written." : early || "This run left no page.");
+		more.update(coming || reason === "end_turn" ? null : continuing(context));
+	}
+
 	return {
 		element,
 		pageSeen() {
 			seen = true;
 			element.hidden = !early;
 		},
-		update({ busy, reason }: VariantState, shown: ShownFile | null) {
-			early = busy ? "" : endedEarly(shown, reason === "stopped");
+		update(state: VariantState, shown: ShownFile | null) {
+			early = state.busy ? "" : endedEarly(shown, state.reason === "stopped");
 			seen &&= shown !== null && !early;
 			// While a finished page loads, there is nothing to say.
-			element.hidden = shown !== null && (seen || !busy) && !early;
-			if (element.hidden) return;
-			setText(text, busy ? "The page appears here as it is written." : early || "This run left no page.");
-			more.update(busy || reason === "end_turn" ? null : continuing(context));
+			element.hidden = shown !== null && (seen || (!state.busy && element.hidden)) && !early;
+			if (!element.hidden) draw(state, early ? "" : (shown?.text ?? "").slice(-MOST_SOURCE));
 		},
 	};
 }
