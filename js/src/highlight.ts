@@ -4,9 +4,9 @@ import hljs from "highlight.js/lib/core";
 import javascript from "highlight.js/lib/languages/javascript";
 import json from "highlight.js/lib/languages/json";
 import markdown from "highlight.js/lib/languages/markdown";
-import python from "highlight.js/lib/languages/python";
 import xml from "highlight.js/lib/languages/xml";
 import { css } from "./css.ts";
+import { python } from "./python.ts";
 
 const LANGUAGES = { css, javascript, json, markdown, python, xml };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
