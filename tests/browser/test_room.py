@@ -170,3 +170,43 @@ def test_narrow_output_clips_nothing_and_forced_colours_hide_nothing(stage: Stag
     assert shapes == ["rgb(0, 0, 0)"] * 3
     slider = stage.widget.locator(".anb-ver .anb-range")
     assert slider.evaluate("node => getComputedStyle(node).forcedColorAdjust") == "none"
+
+
+def test_narrow_header_shows_a_failed_check_in_full_and_its_buttons_in_one_row(stage: Stage):
+    check = "len(html) > 100000: len(html) is 8790"
+    ended = event("run_finished", reason="end_turn", usage={}, cost_usd=None, error=None)
+    stage.play([*wrote("index.html", PAGE), ended], failed_check=check)
+    for width in (700, 420, 300):
+        stage.page.set_viewport_size({"width": width, "height": 800})
+        phase = stage.widget.locator(".anb-status .phase")
+        assert phase.inner_text() == f"check failed: {check}"
+        assert phase.evaluate("node => node.scrollWidth <= node.clientWidth")
+        buttons = stage.widget.locator(".anb-head button:visible")
+        assert buttons.count() >= 2
+        assert (
+            len(
+                {
+                    round(box["y"] + box["height"] / 2)
+                    for button in buttons.all()
+                    if (box := button.bounding_box())
+                }
+            )
+            == 1
+        )
+
+
+def test_saved_form_has_its_padding_back_when_the_widget_leaves_it(stage: Stage):
+    stage.play(wrote("index.html", PAGE))
+    stage.page.evaluate(
+        """() => {
+            const cell = document.querySelector('#cell');
+            cell.innerHTML = `<div class="jp-RenderedHTML" style="padding-right: 20px">${cell.innerHTML}</div>`;
+        }"""
+    )
+    output = stage.page.locator(".jp-RenderedHTML")
+    output.locator(".anb").wait_for(timeout=10 * SECONDS)
+    padding = "node => getComputedStyle(node).paddingRight"
+    assert output.evaluate(padding) == "0px"
+    output.evaluate("node => node.firstElementChild.remove()")
+    output.locator(".anb").wait_for(state="detached", timeout=10 * SECONDS)
+    assert output.evaluate(padding) == "20px"
