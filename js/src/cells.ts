@@ -5,12 +5,23 @@
 
 import { toClipboard } from "./clipboard.ts";
 
+export interface CellOutput {
+	readonly data?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A cell of the notebook's document; only code cells have outputs. */
+export interface NotebookCell {
+	getSource?(): string;
+	getOutputs?(): readonly CellOutput[];
+	updateOutputs?(start: number, end: number, outputs: readonly CellOutput[]): void;
+}
+
 /** What we use of a notebook's context, as JupyterLab's widget manager holds it. */
 export interface NotebookContext {
 	readonly model: {
 		readonly readOnly?: boolean;
 		readonly sharedModel: {
-			readonly cells: readonly { getOutputs?(): unknown; getSource?(): string }[];
+			readonly cells: readonly NotebookCell[];
 			insertCell(index: number, cell: { cell_type: "code"; source: string; metadata: object }): unknown;
 		};
 	};
@@ -63,7 +74,7 @@ function cellAround(element: Element): Element | null {
 }
 
 /** Whether a cell has an output of the run. The page may hold other notebooks, whose cells have the same numbers. */
-function holds(cell: { getOutputs?(): unknown } | undefined, key: string): boolean {
+function holds(cell: NotebookCell | undefined, key: string): boolean {
 	return JSON.stringify(cell?.getOutputs?.() ?? "").includes(`data-anb-run=\\"${key}\\"`);
 }
 

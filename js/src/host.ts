@@ -6,18 +6,22 @@
 // replaces the first frame.
 
 import { claim, release } from "./claims.ts";
+import { h } from "./dom.ts";
+import { firstFrames, ID, replaceFirstFrames } from "./firstframe.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
 import { createApp } from "./view/app.ts";
 
 const KEY = "data-anb-run";
-/** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
-const ID = "data-anb-session";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
 /** Without it, Lumino would take keys typed here for the notebook's shortcuts. */
 const KEEP_KEYS = "data-lm-suppress-shortcuts";
+/** A bar at the edge of the page, for a run under way whose output is gone: the cell was cut, or the output cleared. */
+const BAR = "anb-away";
+/** Milliseconds between two looks into the notebook for the output of a run that the page does not draw. */
+const LOOK_EVERY = 1000;
 
 interface Mount {
 	run: RunEntry;
@@ -44,6 +48,8 @@ export class Host {
 	readonly #past = new WeakSet<Element>();
 	/** The last choices for each key and the run they were made in, for an output that comes back. */
 	readonly #choices = new Map<string, Pick<Mount, "id" | "choices">>();
+	/** When the notebook was last searched for an output. */
+	#looked = 0;
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
 
@@ -114,6 +120,7 @@ export class Host {
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(KEEP_KEYS);
 		mount.restoreFrames();
+		if (isBar(element)) element.remove();
 	}
 
 	#mountOn(surface: Element): [Element, Mount] | undefined {
@@ -124,6 +131,25 @@ export class Host {
 	lose(why: string): void {
 		this.gone = true;
 		this.#runs.lose(why);
+		for (const { run } of [...this.#mounts.values()]) this.#checkPlace(run);
+	}
+
+	/** Shows a run under way in a bar while its output is gone. Then the kernel displays the result again at the end. */
+	#checkPlace(run: RunEntry): void {
+		const mounted = [...this.#mounts].flatMap(([element, mount]) => (mount.run === run ? [element] : []));
+		const bar = mounted.find(isBar);
+		const known = run.busy && this.#placed.has(run.state?.id ?? "");
+		const placed = !known || mounted.length > (bar ? 1 : 0) || this.#isInNotebook(run);
+		if (placed !== Boolean(bar)) return;
+		if (bar) this.unmount(bar);
+		else this.mount(document.body.appendChild(h("div", { class: BAR })), run);
+		if (run.busy && run.state?.owner) void run.command("placed", { placed });
+	}
+
+	/** Whether the notebook has the run's first frame, drawn or not; true if that cannot be known. */
+	#isInNotebook(run: RunEntry): boolean {
+		this.#looked = performance.now();
+		return !run.notebook || firstFrames(run).length > 0;
 	}
 
 	/**
@@ -150,7 +176,11 @@ export class Host {
 	}
 
 	#onRemoval(): void {
-		for (const element of [...this.#mounts.keys()]) if (hasLeft(element)) this.unmount(element);
+		for (const [element, { run }] of [...this.#mounts]) {
+			if (!hasLeft(element)) continue;
+			this.unmount(element);
+			this.#checkPlace(run);
+		}
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}
 
@@ -169,6 +199,8 @@ export class Host {
 		for (const element of this.#waiting) {
 			if (element.getAttribute(KEY) === run.key && element.isConnected) this.#tryMount(element, run, false);
 		}
+		if (!run.busy || performance.now() - this.#looked > LOOK_EVERY) this.#checkPlace(run);
+		void replaceFirstFrames(run);
 	}
 
 	/** If the cell, or a copy of it, was run again, unmounts the outputs of the previous run. */
@@ -216,6 +248,8 @@ export class Host {
 		this.#placed.add(run.state?.id ?? "");
 		this.#waiting.delete(element);
 		this.mount(element, run);
+		this.#checkPlace(run);
+		if (element.hasAttribute(ID)) void replaceFirstFrames(run);
 		return true;
 	}
 }
@@ -231,6 +265,10 @@ function outputsIn(node: Node): Iterable<Element> {
 	if (!(node instanceof Element)) return [];
 	const inside = node.querySelectorAll(`[${KEY}]`);
 	return node.hasAttribute(KEY) ? [node, ...inside] : inside;
+}
+
+function isBar(element: Element): boolean {
+	return element.className === BAR;
 }
 
 /** Whether an output is no longer on the page. A widget view may be filled before it is attached. */

@@ -52,6 +52,8 @@ export type CommandName =
 	| "pick"
 	| "file"
 	| "request"
+	| "placed"
+	| "result"
 	| "element"
 	| "preview_report"
 	| "module"

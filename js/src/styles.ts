@@ -1,5 +1,6 @@
 // The styles, shared by every mount.
 
+import away from "./styles/away.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
 import composer from "./styles/composer.css";
@@ -35,6 +36,7 @@ export function adoptStyles(root: ShadowRoot): void {
 				grid,
 				replay,
 				narrow,
+				away,
 				motion,
 			].join("\n"),
 		);

@@ -20,6 +20,8 @@ class Page:
         self.messages: list[dict] = []
         self.displays: list[dict] = []
         self.updates: list[dict] = []
+        self.updated_after = 0
+        """How many messages came before the newest update."""
         self.idle: set[str] = set()
         self.subshell: str | None = None
         self._ids = itertools.count(1)
@@ -42,6 +44,7 @@ class Page:
                     self.displays.append(content["data"])
                 case "update_display_data":
                     self.updates.append(content["data"])
+                    self.updated_after = len(self.messages)
                 case "status" if content["execution_state"] == "idle":
                     self.idle.add(message["parent_header"].get("msg_id", ""))
 
@@ -116,6 +119,13 @@ def test_the_frozen_result_is_known_by_its_digest(page):
     assert page.command("hello", key=page.batches[0]["meta"]["key"])["meta"]["digest"] == ready["digest"]
 
 
+def test_the_page_can_ask_for_the_result_and_hears_of_the_end_after_it(page):
+    answer = page.command("result")
+    assert answer["data"] == page.updates[0]
+    assert page.updated_after < len(page.messages)
+    assert "ready" in [message["kind"] for message in page.messages[page.updated_after :]]
+
+
 def test_a_late_page_gets_everything_again(page):
     before = len(page.batches)
     answer = page.command("hello")
@@ -158,6 +168,19 @@ def test_stop_is_handled_while_the_cell_runs(page, server):
     page.finish(cell)
     assert page.events()[-1]["reason"] == "stopped"
     assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
+
+
+def test_a_result_whose_output_was_cleared_is_displayed_again(page, server):
+    server.plan(reply(Say("So far."), Hold()))
+    cell = page.start(f"%%agent cleared {MODEL}\nA page")
+    page.pump(lambda: any(event["type"] == "text_delta" for event in page.events()))
+    assert "not ended" in page.command("result")["error"]
+    assert page.command("placed", placed=False)["ok"]
+    page.command("stop")
+    page.finish(cell)
+    first, result = (display["text/html"].split("\n")[0] for display in page.displays)
+    assert (first, result) == ("<!-- cleared: running -->", "<!-- cleared: stopped -->")
+    assert page.updates == []
 
 
 ASKING = (

@@ -61,6 +61,8 @@ class Hub:
             "request": lambda run, message: request_for_page(run.result, message),
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "checked": _checked,
+            "placed": _placed,
+            "result": lambda run, message: {"data": run.output()},
             "preview_report": lambda run, message: run.report(message.get("entries")),
         }
         self._open()
@@ -165,6 +167,10 @@ def _pick(run: LiveRun, message: Json) -> None:
     if run.on_pick is None:
         raise ConfigError(f"Pick it in the notebook: `{run.name}.pick({number})`.")
     run.on_pick(number)
+
+
+def _placed(run: LiveRun, message: Json) -> None:
+    run.placed = bool(message.get("placed"))
 
 
 def _approve(run: LiveRun, message: Json) -> None:

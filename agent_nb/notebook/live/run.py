@@ -18,7 +18,7 @@ from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry import retry_cells
-from agent_nb.render import ready_line, run_digest
+from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.run import Run, all_events
 from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
@@ -45,6 +45,8 @@ class LiveRun:
         is closed or another takes over."""
         self._handover: asyncio.TimerHandle | None = None
         """Makes another window the owner, unless the owner is heard from first."""
+        self.placed = True
+        """Whether the notebook still has the run's output, as far as the page has said."""
         self.console: list[Json] = []
         """What the previewed page has logged."""
         self.on_pick: Callable[[int], None] | None = None
@@ -110,6 +112,12 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
         )
         self.stream.finish(ready)
+
+    def output(self) -> Json:
+        """The frozen result by MIME type."""
+        if self.result is None:
+            raise ConfigError("The run has not ended yet.")
+        return {**bundle(replace(self.result, key=self.key))}
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Asks the person through the page; if no page shows up, the answer is no."""

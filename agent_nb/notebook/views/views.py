@@ -112,8 +112,16 @@ class LiveView(_KernelView):
             self._display.update(abandoned_frame(self._handle.name, why), raw=True)
 
     def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
-        self._live.announce_ready(run, files_name, picked=picked, paths=self._saved)
-        self._display.update(bundle(run), raw=True)
+        live = self._live
+        live.stream.flush()
+        if live.placed:
+            self._display.update(bundle(run), raw=True)
+        else:
+            # The output was cleared: there is nothing to update.
+            self._display.display(bundle(run), raw=True)
+            live.placed = True
+        # The page replaces what the update did not reach, so it hears of the end after the update.
+        live.announce_ready(run, files_name, picked=picked, paths=self._saved)
 
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:

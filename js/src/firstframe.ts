@@ -1,0 +1,29 @@
+// The first frames of runs in the notebook's document, which has them also where the page draws none: out of sight.
+
+import type { CellOutput } from "./cells.ts";
+import type { RunEntry } from "./runs.ts";
+
+/** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
+export const ID = "data-anb-session";
+
+/** The first frames of a run, each with a function that replaces it; none where the notebook cannot be read. */
+export function firstFrames({ notebook, state }: RunEntry): ((data: CellOutput["data"]) => void)[] {
+	return [...(notebook?.model.sharedModel.cells ?? [])].flatMap((cell) =>
+		(cell.getOutputs?.() ?? []).flatMap((output, index) =>
+			String(output.data?.["text/html"]).includes(`${ID}="${state?.id}"`)
+				? [(data) => cell.updateOutputs?.(index, index + 1, [{ ...output, data }])]
+				: [],
+		),
+	);
+}
+
+/**
+ * Replaces first frames that the kernel could not: its update of a display reaches only the cell that was run, and not
+ * after it was cut and pasted, or the page was loaded again.
+ */
+export async function replaceFirstFrames(run: RunEntry): Promise<void> {
+	const { notebook, state } = run;
+	if (!state?.ready || !state.owner || notebook?.model.readOnly || !firstFrames(run).length) return;
+	const answer = await run.command("result");
+	if (answer.ok) for (const replace of firstFrames(run)) replace(answer.data as CellOutput["data"]);
+}

@@ -1,0 +1,122 @@
+"""A run whose output goes away while it is under way: cleared, cut and pasted, moved, or on a page that is reloaded."""
+
+import json
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.support.wire import Call, Say, reply
+
+pytest_plugins = ["tests.support.lab_fixtures"]
+pytestmark = needs_chromium
+
+ASKING = (
+    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
+    "    'Runs a command.'\n    return 'ran ' + command"
+)
+MADE = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"})
+CELL = 2
+"""The number of the cell with the run."""
+
+
+def begin(page: Page, lab: Lab, vendor, name: str) -> None:
+    """Starts a run that waits for approval."""
+    vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(MADE), reply(Say("Done.")))
+    write_notebook(lab.root / f"{name}.ipynb", LOAD, ASKING, f"%%agent hero {MODEL} -t run_shell\nA page")
+    open_notebook(page, lab, f"{name}.ipynb")
+    run_all(page)
+    expect(place(page).locator(".phase")).to_contain_text("waiting for approval", timeout=30_000)
+
+
+def place(page: Page) -> Locator:
+    """The live interface in the run's cell."""
+    return page.locator(".jp-Cell .anb")
+
+
+def bar(page: Page) -> Locator:
+    return page.locator(".anb-away")
+
+
+def notebook_command(page: Page, command: str) -> None:
+    """Runs one of JupyterLab's commands on the cell of the run, or on the last that is left."""
+    page.evaluate(
+        """([command, index]) => {
+            const { shell, commands } = window.jupyterapp;
+            shell.currentWidget.content.activeCellIndex = index;
+            return commands.execute(`notebook:${command}`);
+        }""",
+        [command, CELL],
+    )
+
+
+def approve(where: Locator) -> None:
+    where.get_by_role("button", name="Approve").click()
+
+
+def assert_saved_once(page: Page, lab: Lab, name: str) -> None:
+    """The file has the result, once, and no trace of a run under way."""
+    expect(place(page).locator(".phase")).to_contain_text("done", timeout=30_000)
+    expect(bar(page)).to_have_count(0)
+    wait_for_kernel(page)
+    page.wait_for_function(
+        "() => !JSON.stringify(window.jupyterapp.shell.currentWidget.model.toJSON()).includes('data-anb-session')"
+    )
+    save(page)
+    cells = json.loads((lab.root / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    html = ["".join(output["data"]["text/html"]) for cell in cells for output in cell.get("outputs", [])]
+    assert [text.split("\n")[0] for text in html] == ["<!-- hero: done -->"]
+
+
+def test_a_cleared_output_comes_back_with_the_result(page, lab, vendor):
+    begin(page, lab, vendor, "cleared")
+    notebook_command(page, "clear-cell-output")
+    expect(bar(page).locator(".name")).to_have_text("hero")
+    keep_screenshot(page, "lab-bar-asks")
+    approve(bar(page))
+    assert_saved_once(page, lab, "cleared")
+
+
+@pytest.mark.wide
+def test_a_cell_that_is_cut_and_pasted_gets_its_result(page, lab, vendor):
+    begin(page, lab, vendor, "cut")
+    notebook_command(page, "cut-cell")
+    expect(bar(page).get_by_role("button", name="Stop")).to_be_visible()
+    notebook_command(page, "paste-cell-below")
+    expect(bar(page)).to_have_count(0)
+    approve(place(page))
+    assert_saved_once(page, lab, "cut")
+
+    begin(page, lab, vendor, "late")
+    notebook_command(page, "cut-cell")
+    approve(bar(page))
+    expect(bar(page)).to_have_count(0)
+    wait_for_kernel(page)
+    notebook_command(page, "paste-cell-below")
+    assert_saved_once(page, lab, "late")
+
+
+@pytest.mark.wide
+def test_a_moved_cell_and_a_reloaded_page_get_their_result(page, lab, vendor):
+    begin(page, lab, vendor, "moved")
+    notebook_command(page, "move-cell-up")
+    expect(bar(page)).to_have_count(0)
+    approve(place(page))
+    assert_saved_once(page, lab, "moved")
+
+    begin(page, lab, vendor, "reloaded")
+    save(page)
+    page.reload()
+    approve(place(page))
+    assert_saved_once(page, lab, "reloaded")
