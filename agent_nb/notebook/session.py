@@ -4,6 +4,8 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from IPython import get_ipython
+
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
@@ -60,6 +62,13 @@ class Session:
     def command(self, text: str) -> str:
         """A line such as `%agent load hero`, with the magic's configured name."""
         return f"%{self.defaults.magic_name} {text}"
+
+
+def magic_name() -> str:
+    """The configured name of the magic in this kernel."""
+    shell = get_ipython()
+    magics = shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
+    return "agent" if magics is None else str(magics.magic_name)
 
 
 def _working_directory() -> Path:

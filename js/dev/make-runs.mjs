@@ -13,6 +13,7 @@ class Recorder {
 			name: "hero",
 			model: "anthropic:claude-opus-5-5",
 			demo: false,
+			magic: "agent",
 			digest: null,
 			...meta,
 		};

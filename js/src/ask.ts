@@ -48,10 +48,10 @@ export function isPath(path: string): boolean {
 
 /** The cell's text, or null if there is nothing to ask, or no cell could hold it. */
 export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
-	const name = run.state?.meta.name ?? "";
+	const { name = "", magic } = run.state?.meta ?? {};
 	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
 	if (!isName(name) || lines.length === 0) return null;
-	return `%%agent ${nextName(name, run)} --from ${name}\n${lines.join("\n")}`;
+	return `%%${magic} ${nextName(name, run)} --from ${name}\n${lines.join("\n")}`;
 }
 
 function lineOf(name: string, { elements, text }: Note): string {

@@ -228,6 +228,7 @@ export interface Meta {
 	name: string;
 	model: string;
 	demo: boolean;
+	magic: string;
 	network: boolean;
 	digest: string | null;
 	failed_check: string;

@@ -23,6 +23,9 @@ describe("the next cell", () => {
 			"hero_4",
 		);
 		expect(nextName("hero_2", runOf("hero_2", ["hero", "hero_2"]))).toBe("hero_3");
+		const other = runOf();
+		other.state = { ...other.state!, meta: { ...META, magic: "robot" } };
+		expect(cellText(other, { notes: [], text: "Larger" })).toBe("%%robot hero_2 --from hero\nLarger");
 		expect(nextName("größe_", runOf("größe_"))).toBe("größe__2");
 	});
 

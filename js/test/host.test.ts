@@ -349,10 +349,13 @@ describe("several kernels", () => {
 		stopIt();
 	});
 
-	test("a finished run whose kernel is restarted offers to load it", async () => {
+	test.each([
+		["agent", "%agent load hero"],
+		["robot", '%config AgentMagics.magic_name = "robot"\n%robot load hero'],
+	])("a finished run whose kernel is restarted offers to load it with %%%s", async (magic, lines) => {
 		const { model, stopIt, become } = mortal("3");
 		await show();
-		tell(model, 1, 9);
+		model.batch(1, EVENTS, { meta: { ...META, magic } });
 		const paths = [".agent_nb/runs/hero.json"];
 		model.say({ kind: "ready", line: "`hero` is ready", variant: 0, paths, digest: "d" });
 		await soon();
@@ -362,7 +365,7 @@ describe("several kernels", () => {
 		become("autorestarting");
 		await soon();
 		expect([foot(), cell().hidden]).toEqual(["Not in this kernel:", false]);
-		expect(cell().querySelector("code")?.textContent).toBe("%load_ext agent_nb\n%agent load hero");
+		expect(cell().querySelector("code")?.textContent).toBe(`%load_ext agent_nb\n${lines}`);
 		expect(phase()).toBe("done");
 		stopIt();
 	});

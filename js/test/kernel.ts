@@ -7,6 +7,7 @@ export const META: Meta = {
 	name: "hero",
 	model: "demo:",
 	demo: true,
+	magic: "agent",
 	network: false,
 	digest: null,
 	failed_check: "",

@@ -225,6 +225,13 @@ def test_a_background_run_is_displayed_live(page):
     assert "later" in page.kernel.run("later.stop(); await later").result["text/html"]
 
 
+def test_the_page_knows_the_name_of_the_magic(page):
+    for name in ("robot", "agent"):
+        page.finish(page.start(f"%config AgentMagics.magic_name = '{name}'"))
+        page.finish(page.start(f"%%{name} named -m demo: --pace 0\nA page"))
+        assert page.batches[0]["meta"]["magic"] == name
+
+
 def test_a_binary_file_is_fetched_when_needed(page, server):
     page.kernel.run(
         "from agent_nb import tool\nfrom agent_nb.tools import ToolContext\n@tool\n"

@@ -17,6 +17,8 @@ class Meta:
     """Several models of a run with variants are separated by commas."""
     demo: bool
     """True when the offline demo model made all of it."""
+    magic: str = "agent"
+    """The name of the magic, for the cells that the page offers."""
     network: bool = False
     """Whether the live preview may load from any https address."""
     digest: str | None = None

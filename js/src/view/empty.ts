@@ -69,7 +69,7 @@ export function hasBody(html: string): boolean {
 
 /** The cell that continues the run; null where it would continue another variant. */
 function continuing({ run }: Context): string | null {
-	const name = run.state?.meta.name ?? "";
+	const { name = "", magic } = run.state?.meta ?? {};
 	const alone = run.state?.variants.size === 1;
-	return alone && isName(name) ? `%%agent ${name} -c\nContinue where you stopped.` : null;
+	return alone && isName(name) ? `%%${magic} ${name} -c\nContinue where you stopped.` : null;
 }

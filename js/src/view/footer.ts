@@ -50,7 +50,10 @@ function lineOf(context: Context, snapshot: Snapshot): string {
 /** Loads a run that the kernel no longer has; null if it has it, or if the run was not saved. */
 function loadCell({ run: { lost, meta, ready } }: Snapshot): string | null {
 	const saved = lost && ready?.paths.some((path) => path.startsWith(".agent_nb/"));
-	return saved && isName(meta.name) ? `%load_ext agent_nb\n%agent load ${meta.name}` : null;
+	const { name, magic } = meta;
+	// A name given with `%config` is gone with its kernel.
+	const rename = magic === "agent" ? "" : `%config AgentMagics.magic_name = "${magic}"\n`;
+	return saved && isName(name) ? `%load_ext agent_nb\n${rename}%${magic} load ${name}` : null;
 }
 
 /** Keeps room for the final line, so that no preview changes its size at the end. */
