@@ -30,6 +30,7 @@ class Defaults(Protocol):
     budget: float | None
     files_name: str
     save_runs: bool
+    saved_picture: bool
     magic_name: str
 
     def traits(self, *, config: bool) -> dict[str, Any]:

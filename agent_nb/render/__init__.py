@@ -28,11 +28,14 @@ __all__ = [
 ]
 
 
-def bundle(run: FinishedRun) -> dict[str, str]:
-    """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them."""
+def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
+    """The output of a cell, by MIME type. Long texts are cut; the exports below have all of them.
+
+    `image` is a small JPEG of the page, which is shown where the page itself is not: in an untrusted notebook.
+    """
     rows = shortened(transcript(run.events), run.name)
     return {
-        "text/html": safe_text(frozen_html(run, rows)),
+        "text/html": safe_text(frozen_html(run, rows, image)),
         "text/markdown": safe_text(markdown(run, rows)),
         "text/plain": safe_text(plain_text(run, rows, shortened_text(run.text, f"{run.name}.text"))),
     }

@@ -5,6 +5,7 @@ and GitHub sanitise it: styles, frames and `data-*` are removed, and the same ma
 the style sheet requires `[data-anb-run]`, so the styles of a trusted output never apply to a sanitised one.
 """
 
+import base64
 import html
 import re
 from collections.abc import Sequence
@@ -44,8 +45,8 @@ _GAP = '<br class="anb-c">'
 _TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
-def frozen_html(run: FinishedRun, rows: Sequence[Row]) -> str:
-    pages, code, log = _pages(run), _code(run), _log(rows)
+def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
+    pages, code, log = _pages(run, image), _code(run), _log(rows)
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -143,8 +144,9 @@ def _panel(number: int, inside: str) -> str:
     return f'<div class="anb-panel{f" anb-n{number}" if number else ""}">{inside}</div>'
 
 
-def _pages(run: FinishedRun) -> list[tuple[str, str]]:
+def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
     """A label and a frame for the page of the run, or of each variant."""
+    shown_untrusted = f"{_still(image)}<em>Trust this notebook to see the page.</em>"
     shown = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
     left = MAX_PAGE
@@ -159,11 +161,16 @@ def _pages(run: FinishedRun) -> list[tuple[str, str]]:
             pages.append((label, _too_large(run, path)))
             continue
         left -= len(page)
-        trust = "" if pages else '<p class="anb-untrusted"><em>Trust this notebook to see the page.</em></p>'
+        trust = "" if pages else f'<p class="anb-untrusted">{shown_untrusted}</p>'
         title = html.escape(f"{label}: {path}")
         frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page)}></iframe>'
         pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
     return pages
+
+
+def _still(image: bytes) -> str:
+    data = base64.b64encode(image).decode()
+    return f'<img alt="The page" src="data:image/jpeg;base64,{data}"><br>' if image else ""
 
 
 def _too_large(run: FinishedRun, path: str) -> str:

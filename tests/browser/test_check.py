@@ -37,7 +37,7 @@ def test_a_page_is_seen_whole_with_its_problems(stage: Stage):
     found = check(
         stage,
         f"""{HEAD}<style>body {{ margin: 0; background: rgb(0, 0, 200) }} .wide {{ width: 600px }}
-h1 {{ margin: 0; background: rgb(200, 0, 0); color: rgb(210, 0, 0) }} p {{ height: 1200px; margin: 0 }}
+h1 {{ margin: 30px 0 0; background: rgb(200, 0, 0); color: rgb(210, 0, 0) }} p {{ height: 1200px; margin: 0 }}
 aside {{ height: 50px; background: rgb(0, 200, 0); opacity: 0 }} .seen {{ opacity: 1 }}</style>
 <h1>Title</h1><img src="{CANARY}/x.png" alt="x"><img src="none.png" alt="none"><div class="wide">wide</div><p></p>
 <aside></aside>
@@ -57,7 +57,8 @@ nowhere();
         (390, found.screenshots[0].height, False),
         (1280, found.screenshots[1].height, False),
     ]
-    assert colours(found, (380, 5)) == [(200, 0, 0)] * 2
+    assert colours(found, (380, 20)) == [(0, 0, 200)] * 2  # the margin of the heading
+    assert colours(found, (380, 40)) == [(200, 0, 0)] * 2
     assert colours(found, (380, 700)) == [(0, 0, 200)] * 2
     bottom = found.screenshots[0].height - 20
     assert colours(found, (200, bottom))[0] == (0, 200, 0)  # it appears when it is scrolled to

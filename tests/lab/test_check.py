@@ -9,6 +9,7 @@ from tests.support.lab import (
     needs_chromium,
     open_notebook,
     run_all,
+    save,
     write_notebook,
 )
 from tests.support.wire import Call, Say, reply
@@ -28,7 +29,7 @@ MEND = Call("edit_file", {"path": "index.html", "old": '"prize"', "new": '"price
 
 def images_of(request) -> list[str]:
     """The media types of the images in the newest tool result that the model got."""
-    (result,) = [part for part in request["messages"][-1]["content"] if part["type"] == "tool_result"]
+    (result,) = [part for part in request.body["messages"][-1]["content"] if part["type"] == "tool_result"]
     return [part["source"]["media_type"] for part in result["content"] if part["type"] == "image"]
 
 
@@ -45,8 +46,14 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
         "print([check.viewer for check in hero.checks], [len(check.errors) for check in hero.checks],"
         " hero.checks[0].errors[0].line)",
     )
-    write_notebook(lab.root / "check.ipynb", LOAD, *cells)
+    first = f"{LOAD}\n%config AgentMagics.saved_picture = True"
+    write_notebook(lab.root / "check.ipynb", first, *cells)
     open_notebook(page, lab, "check.ipynb")
     run_all(page)
     expect(page.get_by_text("['your browser', 'your browser'] [1, 0] 5")).to_be_visible(timeout=60_000)
+    expect(page.locator(".anb-thumb img")).to_have_count(4)
+    assert images_of(vendor.requests[2]) == images_of(vendor.requests[4]) == ["image/png", "image/png"]
     keep_screenshot(page, "lab-check")
+    save(page)
+    saved = (lab.root / "check.ipynb").read_text(encoding="utf-8")
+    assert 'alt=\\"The page\\" src=\\"data:image/jpeg;base64,' in saved

@@ -19,6 +19,7 @@ from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.store import FOLDER, RunStore
+from agent_nb.notebook.page_image import page_image
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
@@ -146,7 +147,8 @@ async def _finish(
             )
     if handle.recorded:
         view.warn(handle.recorded)
-    view.finish(run, files_name, saved)
+    image = await page_image(handle.viewer, run) if session.defaults.saved_picture else b""
+    view.finish(run, files_name, saved, image)
     return run, unsaved
 
 

@@ -48,6 +48,9 @@ class AgentMagics(Magics):
     budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.").tag(config=True)
     files_name = Unicode("files", help="Variable that receives the files; '' for none.").tag(config=True)
     save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)
+    saved_picture = Bool(
+        False, help="Save a small image of the page in the output, for readers of an untrusted notebook."
+    ).tag(config=True)
     magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.").tag(
         config=True
     )

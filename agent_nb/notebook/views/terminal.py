@@ -59,7 +59,7 @@ class TerminalView:
     def abandon(self, why: str) -> None:
         """Does nothing: what was printed stays."""
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         if run.variants:
             self._line(run.text)
         how = f"{ENDINGS[run.reason]} in {run.seconds:.1f} s"

@@ -21,7 +21,8 @@ class View(Protocol):
 
     def on_pick(self, pick: Pick) -> None: ...
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None: ...
+    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
+        """Shows the finished run. `image` is a small JPEG of its page, for readers of an untrusted notebook."""
 
     def warn(self, text: str) -> None: ...
 
@@ -62,17 +63,17 @@ class PlainView(_KernelView):
         if note:
             self.warn(note)
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         print(printable(to_text(run)))
 
 
 class FrozenView(_KernelView):
     """The finished run, displayed once, because nbval and papermill ignore updates of a display."""
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         from IPython.display import display
 
-        display(bundle(run), raw=True)
+        display(bundle(run, image), raw=True)
 
 
 class LiveView(_KernelView):
@@ -103,22 +104,22 @@ class LiveView(_KernelView):
 
         self._live.on_pick = picked
 
-    def finish(self, run: Run, files_name: str | None, saved: list[str]) -> None:
+    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         self._saved = saved
-        self._show(run, files_name, picked=self._handle.chosen is not None)
+        self._show(run, files_name, image, picked=self._handle.chosen is not None)
 
     def abandon(self, why: str) -> None:
         if self._display is not None:
             self._display.update(abandoned_frame(self._handle.name, why), raw=True)
 
-    def _show(self, run: Run, files_name: str | None, *, picked: bool = False) -> None:
+    def _show(self, run: Run, files_name: str | None, image: bytes = b"", *, picked: bool = False) -> None:
         live = self._live
         live.stream.flush()
         if live.placed:
-            self._display.update(bundle(run), raw=True)
+            self._display.update(bundle(run, image), raw=True)
         else:
             # The output was cleared: there is nothing to update.
-            self._display.display(bundle(run), raw=True)
+            self._display.display(bundle(run, image), raw=True)
             live.placed = True
         # The page replaces what the update did not reach, so it hears of the end after the update.
         live.announce_ready(run, files_name, picked=picked, paths=self._saved)

@@ -15,7 +15,8 @@ declare const given: Given;
 const PHONE = 390;
 /** Milliseconds. */
 const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 4000, findings: 3000 };
-const SCROLLBARS = "html { scrollbar-width: none !important }";
+/** Phones draw scrollbars over the page. In a screenshot the root is no longer one, and would lose margins inside it. */
+const STYLES = "html { scrollbar-width: none !important } :where(html) { display: flow-root }";
 
 const { port, widths } = given;
 // Saved before the page runs, which could replace it.
@@ -37,15 +38,14 @@ async function resize(width: number): Promise<void> {
 	while (window.innerWidth !== width && now() < end) await pause(20);
 }
 
-/** Phones draw scrollbars over the page. */
-function hideScrollbars(): void {
+function addStyles(): void {
 	const sheet = new CSSStyleSheet();
-	sheet.replaceSync(SCROLLBARS);
+	sheet.replaceSync(STYLES);
 	document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
 async function look(): Promise<void> {
-	hideScrollbars();
+	addStyles();
 	for (const [index, width] of widths.entries()) {
 		await resize(width);
 		const limit = index ? MOST.resettle : MOST.settle;
