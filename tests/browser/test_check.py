@@ -85,13 +85,12 @@ def test_a_page_with_too_much_of_everything_is_cut(stage: Stage):
         stage,
         f"""{HEAD}<h1>Page</h1><canvas id="drawing" width="300" height="200"></canvas>
 <style>@font-face {{ font-family: F; src: url({CANARY}/f.woff2) }} h1 {{ font-family: F }}</style>
-<div style="height: 40000px"></div><p id="tick"></p><script>
+<div style="height: 40000px"></div><script>
 const pen = drawing.getContext("2d");
 pen.fillStyle = "rgb(200, 0, 0)";
 pen.fillRect(0, 0, 300, 200);
 for (let i = 0; i < 1000; i++) console.log(i);
 for (let i = 0; i < 100; i++) setTimeout(() => {{ throw new Error("number " + i) }});
-setInterval(() => {{ tick.textContent = Math.random() }}, 10);
 </script>""",
     )
     assert [shot.cut for shot in found.screenshots] == [True, True]
@@ -100,14 +99,13 @@ setInterval(() => {{ tick.textContent = Math.random() }}, 10);
     assert {line.level for line in found.console} == {"error"}
     assert {line.line for line in found.console} == {10}
     assert [load.address for load in found.blocked] == [f"{CANARY}/f.woff2"]
-    assert {"The page had not settled after 3 s.", "40 more entries of `console` are left out."} <= set(
-        found.notes
-    )
+    assert "40 more entries of `console` are left out." in found.notes
 
 
 ENDLESS = "console.log('before'); setTimeout(() => { for (;;); }, 10)"
+RESTLESS = "setInterval(() => { document.title = Math.random() }, 10)"
 GONE = f"setTimeout(() => {{ location = '{CANARY}' }}, 10)"
-MANY = "document.body.innerHTML = '<p><b>x</b> text</p>'.repeat(15000)"
+MANY = "document.body.innerHTML = '<p><b>x</b> text</p>'.repeat(4000)"
 BROKEN_REALM = """
 window.setTimeout = Promise.prototype.then = Array.prototype.map = document.querySelectorAll = null;
 MessagePort.prototype.postMessage = () => {};"""
@@ -120,8 +118,9 @@ MEDIA = """const gl = scene.getContext('webgl'); gl.clearColor(0, 1, 0, 1); gl.c
     ("script", "screenshots", "note"),
     [
         (ENDLESS, 0, "a script runs without end"),
+        (RESTLESS, 2, "The page had not settled after 3 s."),
         (GONE, 0, "tried to go to another address"),
-        (MANY, None, "it is very large"),
+        (MANY, 0, "elements"),
         (BROKEN_REALM, 0, "failed"),
         (GRABBING, 2, ""),
         (MEDIA, None, ""),

@@ -4,10 +4,14 @@ import { snapdom } from "@zumer/snapdom";
 import type { Report } from "./given.ts";
 
 const MOST_HEIGHT = 4096;
+/** Elements that can be drawn in time. */
+const MOST_ELEMENTS = 8000;
 /** Characters of an image in base64: two of them and the rest of the report are one message. */
 const MOST_PNG = 2_500_000;
 
 export async function screenshot(): Promise<Report["screenshots"][number]> {
+	const count = document.querySelectorAll("*").length;
+	if (count > MOST_ELEMENTS) throw new Error(`the page has ${count} elements`);
 	const width = window.innerWidth;
 	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
 	const shown = Math.min(height, MOST_HEIGHT);

@@ -18,8 +18,8 @@ from tests.support.scripts import run_script, write
 
 class NoisyViewer:
     async def check(self, request: CheckRequest) -> PageCheck:
-        noise = PIL.Image.effect_noise((1280, 3000), 90)
-        shot = {"width": 1280, "height": 3000, "png": png_of(noise)}
+        noise = PIL.Image.effect_noise((1280, 1600), 90)
+        shot = {"width": 1280, "height": 1600, "png": png_of(noise)}
         return read_report({"screenshots": [shot]}, request, "your browser")
 
 
