@@ -1,91 +1,90 @@
-// Colours for code. This reads the highlighter's token tree and never uses its HTML.
+// Colours for code. Handwritten, because a highlighting library was a sixth of the bundle: what it adds is more
+// languages and more kinds of tokens than the page has colours for.
 
-import hljs from "highlight.js/lib/core";
-import javascript from "highlight.js/lib/languages/javascript";
-import json from "highlight.js/lib/languages/json";
-import markdown from "highlight.js/lib/languages/markdown";
-import xml from "highlight.js/lib/languages/xml";
-import { css } from "./css.ts";
-import { python } from "./python.ts";
+import { CSS, JAVASCRIPT, JSON_RULES, MARKDOWN, MARKUP, PYTHON, type Rule } from "./languages.ts";
 
-const LANGUAGES = { css, javascript, json, markdown, python, xml };
-for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
-
-const BY_ENDING: Record<string, keyof typeof LANGUAGES> = {
-	html: "xml",
-	htm: "xml",
-	xml: "xml",
-	svg: "xml",
-	vue: "xml",
-	css: "css",
-	js: "javascript",
-	mjs: "javascript",
-	jsx: "javascript",
-	ts: "javascript",
-	tsx: "javascript",
-	json: "json",
-	md: "markdown",
-	py: "python",
+const BY_ENDING: Record<string, readonly Rule[]> = {
+	html: MARKUP,
+	htm: MARKUP,
+	xml: MARKUP,
+	svg: MARKUP,
+	vue: MARKUP,
+	css: CSS,
+	js: JAVASCRIPT,
+	mjs: JAVASCRIPT,
+	jsx: JAVASCRIPT,
+	ts: JAVASCRIPT,
+	tsx: JAVASCRIPT,
+	json: JSON_RULES,
+	md: MARKDOWN,
+	py: PYTHON,
 };
 
-/** One of five colours for each of the highlighter's scopes. */
-const COLOURS: Record<string, string> = {
-	tag: "t",
-	name: "t",
-	"selector-tag": "t",
-	"selector-class": "t",
-	"selector-id": "t",
-	section: "t",
-	attr: "a",
-	attribute: "a",
-	property: "a",
-	variable: "a",
-	"title.function": "a",
-	"title.class": "a",
-	string: "s",
-	regexp: "s",
-	number: "s",
-	symbol: "s",
-	link: "s",
-	keyword: "k",
-	built_in: "k",
-	literal: "k",
-	meta: "k",
-	comment: "c",
-	quote: "c",
-};
-
-interface TreeNode {
-	scope?: string;
-	children: (TreeNode | string)[];
-}
+/** A script or a style sheet in a page: its tag, and its text, which is in another language. */
+const EMBEDDED = /(<(script|style)\b[^>]*>)([\s\S]*?)(?=<\/\2|(?![\s\S]))/gi;
 
 export interface Token {
 	colour: string;
 	text: string;
 }
 
+type Emit = (text: string, colour: string) => void;
+
 /** The text as lines of coloured tokens; null if the language is unknown. */
 export function highlight(path: string, text: string): Token[][] | null {
-	const language = BY_ENDING[path.split(".").at(-1)?.toLowerCase() ?? ""];
-	if (!language) return null;
-	const result = hljs.highlight(text, { language, ignoreIllegals: true });
-	const root = (result._emitter as unknown as { root?: TreeNode }).root;
-	if (!root) return null;
+	const rules = BY_ENDING[path.split(".").at(-1)?.toLowerCase() ?? ""];
+	if (!rules) return null;
 	const lines: Token[][] = [[]];
-	collect(root, "", lines);
+	const emit: Emit = (piece, colour) => {
+		for (const [index, line] of piece.split("\n").entries()) {
+			if (index > 0) lines.push([]);
+			if (line) lines.at(-1)?.push({ colour, text: line });
+		}
+	};
+	if (rules === MARKUP) markup(text, emit);
+	else tokenize(text, rules, "", emit);
 	return lines;
 }
 
-function collect(node: TreeNode, colour: string, lines: Token[][]): void {
-	for (const child of node.children) {
-		if (typeof child !== "string") {
-			collect(child, COLOURS[child.scope ?? ""] ?? colour, lines);
-			continue;
-		}
-		for (const [index, text] of child.split("\n").entries()) {
-			if (index > 0) lines.push([]);
-			if (text) lines.at(-1)?.push({ colour, text });
-		}
+function markup(text: string, emit: Emit): void {
+	let done = 0;
+	for (const { index, 0: whole, 1: tag = "", 2: name = "", 3: body = "" } of text.matchAll(EMBEDDED)) {
+		tokenize(text.slice(done, index) + tag, MARKUP, "", emit);
+		tokenize(body, embedded(name, tag), "", emit);
+		done = index + whole.length;
 	}
+	tokenize(text.slice(done), MARKUP, "", emit);
+}
+
+function embedded(name: string, tag: string): readonly Rule[] {
+	if (name.toLowerCase() === "style") return CSS;
+	return /\b(?:json|importmap)\b/.test(tag) ? JSON_RULES : JAVASCRIPT;
+}
+
+function tokenize(text: string, rules: readonly Rule[], colour: string, emit: Emit): void {
+	let done = 0;
+	for (const match of text.matchAll(patternOf(rules))) {
+		if (match.index > done) emit(text.slice(done, match.index), colour);
+		const rule = rules.findIndex((_, number) => match.groups?.[`r${number}`] !== undefined);
+		const [own, , inside] = rules[rule] as Rule;
+		if (inside) tokenize(match[0], inside, own || colour, emit);
+		else if (match[0]) emit(match[0], own || colour);
+		done = match.index + match[0].length;
+	}
+	if (done < text.length) emit(text.slice(done), colour);
+}
+
+const patterns = new Map<readonly Rule[], RegExp>();
+
+/** All rules as one pattern, in which the group `r2` is that of the third rule. */
+function patternOf(rules: readonly Rule[]): RegExp {
+	const known = patterns.get(rules);
+	if (known) return known;
+	const sources = rules.map(([, { source }], number) => `(?<r${number}>${source})`);
+	const pattern = new RegExp(
+		sources.join("|"),
+		rules.some(([, { ignoreCase }]) => ignoreCase) ? "gim" : "gm",
+	);
+	patterns.set(rules, pattern);
+	return pattern;
 }

@@ -117,12 +117,6 @@ describe("code", () => {
 		expect(highlight("notes.txt", "x")).toBeNull();
 	});
 
-	test("colours CSS by its structure, so that new properties have a colour too", () => {
-		const [line] = highlight("a.css", "h2:hover, .b { corner-shape: squircle; margin: .5em }")!;
-		const coloured = line!.filter((token) => token.colour).map(({ colour, text }) => `${colour} ${text}`);
-		expect(coloured).toEqual(["t h2", "t .b", "a corner-shape", "a margin", "s .5em"]);
-	});
-
 	test("any fragmentation shows the same lines", () => {
 		const text = Array.from({ length: 200 }, (_, index) => `line ${index}`).join("\n");
 		const show = (size: number): string => {
