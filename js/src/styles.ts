@@ -4,6 +4,7 @@ import away from "./styles/away.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
 import composer from "./styles/composer.css";
+import console from "./styles/console.css";
 import frame from "./styles/frame.css";
 import grid from "./styles/grid.css";
 import header from "./styles/header.css";
@@ -31,6 +32,7 @@ export function adoptStyles(root: ShadowRoot): void {
 				images,
 				markdown,
 				result,
+				console,
 				composer,
 				variants,
 				grid,

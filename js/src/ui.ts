@@ -45,6 +45,8 @@ export interface Choices {
 	request: number | null;
 	/** What the person is about to ask for. */
 	ask: Ask;
+	/** The person lets the live preview load from any https address. */
+	network: boolean;
 }
 
 export function newChoices(): Choices {
@@ -63,6 +65,7 @@ export function newChoices(): Choices {
 		replay: null,
 		request: null,
 		ask: newAsk(),
+		network: false,
 	};
 }
 
@@ -77,12 +80,20 @@ export function resetRun(choices: Choices): void {
 	resetVariant(choices);
 	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });
 	choices.ask.notes = [];
+	choices.network = false;
 }
 
 /** A copy for another view of the same run. */
 export function copyChoices(choices: Choices): Choices {
 	const { rows, replay } = choices;
-	return { ...choices, rows: new Map(rows), replay: replay && { ...replay }, note: "", ask: newAsk() };
+	return {
+		...choices,
+		rows: new Map(rows),
+		replay: replay && { ...replay },
+		note: "",
+		ask: newAsk(),
+		network: false,
+	};
 }
 
 export interface Layout {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RunEntry } from "../src/runs.ts";
-import { newChoices } from "../src/ui.ts";
+import { copyChoices, newChoices, type Replay } from "../src/ui.ts";
 import { createConsole } from "../src/view/console.ts";
 import type { Context } from "../src/view/context.ts";
 
@@ -14,7 +14,10 @@ function createRun() {
 		sent.push(fields.entries);
 		return Promise.resolve({ ok: true });
 	};
-	return { sent, run: { reporter: null, state: { owner: true }, command } as unknown as RunEntry };
+	return {
+		sent,
+		run: { reporter: null, state: { owner: true, meta: { network: false } }, command } as unknown as RunEntry,
+	};
 }
 
 function view(run: RunEntry, life = new AbortController()) {
@@ -68,4 +71,21 @@ test("a page that logs without end is not reported without end", () => {
 	vi.runAllTimers();
 	expect(sent.at(-1)).toEqual([{ level: "log", text: "the next load" }]);
 	expect(errors).toEqual([1, 0]);
+});
+
+test("the switch for the network is offered only where the page is closed and live", () => {
+	const { run } = createRun();
+	const { console, context } = view(run);
+	document.body.append(console.element);
+	const label = console.element.querySelector<HTMLElement>(".anb-net")!;
+	const box = label.querySelector("input")!;
+	console.update();
+	expect([label.hidden, box.checked]).toEqual([false, false]);
+	box.click();
+	expect(context.choices.network).toBe(true);
+	expect(context.redraw).toHaveBeenCalled();
+	expect(copyChoices(context.choices).network).toBe(false);
+	context.choices.replay = {} as Replay;
+	console.update();
+	expect(label.hidden).toBe(true);
 });

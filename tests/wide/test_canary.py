@@ -1,18 +1,24 @@
-"""Hostile pages against a host that must hear nothing, in the live preview, in a tab, and in the saved form.
+"""Hostile pages against a host that must hear nothing: live, in a tab, saved, replayed and exported.
 
 Each attempt is also made on a page without a policy, to show that the host would hear it.
 """
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent_nb import Run
+from agent_nb._base.wire import to_wire
 from agent_nb.files import Files
+from agent_nb.providers.scripted import call, text
 from agent_nb.render.preview import assembled, frame_attributes, still_frame_attributes
 from tests.support.canary import ADDRESS, Canary, with_profile
+from tests.support.cassettes import play, record
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -109,6 +115,23 @@ def attempt(name: str) -> str:
     return "<!doctype html><title>t</title><h1>Page</h1>" + (ATTEMPTS | UNHEARD)[name].format(path, path)
 
 
+def hostile(name: str) -> str:
+    """The page of one attempt, or of all that only load something."""
+    return attempt(name) if name != "all loads" else "".join(attempt(each) for each in LOADS | UNHEARD)
+
+
+def replayed(page: str, folder: Path) -> Run:
+    """A run that wrote the page, played from its cassette."""
+
+    async def recorded() -> Run:
+        writes = call("create_file", {"path": "index.html", "content": page})
+        await record(folder / "tape.jsonl", [writes], [text("Done.")])
+        return await play(folder / "tape.jsonl")
+
+    with ThreadPoolExecutor() as pool:  # Playwright runs a loop in this thread
+        return pool.submit(asyncio.run, recorded()).result()
+
+
 def framed(stage: Stage, attributes: str) -> None:
     stage.page.goto(f"{stage.server.address}/nowhere")
     stage.page.evaluate("html => { document.body.innerHTML = html }", f"<iframe {attributes}></iframe>")
@@ -189,6 +212,61 @@ def _replaced(page: str, before: str) -> list[dict[str, Any]]:
     change = {"version": 2, "action": "edited", "size": 1, "first_line": 1, "added": 1, "removed": 1}
     patch = [[0, lines, page]]
     return [{"path": "index.html", "media_type": "text/html", "call_id": None, "patch": patch, **change}]
+
+
+def show_events(stage: Stage, run: Run, folder: Path) -> None:
+    """The run in the widget: first as it is, then in the replay of its own bar, to the end."""
+    stage.play([dict(to_wire(each)) for each in run.events], ready={"line": "x", "name": "hero"})
+    stage.page.wait_for_timeout(SETTLE)
+    stage.widget.get_by_role("button", name="Replay").first.click()
+
+
+def show_html(stage: Stage, run: Run, folder: Path) -> None:
+    (folder / "run.html").write_text(run.to_html(), encoding="utf-8")
+    stage.page.goto((folder / "run.html").as_uri())
+
+
+def show_opened(stage: Stage, run: Run, folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BROWSER", "true")
+        stage.page.goto(run.open().as_uri())
+
+
+@pytest.mark.parametrize("show", [show_events, show_html, show_opened])
+@pytest.mark.parametrize("name", ["all loads", *MOVES])
+def test_a_replayed_run_is_not_heard_in_any_form(
+    stage: Stage, canary: Canary, tmp_path: Path, name: str, show: Callable[[Stage, Run, Path], None]
+):
+    run = replayed(hostile(name), tmp_path)
+    assert run.files["index.html"] == hostile(name)
+    show(stage, run, tmp_path)
+    stage.page.wait_for_timeout(2 * SETTLE)
+    assert canary.heard == []
+    stopped = stage.widget.get_by_text("Preview stopped")
+    assert len(stage.page.frames) > 1 or stopped.count(), "the page is shown, or was stopped when it left"
+
+
+def test_the_person_opens_one_live_preview_to_the_network(stage: Stage, canary: Canary):
+    started, page = event("turn_started", step=1), wrote("index.html", attempt("image"))
+    ended = {"usage": {}, "cost": None, "seconds": 1.0, "error": None}
+    stage.play([started, *page, event("run_finished", reason="end_turn", **ended)], ready={"line": "x"})
+    stage.widget.get_by_role("tab", name="Console").click()
+    stage.widget.get_by_text("Blocked by the sandbox").first.wait_for(timeout=10 * SECONDS)
+    assert canary.heard == []
+    switch = stage.widget.get_by_role("checkbox", name="Allow this page to load from the network")
+    switch.check()
+    stage.page.wait_for_timeout(SETTLE + 300)
+    assert canary.heard
+    canary.clear()
+    with stage.page.context.expect_page() as opened:
+        stage.widget.get_by_role("button", name="Open in new tab").first.click()
+    opened.value.wait_for_timeout(SETTLE)
+    opened.value.close()
+    stage.widget.get_by_role("button", name="Replay").first.click()
+    switch.wait_for(state="hidden", timeout=10 * SECONDS)
+    stage.page.wait_for_timeout(2 * SETTLE)
+    assert canary.heard == [], "neither a tab nor a replay is opened"
+    assert stage.page.evaluate("JSON.stringify(localStorage)").count("network") == 0
 
 
 CONNECTS = """<script>

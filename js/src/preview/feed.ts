@@ -89,6 +89,7 @@ export class Feed {
 		if (page.stamp === this.#lost) return;
 		if (!this.#frame || (before && before.key !== page.key))
 			this.reload(before?.key === page.key ? "all" : "nothing");
+		else if (this.#frame.network !== this.#isOpen()) this.reload("all");
 		else if (this.#ready && before) this.#advance(page);
 		else if (this.#ready) this.#begin(undefined);
 	}

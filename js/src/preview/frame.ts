@@ -51,8 +51,11 @@ export class Frame {
 	#taking = false;
 	scroll = { x: 0, y: 0 };
 
-	/** With `network`, the page may load from any https address. */
+	/** Whether the page may load from any https address. */
+	readonly network: boolean;
+
 	constructor(events: FrameEvents, network = false) {
+		this.network = network;
 		this.#events = events;
 		this.element = document.createElement("iframe");
 		this.element.title = "Preview";

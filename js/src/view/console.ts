@@ -18,6 +18,8 @@ const LOOK: Record<ConsoleLevel, [string, IconName]> = {
 	warn: ["w", "warn"],
 	error: ["e", "error"],
 };
+const MEANING =
+	"It can then load from any https address, and send there what it knows. Only this preview opens, until the cell is run again; saved, replayed and exported pages stay closed.";
 
 export interface ConsoleView {
 	readonly element: HTMLElement;
@@ -30,7 +32,8 @@ export interface ConsoleView {
 export function createConsole(context: Context, onErrors: (count: number) => void): ConsoleView {
 	const list = h("ul", { class: "anb-con" });
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "The page has logged nothing."));
-	const element = h("div", { class: "anb-stage plain scrolls", tabindex: 0 }, list, empty);
+	const network = createNetwork(context);
+	const element = h("div", { class: "anb-stage plain scrolls", tabindex: 0 }, network.element, list, empty);
 	const report = createReport(context, element);
 	let [errors, others] = [0, 0];
 
@@ -51,7 +54,30 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 			errors = others = 0;
 			onErrors(0);
 		},
-		update() {},
+		update: network.update,
+	};
+}
+
+/** Opens the live preview of this run to the network. Where it is open or closed anyway, there is nothing to choose. */
+function createNetwork({ run, choices, redraw, signal }: Context) {
+	const box = h("input", { type: "checkbox" });
+	const element = h(
+		"label",
+		{ class: "anb-net" },
+		box,
+		"Allow this page to load from the network",
+		h("small", null, MEANING),
+	);
+	listen(box, "change", signal, () => {
+		choices.network = box.checked;
+		redraw();
+	});
+	return {
+		element,
+		update() {
+			element.hidden = Boolean(choices.replay || run.state?.meta.network);
+			box.checked = choices.network;
+		},
 	};
 }
 

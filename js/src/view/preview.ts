@@ -89,9 +89,14 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
 	};
-	const feed = new Feed(holder, events, () => context.run.state?.meta.network ?? false, reveals);
+	const feed = new Feed(holder, events, () => isOpen(context), reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());
 	return feed;
+}
+
+/** Whether the page may load from any https address; while it is replayed, it may not. */
+function isOpen({ run, choices }: Context): boolean {
+	return !choices.replay && (choices.network || (run.state?.meta.network ?? false));
 }
 
 /** A link to another page of this run shows it; other links are not followed. */
