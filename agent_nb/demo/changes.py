@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from agent_nb.demo.brief import Brief, read_brief, sections_in, shortened
 from agent_nb.demo.colours import Wish, read_wish, readable_in, readable_on
+from agent_nb.demo.elements import changed_element, pointed_at, without_elements
 from agent_nb.demo.sections import TITLES, section
 from agent_nb.demo.texts import template
 
@@ -44,8 +45,11 @@ _ENDS = ("</main>", "<footer", "</body>", "</html>")
 
 def plan_changes(prompt: str, page: str, variant: int = 0) -> list[Change]:
     """Replacements to make one after the other; empty if the page has no place for any."""
-    brief = read_brief(prompt, variant)
     changes: list[Change] = []
+    for pointed in pointed_at(prompt):
+        changed = changed_element(page, pointed)
+        page = _take(changes, [Change(*changed)] if changed else [], page)
+    brief = read_brief(without_elements(prompt) if changes else prompt, variant)
     for maker in (_colours, _headline, _title, _removed, _added, _size):
         page = _take(changes, maker(brief, page), page)
     if not changes:
