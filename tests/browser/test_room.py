@@ -210,3 +210,17 @@ def test_saved_form_has_its_padding_back_when_the_widget_leaves_it(stage: Stage)
     output.evaluate("node => node.firstElementChild.remove()")
     output.locator(".anb").wait_for(state="detached", timeout=10 * SECONDS)
     assert output.evaluate(padding) == "20px"
+
+
+def test_buttons_of_the_result_stay_beside_its_tabs(stage: Stage):
+    stage.play([*wrote("index.html", PAGE), *wrote("style.css", "p{color:red}", "text/css")])
+    stage.more(edited("index.html", 2, [[1, 1, "<h1>Bye</h1>"]]))
+    stage.preview.get_by_text("Bye").wait_for(timeout=10 * SECONDS)
+    gaps = """widths => widths.map((width) => {
+        document.querySelector('#cell').style.width = `${width}px`;
+        const bar = document.querySelector('[data-anb-run]').shadowRoot.querySelector('.anb-right > .anb-bar');
+        const [tabs, , ...tools] = [...bar.children].filter((each) => each.getBoundingClientRect().width);
+        const last = tabs.lastElementChild.getBoundingClientRect().right;
+        return Math.floor(tools[0].getBoundingClientRect().left - last);
+    })"""
+    assert min(stage.page.evaluate(gaps, [960, 900, 860, 820, 760, 690])) >= 0
