@@ -1,0 +1,42 @@
+"""From an element of the preview to the next run, in a real JupyterLab."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.lab import LOAD, keep_screenshot, needs_chromium, open_notebook, run_all, write_notebook
+
+pytest_plugins = ["tests.support.lab_fixtures"]
+pytestmark = needs_chromium
+
+CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
+SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
+
+
+@pytest.mark.wide
+def test_element_is_pointed_at_and_changed(page, lab):
+    demo = '%config AgentMagics.model = "demo:"'
+    write_notebook(lab.root / "point.ipynb", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")
+    open_notebook(page, lab, "point.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
+    page.get_by_role("button", name="Point at an element").click()
+    expect(page.get_by_role("application", name="Point at an element")).to_be_focused(timeout=20_000)
+    heading = page.frame_locator(".anb-page iframe").first.frame_locator("iframe").locator("h1")
+    box = heading.bounding_box()
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    page.mouse.move(box["x"] + 10, box["y"] + 10)
+    expect(page.locator(".anb-outline")).to_contain_text("h1 ")
+    page.mouse.click(box["x"] + 10, box["y"] + 10)
+    expect(page.locator(".anb-chips")).to_contain_text("turn 1: create index.html", ignore_case=True)
+    page.keyboard.type("larger")
+    page.keyboard.press("Enter")
+    keep_screenshot(page, "lab-point")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"() => ({SOURCES})().length === 4")
+    assert page.evaluate(SOURCES)[3] == CELL
+    height = "node => node.getBoundingClientRect().height"
+    before = heading.evaluate(height)
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done", timeout=60_000)
+    changed = page.frame_locator(".anb-page iframe").last.frame_locator("iframe").locator("h1")
+    assert changed.evaluate(height) > before
