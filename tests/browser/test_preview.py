@@ -67,6 +67,23 @@ def test_edit_keeps_scroll_and_typed_text(stage: Stage):
     assert state == [900, "Ada", True]
 
 
+def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
+    stage.play(wrote("index.html", "<h1>Form</h1><input id=name>"))
+    field = stage.preview.locator("#name")
+    field.wait_for(timeout=10 * SECONDS)
+    full = stage.widget.get_by_role("button", name="Full screen")
+    full.focus()
+    while not field.evaluate("field => field.matches(':focus')"):
+        stage.page.keyboard.press("Tab")
+    stage.page.keyboard.type("Ada")
+    full.focus()
+    stage.page.evaluate("() => { document.body.style.paddingBottom = '9000px'; scrollTo(0, 8000) }")
+    stage.page.wait_for_timeout(500)
+    stage.page.evaluate("() => scrollTo(0, 0)")
+    stage.preview.locator("#name").wait_for(timeout=10 * SECONDS)
+    assert stage.preview.locator("#name").input_value() == "Ada"
+
+
 def shown_at(stage: Stage, text: str) -> list[object]:
     """Whether an element is in sight, how many animations it has, and the document around it."""
     stage.preview.get_by_text(text).wait_for(timeout=10 * SECONDS, state="attached")

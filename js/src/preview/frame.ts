@@ -42,7 +42,7 @@ export class Frame {
 	#queue: ToFrame[] = [];
 	#writing = false;
 	#unanswered = 0;
-	#pressed = false;
+	#used = false;
 	/** How many messages came in this second, and how many of them were to be shown. */
 	#received = { second: 0, all: 0, shown: 0 };
 	/** A morph has been sent, and not refused yet. */
@@ -71,7 +71,7 @@ export class Frame {
 
 	/** Whether the person has done something in the page. */
 	get used(): boolean {
-		return this.#pressed || this.element.matches(":focus");
+		return this.#used || this.element.matches(":focus");
 	}
 
 	dispose(): void {
@@ -176,8 +176,9 @@ export class Frame {
 				this.#taking = false;
 				break;
 			case "pressed":
-				this.#pressed = true;
-				this.#onPressed();
+			case "typed":
+				this.#used = true;
+				if (message.is === "pressed") this.#onPressed();
 				break;
 			case "leaving":
 				this.#lose("left");

@@ -184,6 +184,9 @@ const onScroll = (): void => {
 const onPress = (event: PointerEvent): void => {
 	if (event.isTrusted) send({ is: "pressed" });
 };
+const onKey = (event: KeyboardEvent): void => {
+	if (event.isTrusted) send({ is: "typed" });
+};
 
 /** Compared by name, because links in SVG are of another class. */
 const LINKS: ReadonlySet<string> = new Set(["a", "area"]);
@@ -219,6 +222,7 @@ function listen(): void {
 	onWindow("unhandledrejection", onRejection);
 	onWindow("pagehide", onLeave);
 	onWindow("pointerdown", onPress, true);
+	onWindow("keydown", onKey, true);
 	onWindow("input", fields.onInput, true);
 	onWindow("scroll", onScroll, { passive: true });
 	for (const name of ["wheel", "touchmove", "keydown", "pointerdown"])

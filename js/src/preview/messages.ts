@@ -49,6 +49,8 @@ export type FromFrame =
 	| { is: "leaving" }
 	/** The person has pressed something in the page. */
 	| { is: "pressed" }
+	/** The person has pressed a key in the page, which gives it no right to the focus: the page may have taken it. */
+	| { is: "typed" }
 	| { is: "link"; href: string }
 	| { is: "given"; fields: GivenField[] }
 	/** Scripts have changed the page since it was written: it must be loaded again. */
@@ -73,6 +75,7 @@ export function readMessage(data: unknown): FromFrame | null {
 		case "unmorphable":
 		case "leaving":
 		case "pressed":
+		case "typed":
 			return { is: message.is };
 		default:
 			return null;
