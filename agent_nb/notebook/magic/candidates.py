@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HELP_WIDTH = 44
 MOST_FILES = 500
 """Entries of a folder that are read."""
+_USAGE = re.compile(r"^(?:[A-Z]+|\[.*\]): ")
+"""The arguments that begin a command's docstring."""
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 
@@ -47,7 +49,7 @@ def flags(given: Collection[str], *, short: bool) -> list[Candidate]:
 
 def commands() -> list[Candidate]:
     """What can follow `%agent`."""
-    return [Candidate(name, _brief(re.sub(r"^\S+: ", "", text))) for name, text in COMMANDS.items()]
+    return [Candidate(name, _brief(_USAGE.sub("", text))) for name, text in COMMANDS.items()]
 
 
 def of_command(session: Session, command: str) -> list[Candidate]:

@@ -70,7 +70,7 @@ def _ask(session: Session, prompt: str) -> str:
     except (StdinNotImplementedError, EOFError, getpass.GetPassWarning):
         command = session.command("key")
         raise UsageError(
-            f"`{command}` cannot ask here: nobody can type an answer unseen. Set the vendor's variable instead."
+            f"`{command}` cannot ask here: there is no hidden input. Set the vendor's variable instead."
         ) from None
 
 

@@ -160,7 +160,7 @@ class Options:
     force: bool = option(
         False,
         "--force",
-        "With --record: replace another cassette, and keep a run that was stopped or failed.",
+        "Replace another cassette with --record, and keep a run that was stopped or failed.",
     )
     pace: float | None = option(
         None,

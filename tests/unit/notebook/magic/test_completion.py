@@ -108,6 +108,15 @@ def test_each_completion_has_a_few_words_of_help(shell):
     assert (models["ollama:qwen3"], models["demo:"]) == ("no key needed", "ready")
 
 
+def test_the_help_of_a_command_leaves_out_its_arguments(shell):
+    of = helps(shell, "%agent ")
+    assert (
+        of["key"].startswith("enter a key")
+        and of["load"].startswith("load")
+        and of["log"].startswith("print")
+    )
+
+
 def test_the_help_cannot_wrap(shell):
     assert not any(" " in each.type for each in shell.complete("%%agent hero -"))
 
