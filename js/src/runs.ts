@@ -193,8 +193,10 @@ export class RunEntry {
 	/** The kernel is gone: what was seen stays, and nothing can be asked of it. */
 	lose(why: string): void {
 		const variants = new Map(this.state?.variants);
-		for (const [number, { busy }] of variants) {
-			if (busy) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
+		for (const [number, { busy, reason }] of variants) {
+			// A kernel that is ended interrupts its runs, and may still be able to say so.
+			const cutOff = reason === "interrupted" && !this.state?.ready;
+			if (busy || cutOff) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
 		}
 		this.#change({ variants, lost: why, owner: false });
 	}

@@ -224,3 +224,14 @@ describe("commands", () => {
 		vi.useRealTimers();
 	});
 });
+
+test.each([
+	[false, "the kernel was changed"],
+	[true, "interrupted"],
+])("a run that its kernel interrupted as it ended says so, unless it had reported before", (ready, phase) => {
+	const events = script(started, turn, text("one "), finished("interrupted"));
+	runs.receive(batch(1, 4, { events }));
+	if (ready) runs.receive({ ...READY, run_id: "r1" });
+	runs.lose("the kernel was changed");
+	expect(runs.get("k").state?.variants.get(0)?.phase).toBe(phase);
+});
