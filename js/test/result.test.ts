@@ -119,6 +119,23 @@ describe("versions and replay", () => {
 		expect(files.map((file) => file.textContent)).toEqual(["index.html", "style.css"]);
 	});
 
+	test("a moment at which a replay stands still can be restored", async () => {
+		const edit = changed("index.html", 2, { patch: [[0, 1, "y"]], call_id: null });
+		await tell(started, turn, ...wrote("index.html"), edit, finished());
+		const cell = (): HTMLElement => one(".anb-ver .anb-cell");
+		expect(cell().hidden).toBe(true);
+		await press(".anb-replay");
+		const range = one<HTMLInputElement>(".anb-scrubber .anb-range");
+		const offered: (string | null)[] = [];
+		for (const seconds of [3, 5, 7]) {
+			range.value = String(seconds);
+			range.dispatchEvent(new Event("input"));
+			await soon();
+			offered.push(cell().hidden ? null : cell().querySelector("code")!.textContent);
+		}
+		expect(offered).toEqual([null, "hero_at_1 = hero.at(1)", null]);
+	});
+
 	test("a chosen file that is deleted is no longer shown", async () => {
 		await tell(started, turn, ...wrote("index.html", "home"), ...wrote("b.css", "p{}"));
 		await press("[data-tab=code]");

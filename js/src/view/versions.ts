@@ -5,6 +5,7 @@ import { isName } from "../cells.ts";
 import { h, listen, setAttribute, setText } from "../dom.ts";
 import { type ShownFile, shownFile, shownPage } from "../shown.ts";
 import type { VariantState } from "../state.ts";
+import type { Choices } from "../ui.ts";
 import { iconButton } from "./buttons.ts";
 import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot } from "./context.ts";
@@ -41,7 +42,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 			setText(scale, previewed ? preview.scale() : "");
 			setText(label, labelOf(shown, stops, at));
 			pager.update({ shown, stops, at });
-			restore.update(restoringCell(context, snapshot));
+			restore.update(shown.live ? null : restoringCell(context, snapshot));
 		},
 	};
 }
@@ -83,11 +84,22 @@ function labelOf({ live, file }: ShownFile, stops: readonly Stop[], at: number):
 
 /** The cell that gives the files of an earlier moment a name; null while the newest are shown. */
 function restoringCell({ choices, run }: Context, { state, variants }: Snapshot): string | null {
-	const { moment, variant } = choices;
+	const { variant } = choices;
+	const moment = choices.moment ?? replayedMoment(choices, state, run.state?.variants.get(variant));
 	const name = run.state?.meta.name ?? "";
-	if (moment === null || state.busy || !isName(name)) return null;
+	if (moment === null || run.busy || !isName(name)) return null;
 	const bound = variants.length < 2 || run.state?.ready?.variant === variant;
 	return `${name}_at_${moment} = ${name}${bound ? "" : `.pick(${variant + 1})`}.at(${moment})`;
+}
+
+/** The moment at which a replay stands still, unless nothing was written yet or nothing came after it. */
+function replayedMoment({ replay }: Choices, now: VariantState, end?: VariantState): number | null {
+	const moment = newestChange(now);
+	return replay && !replay.playing && moment && end && moment < newestChange(end) ? moment : null;
+}
+
+function newestChange({ files }: VariantState): number {
+	return Math.max(0, ...[...files.values()].flatMap(({ versions }) => versions.map(({ change }) => change)));
 }
 
 interface Position {
