@@ -109,12 +109,8 @@ def test_each_completion_has_a_few_words_of_help(shell):
 
 
 def test_the_help_of_a_command_leaves_out_its_arguments(shell):
-    of = helps(shell, "%agent ")
-    assert (
-        of["key"].startswith("enter a key")
-        and of["load"].startswith("load")
-        and of["log"].startswith("print")
-    )
+    first = {command: text.split()[0] for command, text in helps(shell, "%agent ").items()}
+    assert [first[command] for command in ("key", "load", "log")] == ["enter", "load", "print"]
 
 
 def test_the_help_cannot_wrap(shell):
