@@ -143,6 +143,27 @@ describe("commands", () => {
 		expect(run.state).toMatchObject({ owner: false });
 	});
 
+	test("only the window that is asked looks at a page", () => {
+		const run = runs.get(META.key);
+		run.hello();
+		runs.receive(batch(1, 3));
+		const asked: unknown[] = [];
+		runs.onCheck = (...what) => asked.push(what);
+		const check = {
+			kind: "check" as const,
+			run_id: "r1",
+			check_id: "1",
+			variant: 0,
+			path: "a.html",
+			widths: [390],
+		};
+		runs.receive({ ...check, client: "another" });
+		expect(asked).toEqual([]);
+		const own = { ...check, client: String(sent[0]!.client) };
+		runs.receive(own);
+		expect(asked).toEqual([[run, own]]);
+	});
+
 	test("each run is greeted, and has its own owner", async () => {
 		const run = runs.get("k");
 		run.hello();
