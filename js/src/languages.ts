@@ -70,15 +70,15 @@ export const JSON_RULES: readonly Rule[] = [
 export const PYTHON: readonly Rule[] = [
 	["c", /#.*/],
 	["s", /(?:\b[a-zA-Z]{1,2})?(?:"""[\s\S]*?(?:"""|(?![\s\S]))|'''[\s\S]*?(?:'''|(?![\s\S])))/],
-	DOUBLE,
-	SINGLE,
+	["s", /(?:\b[a-zA-Z]{1,2})?(?:"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)/],
 	["k", /^[ \t]*@[\w.]+/],
 	["a", /(?<=\b(?:def|class)\s)\w+/],
 	[
 		"k",
 		words(`and as assert async await break case class continue def del elif else except False finally for from global
-			if import in is lambda match None nonlocal not or pass raise return True try while with yield`),
+			if import in is lambda match None nonlocal not or pass raise return self True try while with yield`),
 	],
+	["a", /(?<!\w)[A-Za-z_]\w*(?=\()/],
 	NUMBER,
 ];
 

@@ -72,6 +72,9 @@ describe("highlight", () => {
 		expect(coloured("a.py", '@tool\ndef f(x):\n  """d\n  e"""\n  return None  # c')).toEqual([
 			...["k @tool", "k def", "a f", 's """d', 's   e"""', "k return", "k None", "c # c"],
 		]);
+		expect(coloured("a.py", "print('a\\'b', rb\"c\", self.x)")).toEqual([
+			...["a print", "s 'a\\'b'", 's rb"c"', "k self"],
+		]);
 		expect(coloured("a.md", "# T\n> q\n[l](http://x)\n```\n# no\n```")).toEqual([
 			"t # T",
 			"c > q",
