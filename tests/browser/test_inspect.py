@@ -113,9 +113,15 @@ def test_elements_are_pointed_at_by_keyboard(stage: Stage):
     stage.widget.get_by_role("textbox", name="What should change").wait_for(timeout=10 * SECONDS)
     stage.page.keyboard.type("red")
     assert cell(stage).endswith('{{hero.element("body > main > ul")}}: red')
-    layer.focus()
+    stage.page.keyboard.press("Escape")  # from the cell back to the text
     stage.page.keyboard.press("Escape")
     layer.wait_for(state="hidden", timeout=10 * SECONDS)
+    stage.widget.get_by_role("tab", name="Preview").focus()
+    stage.page.keyboard.press("i")
+    layer.wait_for(timeout=10 * SECONDS)
+    stage.page.keyboard.press("Escape")
+    layer.wait_for(state="hidden", timeout=10 * SECONDS)
+    assert focused(stage) == "Point at an element (i)"
 
 
 def test_page_that_answers_for_the_script_gets_nothing_into_the_cell(stage: Stage):

@@ -2,7 +2,7 @@
 // used. Its own layer over the preview takes the pointer and the keys, so the page does not notice, and is not changed.
 
 import { isFile, isPath, type Pointed } from "../ask.ts";
-import { h, listen, setText } from "../dom.ts";
+import { h, hasFocus, listen, moveFocus, setText } from "../dom.ts";
 import { shownPage } from "../shown.ts";
 import type { Context } from "../view/context.ts";
 import { type Found, readFound, type Where } from "./given.ts";
@@ -39,41 +39,62 @@ export function createInspector(context: Context, preview: Preview): Inspector {
 	});
 	preview.element.append(element);
 	adopt(element);
+	const frame = element.closest<HTMLElement>(".anb-frame");
 
 	function toggle(on: boolean): void {
 		if (element.hidden === !on) return;
+		const held = hasFocus(element);
 		element.hidden = !on;
+		if (held) moveFocus(frame?.querySelector<HTMLElement>(".anb-point"));
 		outline.show(null);
 		finder.forget();
 		if (on) element.focus({ preventScroll: true });
 		context.redraw();
 	}
 
+	/** From anywhere in the widget, such as the field of a note. */
+	function leave(event: KeyboardEvent): void {
+		if (event.key !== "Escape" || element.hidden || event.defaultPrevented) return;
+		event.preventDefault();
+		toggle(false);
+	}
+
 	function choose(event: MouseEvent | KeyboardEvent): void {
 		if (event.isTrusted && finder.found) select(context, finder.found, event.shiftKey);
 	}
 
-	listen(element, "pointermove", context.signal, (event) => finder.ask(pointIn(preview, event)));
 	listen(element, "pointerleave", context.signal, () => outline.show(null));
-	listen(element, "wheel", context.signal, (event) => {
-		event.preventDefault();
-		finder.ask({ scroll: [event.deltaX, event.deltaY] });
-	});
 	listen(element, "click", context.signal, choose);
-	listen(element, "keydown", context.signal, (event) => {
-		const move = MOVES[event.key as keyof typeof MOVES];
-		if (move) finder.ask({ move });
-		else if (event.key === "Enter") choose(event);
-		else if (event.key === "Escape") toggle(false);
-		else return;
-		event.preventDefault();
-	});
+	listenForMoves(context, element, preview, finder.ask, choose);
+	if (frame) listen(frame, "keydown", context.signal, leave);
 	return {
 		get on() {
 			return !element.hidden;
 		},
 		toggle,
 	};
+}
+
+/** The pointer, the wheel and the keys, as questions to the page. */
+function listenForMoves(
+	{ signal }: Context,
+	element: HTMLElement,
+	preview: Preview,
+	ask: (where: Where) => void,
+	choose: (event: KeyboardEvent) => void,
+): void {
+	listen(element, "pointermove", signal, (event) => ask(pointIn(preview, event)));
+	listen(element, "wheel", signal, (event) => {
+		event.preventDefault();
+		ask({ scroll: [event.deltaX, event.deltaY] });
+	});
+	listen(element, "keydown", signal, (event) => {
+		const move = MOVES[event.key as keyof typeof MOVES];
+		if (move) ask({ move });
+		else if (event.key === "Enter") choose(event);
+		else return;
+		event.preventDefault();
+	});
 }
 
 /** Asks the page for elements, one at a time, and checks what it answers. */
