@@ -83,6 +83,7 @@ def test_a_cleared_output_comes_back_with_the_result(page, lab, vendor):
     begin(page, lab, vendor, "cleared")
     notebook_command(page, "clear-cell-output")
     expect(bar(page).locator(".name")).to_have_text("hero")
+    expect(bar(page).locator(".anb-compose, .anb-right").filter(visible=True)).to_have_count(0)
     keep_screenshot(page, "lab-bar-asks")
     approve(bar(page))
     assert_saved_once(page, lab, "cleared")
