@@ -216,7 +216,7 @@ def test_links_of_every_kind_stay_in_the_page(stage: Stage):
     stage.page.wait_for_timeout(300)
     assert stage.preview.get_by_text("Routed").is_visible()
     assert "malformed" not in said
-    assert not stage.widget.get_by_text("Preview stopped").is_visible()
+    assert not stage.widget.get_by_text("Preview stopped").first.is_visible()
 
 
 def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
@@ -246,7 +246,7 @@ def test_page_that_was_stopped_early_says_so(stage: Stage):
         "Stopped before the page had a body: 37 B of styles in index.html"
     ).is_visible()
     assert stage.widget.get_by_role("button", name="Continue").is_visible()
-    cell = stage.widget.locator(".anb-empty .anb-cell code")
+    cell = stage.widget.locator(".anb-empty .anb-cell code").first
     assert cell.text_content() == "%%agent hero -c\nContinue where you stopped."
 
 

@@ -149,18 +149,18 @@ def test_page_cannot_move_the_notebook(stage: Stage, escape: str):
 
 def test_page_that_leaves_is_stopped(stage: Stage):
     stage.play(page_that("location.href = 'data:text/html,<h1>gone</h1>'; location.href = 'about:blank';"))
-    stage.widget.get_by_text("Preview stopped").wait_for(timeout=10 * SECONDS)
+    stage.widget.get_by_text("Preview stopped").first.wait_for(timeout=10 * SECONDS)
     assert stage.widget.get_by_text("tried to go to another address").is_visible()
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
 def test_endless_loop_is_stopped(stage: Stage):
     stage.play(page_that("setTimeout(() => { for (;;); }, 50);"))
-    stage.widget.get_by_text("Preview stopped").wait_for(timeout=20 * SECONDS)
+    stage.widget.get_by_text("Preview stopped").first.wait_for(timeout=20 * SECONDS)
     assert stage.widget.get_by_text("did not respond").is_visible()
     stage.more(edited("index.html", 2, [[0, 99, "<h1>Calm</h1>"]]))
     stage.preview.get_by_role("heading", name="Calm").wait_for(timeout=10 * SECONDS)
-    assert not stage.widget.get_by_text("Preview stopped").is_visible()
+    assert not stage.widget.get_by_text("Preview stopped").first.is_visible()
 
 
 def test_stopped_page_can_be_reloaded(stage: Stage):
