@@ -23,7 +23,7 @@ pytest_plugins = ["tests.support.widget_stage"]
 pytestmark = needs_browser
 SHOTS = ROOT / "test-results" / "variants"
 ARRANGEMENTS = {"one": "One at a time", "grid": "Grid", "side": "Side by side"}
-LEAD = "Bread worth"
+LEAD = "Lyon Bakery"
 
 
 def watch(stage: Stage, run: str, arrangement: str = "grid", *, width: int = 1000, **query: Any) -> None:
