@@ -98,7 +98,7 @@ describe("pages", () => {
 		const resolver = new Resolver(source, "index.html");
 		expect(resolver.html('<script src="gone.js"></script>')).toBe('<script src="data:,"></script>');
 		expect(resolver.html('<img src="gone.png" alt="">')).toMatch(
-			/^<img src="data:image\/svg\+xml,[^"]+" alt="">$/,
+			/^<img src="data:image\/svg\+xml,[^"']+" alt="">$/,
 		);
 		expect([...resolver.missing]).toEqual(["gone.js", "gone.png"]);
 	});

@@ -19,9 +19,12 @@ const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
 const MODULE_IMPORTS = /(\bfrom\s*|\bimport\s*(?:\(\s*)?)(["'])(\.{1,2}\/[^"']+)\2/g;
 const MISSING = "data:,";
-/** In the place of an image that is not there yet. Without a size of its own, it takes the one that the page gives it. */
+/**
+ * In the place of an image that is not there yet. Without a size of its own, it takes the one that the page gives it.
+ * It has no quotes, which would end the text of a script that it is in.
+ */
 const NO_IMAGE =
-	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' style='background:%238883'/%3E";
+	"data:image/svg+xml,%3Csvg%20xmlns=%27http://www.w3.org/2000/svg%27%20style=%27background:%238883%27/%3E";
 /** Characters of inlined styles and scripts: files that import the next one twice double with each file. */
 const MOST_TEXT = 20_000_000;
 
