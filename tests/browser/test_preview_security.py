@@ -220,7 +220,7 @@ GRABS = """<!doctype html><input id=i><script>
 def typing_beside(stage: Stage, prelude: str) -> Any:
     stage.play([event("turn_started", step=1), *wrote("index.html", GRABS.format(prelude=prelude))])
     stage.page.evaluate("document.body.prepend(document.createElement('textarea'))")
-    cell = stage.page.locator("textarea")
+    cell = stage.page.locator("textarea").first
     cell.evaluate("cell => cell.addEventListener('keydown', (e) => e.key === 'Tab' && e.preventDefault())")
     cell.focus()
     return cell
