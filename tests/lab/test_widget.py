@@ -83,7 +83,9 @@ ASKING = (
 )
 
 
-@pytest.mark.parametrize(("button", "outcome"), [("Approve", "ran ls"), ("Deny", "said no")])
+@pytest.mark.parametrize(
+    ("button", "outcome"), [("Approve", "ran ls"), pytest.param("Deny", "said no", marks=pytest.mark.wide)]
+)
 def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
     vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
@@ -238,6 +240,7 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
         expect(page.locator("iframe")).to_have_count(1 if trusted else 0, timeout=20_000)
 
 
+@pytest.mark.wide
 def test_a_second_view_shows_the_same(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "second", f"%%agent hero {MODEL}\nA page")
@@ -248,6 +251,7 @@ def test_a_second_view_shows_the_same(page, lab, vendor):
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
 
 
+@pytest.mark.wide
 def test_two_notebooks_stay_apart(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("Done.")))
     begin(page, lab, "left", f"%%agent left {MODEL}\nA page")
@@ -298,6 +302,7 @@ def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
         )
 
 
+@pytest.mark.wide
 def test_a_large_page_is_shown_whole(page, lab, vendor):
     big = (
         "<!doctype html><h1>Big</h1>"
@@ -312,6 +317,7 @@ def test_a_large_page_is_shown_whole(page, lab, vendor):
     expect(shown_page(page).locator("#end")).to_have_text("end")
 
 
+@pytest.mark.wide
 def test_it_reads_well_in_the_dark_and_when_narrow(chromium, lab):
     lab.set_theme("dark")
     try:
