@@ -51,9 +51,8 @@ async function checkSize() {
 function serveDevPage() {
 	const server = createServer(async (request, response) => {
 		const path = normalize(new URL(request.url, "http://localhost").pathname);
-		const file = /^\/(widget|check|inspect|request)\.js$/.test(path)
-			? join(STATIC, path)
-			: join("dev", path === "/" ? "index.html" : path);
+		const built = all.some(({ outfile }) => outfile === STATIC + path);
+		const file = built ? STATIC + path : join("dev", path === "/" ? "index.html" : path);
 		try {
 			const body = await readFile(file);
 			response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });

@@ -1,7 +1,6 @@
 // Which file and version the result pane shows: the one that the person chose, else the newest page.
 
 import type { FileState, VariantState, Version } from "./state.ts";
-import { isText } from "./text.ts";
 import type { Choices } from "./ui.ts";
 
 export interface ShownFile {
@@ -17,7 +16,7 @@ export function isPage(path: string): boolean {
 	return /\.(html?|xhtml)$/i.test(path);
 }
 
-export function isImage(file: FileState): boolean {
+function isImage(file: FileState): boolean {
 	return /^image\//.test(file.media_type) || /\.(svg|png|jpe?g|gif|webp|avif|ico)$/i.test(file.path);
 }
 
@@ -78,8 +77,4 @@ export function presentFiles(state: VariantState): FileState[] {
 	return [...state.files.values()]
 		.filter((file) => !file.deleted)
 		.sort((one, other) => one.path.localeCompare(other.path));
-}
-
-export function isBinary(file: FileState): boolean {
-	return file.media_type !== "" && !isText(file.media_type);
 }

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Error, Page, sync_playwright
 
 from agent_nb import Agent
 from agent_nb._base.wire import to_wire
@@ -19,6 +19,8 @@ from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import CHROMIUM, FLAGS, META, DevServer
 
 SEEN = "() => document.querySelector('h1')?.getBoundingClientRect().height > 0"
+PATIENCE = 3_000
+"""How often to look."""
 
 
 def recorded(prompt: str) -> list[Any]:
@@ -33,14 +35,15 @@ def first_sight(page: Page, address: str, events: list[Any]) -> float:
         "record => { window.record = record }", {"meta": to_wire(META), "events": events, "ready": None}
     )
     page.evaluate("window.began = performance.now(); window.start()")
-    while True:
+    for _ in range(PATIENCE):
         for frame in page.frames[1:]:
             try:
                 if frame.evaluate(SEEN):
                     return float(page.evaluate("(performance.now() - window.began) / 1000"))
-            except Exception:
+            except Error:  # the frame was replaced meanwhile
                 continue
         page.wait_for_timeout(10)
+    raise TimeoutError("The headline was not seen.")
 
 
 def main() -> None:
