@@ -103,9 +103,10 @@ def answer(talk: Conversation) -> str:
 def page_summary(talk: Conversation, brief: Brief, look: Look) -> str:
     holds = f"`{talk.path}` holds **{brief.name}**: {describe(brief)}."
     edits = ["An edit added a line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
-    differs = [f"This variant has {describe_look(look)}."] if brief.variant else []
+    # First, because the cards of the variants show only the first lines.
+    differs = f"This variant has {describe_look(look)}.\n\n" if brief.variant else ""
     more = f"Continue with {_of(brief.variant, _NEXT)}. `%agent models` lists real models, which can do much more."
-    return labelled([holds, *differs, *edits, *_inputs(talk), more])
+    return differs + labelled([holds, *edits, *_inputs(talk), more])
 
 
 def page_items(talk: Conversation, brief: Brief) -> list[str]:

@@ -213,7 +213,8 @@ async def test_variants_say_different_things() -> None:
     replies = [[m for m in run.own_messages if m.role == "assistant"] for run in race.variants]
     for place in range(3):
         assert len({turns[place].text for turns in replies}) == 4
-    colours = [re.search(r"This variant has an? (\w+) palette", run.text) for run in race.variants[1:]]
+    last = [turns[-1].text for turns in replies]
+    colours = [re.match(r"This variant has an? (\w+) palette", text) for text in last[1:]]
     assert len({found[1] for found in colours if found}) == 3
 
 
