@@ -14,8 +14,8 @@ from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.options import OPTIONS
-from agent_nb.notebook.magic.table_masking import is_of
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.values.table_masking import is_of
 
 if TYPE_CHECKING:
     from agent_nb.providers import VendorInfo

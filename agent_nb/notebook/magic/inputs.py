@@ -10,8 +10,8 @@ from IPython.core.error import UsageError
 
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.notebook.magic.context import lookup
 from agent_nb.notebook.magic.mode import CassettePlan
+from agent_nb.notebook.values.context import lookup
 
 DESIGNS = "design"
 """Folder for the user's design systems."""

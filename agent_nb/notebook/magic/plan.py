@@ -19,13 +19,13 @@ from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.magic.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.values.context import Described, describe, expand, lookup, recent_cells
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key

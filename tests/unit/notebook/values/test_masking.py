@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from agent_nb._base.secrets import MASK
-from agent_nb.notebook.magic.context import describe
-from agent_nb.notebook.magic.masking import Masks, is_secret
+from agent_nb.notebook.values.context import describe
+from agent_nb.notebook.values.masking import Masks, is_secret
 
 
 class Login(NamedTuple):

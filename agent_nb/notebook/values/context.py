@@ -22,9 +22,9 @@ from agent_nb.errors import AgentError, ConfigError
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.notebook.magic.file_context import summarize_files
-from agent_nb.notebook.magic.masking import Masks, is_secret
-from agent_nb.notebook.magic.table_masking import is_of
+from agent_nb.notebook.values.file_context import summarize_files
+from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.phase import ENDINGS
 from agent_nb.run import Run
 from agent_nb.run.element import Element

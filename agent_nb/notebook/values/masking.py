@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from agent_nb._base.secrets import MASK
-from agent_nb.notebook.magic.table_masking import holds_text, is_table, mask_table
+from agent_nb.notebook.values.table_masking import holds_text, is_table, mask_table
 
 _KEYS = (
     "access|account|anthropic|api|auth|aws|azure|client|deepseek|encryption|gemini|github|google|groq|hf|license"
