@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_nb.errors import AgentError, ConfigError, ToolError
     from agent_nb.files import Files
     from agent_nb.messages import Image, Message
+    from agent_nb.notebook.kernel_tools import kernel_tools
     from agent_nb.providers import model
     from agent_nb.run import Run, load
     from agent_nb.run.compare import Comparison, assert_same, compare
@@ -53,6 +54,7 @@ _HOMES = {
     "Toolbox": "agent_nb.tools",
     "assert_same": "agent_nb.run.compare",
     "compare": "agent_nb.run.compare",
+    "kernel_tools": "agent_nb.notebook.kernel_tools",
     "load": "agent_nb.run",
     "model": "agent_nb.providers",
     "read_images": "agent_nb.engine.opening",
@@ -83,6 +85,7 @@ __all__ = [
     "assert_same",
     "compare",
     "events",
+    "kernel_tools",
     "load",
     "load_ipython_extension",
     "model",

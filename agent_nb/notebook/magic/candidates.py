@@ -204,7 +204,15 @@ def _tools(session: Session) -> list[Candidate]:
         for name, value in session.namespace.items()
         if isinstance(value, types.FunctionType) and value.__module__ == "__main__" and name[0] != "_"
     ]
-    return tools + functions
+    return [*tools, *functions, *_kernel_tools(session)]
+
+
+def _kernel_tools(session: Session) -> list[Candidate]:
+    from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+
+    group = Candidate(KERNEL, "all tools for the notebook's variables")
+    each = (Candidate(tool.name, _brief(tool.spec.description)) for tool in kernel_tools(session.shell))
+    return [group, *each]
 
 
 def _systems(session: Session) -> list[Candidate]:

@@ -94,12 +94,14 @@ def _abilities(row: "VendorInfo") -> str:
 
 def _tools(session: Session, rest: str) -> None:
     """The tools that a model can use, when they are offered, and who serves them."""
+    from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
     from agent_nb.providers.studio import studio_for_name
     from agent_nb.tools import Tool, Toolbox
 
     studio = studio_for_name(_default_model(session)[0])
     own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
+    tools += [(tool, f"-t {KERNEL}") for tool in kernel_tools(session.shell)]
     tools += [(tool, f"-t {name}") for name, tool in own.items()]
     rows = [
         (

@@ -118,7 +118,10 @@ class Options:
         None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
     )
     tools: tuple[str, ...] = option(
-        (), "-t --tool TOOL", "Tool of your own, by variable name, in addition to the file tools."
+        (),
+        "-t --tool TOOL",
+        "Tool of your own, by variable name, in addition to the file tools; `kernel` for those that read the"
+        " notebook's variables.",
     )
     stack: str | None = option(
         None,

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.messages import Image
+from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
@@ -151,7 +152,7 @@ class _Request:
         system = find_system(options.system, self.session.namespace, self.session.home)
         agent = Agent(
             provider,
-            tools=_tools(options.tools, self.session.namespace),
+            tools=_tools(options.tools, self.session),
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
             approve=options.approve or defaults.approve,
@@ -275,14 +276,18 @@ def _moment(wanted: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (wanted, None)
 
 
-def _tools(names: Iterable[str], namespace: Mapping[str, Any]) -> Toolbox:
-    """The built-in tools and those in these variables."""
+def _tools(names: Iterable[str], session: Session) -> Toolbox:
+    """The built-in tools, those in these variables, and kernel tools. A variable that is a tool comes first."""
     tools: list[Tool | Callable[..., Any]] = []
+    kernel: dict[str, Tool] = {}
     for name in names:
-        value = lookup(name, namespace)
+        if not callable(session.namespace.get(name)) and (found := find_kernel_tools(name, session.shell)):
+            kernel |= found
+            continue
+        value = lookup(name, session.namespace)
         if not callable(value):
             raise UsageError(
                 f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
             )
         tools.append(value)
-    return Toolbox.default(tools)
+    return Toolbox.default([*tools, *kernel.values()])

@@ -236,7 +236,7 @@ def _element(value: Element) -> str:
 @describer(lambda value: is_of(value, "pandas", "DataFrame"))
 def _frame(value: Any) -> str:
     columns = "\n".join(
-        f"- {name}: {_dtype(value.iloc[:, place])}" for place, name in enumerate(value.columns)
+        f"- {name}: {dtype_name(value.iloc[:, place])}" for place, name in enumerate(value.columns)
     )
     return (
         f"DataFrame with {len(value):,} rows and {len(value.columns)} columns\n{columns}\n"
@@ -246,13 +246,13 @@ def _frame(value: Any) -> str:
 
 @describer(lambda value: is_of(value, "pandas", "Series"))
 def _series(value: Any) -> str:
-    return f"Series {value.name!r} of {len(value):,} {_dtype(value)} values\n{value.head(10).to_string()}"
+    return f"Series {value.name!r} of {len(value):,} {dtype_name(value)} values\n{value.head(10).to_string()}"
 
 
-def _dtype(column: Any) -> str:
+def dtype_name(column: Any) -> str:
     """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
     name = str(column.dtype)
-    if name == "object" and sys.modules["pandas"].api.types.infer_dtype(column) == "string":
+    if name == "object" and sys.modules["pandas"].api.types.inferdtype_name(column) == "string":
         return "str"
     return without_unit(name)
 

@@ -1,0 +1,26 @@
+"""Tools for what the notebook is about: its variables and Python itself. `-t kernel` offers them all."""
+
+from typing import Any
+
+from IPython import get_ipython
+
+from agent_nb.errors import ConfigError
+from agent_nb.notebook.kernel_tools.describe import describe_variable
+from agent_nb.notebook.kernel_tools.variables import list_variables
+from agent_nb.tools import Tool
+
+KERNEL = "kernel"
+"""The name of the group, for `-t`."""
+
+
+def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
+    """Tools for the variables of this notebook, or of the given IPython shell: `Agent(tools=[*kernel_tools()])`."""
+    shell = shell or get_ipython()
+    if shell is None:
+        raise ConfigError("`kernel_tools()` needs IPython: use it in a notebook or in `ipython`.")
+    return list_variables(shell), describe_variable(shell)
+
+
+def find_kernel_tools(name: str, shell: Any) -> dict[str, Tool]:
+    """What `-t NAME` means, by name: all kernel tools for `kernel`, or one of them; none for any other name."""
+    return {tool.name: tool for tool in kernel_tools(shell) if name in (KERNEL, tool.name)}

@@ -1,0 +1,166 @@
+"""Facts about the columns of a table: type, missing values, range or most common values.
+
+Libraries are recognised, never imported: if the value exists, its library is loaded.
+"""
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from agent_nb._base.secrets import mask
+from agent_nb.notebook.values.context import dtype_name
+from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.table_masking import is_of
+
+MOST_COLUMNS = 100
+ROWS = 1_000_000
+"""Rows that are searched for distinct values. Ranges and missing values are those of all rows."""
+COMMON = 5
+_WIDTH = 40
+
+
+class Facts(NamedTuple):
+    """What there is to say about a column."""
+
+    dtype: str
+    nulls: int
+    low: Any = None
+    high: Any = None
+    """The range of numbers and dates; None for others."""
+    counts: tuple[tuple[Any, int], ...] | None = None
+    """Distinct values and how often they occur, most common first; None if they were not counted."""
+    rows: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.dtype, f"{self.nulls:,} null{'' if self.nulls == 1 else 's'}"]
+        if self.low is not None:
+            parts.append(f"from {_short(self.low)} to {_short(self.high)}")
+        if self.counts is None:
+            return ", ".join(parts)
+        where = f" in the first {ROWS:,} rows" if self.rows > ROWS else ""
+        parts.append(f"{len(self.counts):,} distinct{where}")
+        common = [f"{_short(value)} ({count:,})" for value, count in self.counts[:COMMON] if count > 1]
+        return ", ".join(parts) + (f"; most common: {', '.join(common)}" if common else "")
+
+
+Column = tuple[str, Callable[[], Facts]]
+
+
+def column_facts(name: str, value: Any) -> str:
+    """A line for each column of a table; empty for other values, and for a variable that is called like a secret."""
+    if not _is_known(value) or is_secret(name, value):
+        return ""
+    columns = _columns(Masks().over(value))
+    lines = [f"- {label}: {_line(read)}" for label, read in columns[:MOST_COLUMNS]]
+    if len(columns) > MOST_COLUMNS:
+        lines.append(f"- and {len(columns) - MOST_COLUMNS:,} more columns")
+    return mask("\n".join(["Facts:", *lines])) if lines else ""
+
+
+def _is_known(value: Any) -> bool:
+    return any(is_of(value, module, kind) for module, kind in _TABLES)
+
+
+def _columns(table: Any) -> list[Column]:
+    for (module, kind), columns in _TABLES.items():
+        if is_of(table, module, kind):
+            return list(columns(table))
+    return []
+
+
+def _line(read: Callable[[], Facts]) -> str:
+    try:
+        return str(read())
+    except Exception as error:  # cells can be anything, also without an order or with a failing `repr`
+        return f"(not readable: {type(error).__name__})"
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else mask(" ".join(str(value).split()))
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
+
+
+def _sorted(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
+    """Most common first. Equal counts are in the order of their text, so that the same table reads the same."""
+    return tuple(sorted(counts, key=lambda pair: (-pair[1], str(pair[0]))))
+
+
+def _of_pandas_frame(table: Any) -> Iterator[Column]:
+    for place, name in enumerate(table.columns):
+        yield str(name), partial(_pandas_column, table, place)
+
+
+def _pandas_column(table: Any, place: int) -> Facts:
+    return _pandas(table.iloc[:, place])
+
+
+def _pandas(column: Any) -> Facts:
+    dtype, nulls = dtype_name(column), int(column.isna().sum())
+    if nulls == len(column):
+        return Facts(dtype, nulls)
+    if getattr(column.dtype, "kind", "O") in "iufmM":
+        return Facts(dtype, nulls, column.min(), column.max())
+    try:
+        counts = column.head(ROWS).value_counts()
+    except TypeError:  # lists and dicts cannot be counted
+        return Facts(dtype, nulls)
+    return Facts(dtype, nulls, counts=_sorted(counts[counts > 0].items()), rows=len(column))
+
+
+def _of_polars_frame(table: Any) -> Iterator[Column]:
+    for column in table.get_columns():
+        yield column.name, partial(_polars, column)
+
+
+def _polars(column: Any) -> Facts:
+    dtype, nulls = str(column.dtype), column.null_count()
+    if nulls == len(column):
+        return Facts(dtype, nulls)
+    if column.dtype.is_numeric() or column.dtype.is_temporal():
+        return Facts(dtype, nulls, column.min(), column.max())
+    if column.dtype.is_nested():
+        return Facts(dtype, nulls)
+    counts = column.head(ROWS).drop_nulls().value_counts().rows()
+    return Facts(dtype, nulls, counts=_sorted(counts), rows=len(column))
+
+
+def _of_arrow_table(table: Any) -> Iterator[Column]:
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        yield name, partial(_arrow, column)
+
+
+def _arrow(column: Any) -> Facts:
+    compute = importlib.import_module("pyarrow.compute")
+    types = importlib.import_module("pyarrow.types")
+    kind, nulls = column.type, column.null_count
+    if nulls == len(column) or types.is_nested(kind):
+        return Facts(str(kind), nulls)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_temporal(kind):
+        ends = compute.min_max(column).as_py()
+        return Facts(str(kind), nulls, ends["min"], ends["max"])
+    counts = compute.value_counts(column.slice(0, ROWS).drop_null()).to_pylist()
+    pairs = ((pair["values"], pair["counts"]) for pair in counts)
+    return Facts(str(kind), nulls, counts=_sorted(pairs), rows=len(column))
+
+
+def _of_array(array: Any) -> Iterator[Column]:
+    """NaN hides the range in what `{{name}}` says."""
+    if array.dtype.kind == "f" and array.size:
+        yield "values", partial(_array, array)
+
+
+def _array(array: Any) -> Facts:
+    present = array[array == array]  # noqa: PLR0124 (NaN is not equal to itself)
+    ends = (present.min(), present.max()) if present.size else (None, None)
+    return Facts(str(array.dtype), int(array.size - present.size), *ends)
+
+
+_TABLES: dict[tuple[str, str], Callable[[Any], Iterable[Column]]] = {
+    ("pandas", "DataFrame"): _of_pandas_frame,
+    ("pandas", "Series"): lambda column: [(str(column.name), partial(_pandas, column))],
+    ("polars", "DataFrame"): _of_polars_frame,
+    ("polars", "Series"): lambda column: [(column.name, partial(_polars, column))],
+    ("pyarrow", "Table"): _of_arrow_table,
+    ("numpy", "ndarray"): _of_array,
+}

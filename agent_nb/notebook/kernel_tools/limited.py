@@ -1,0 +1,73 @@
+"""Runs code of unknown objects, such as a `repr`, which can raise anything and take any time.
+
+It runs in a thread of its own, so neither the event loop nor the kernel waits for it, and it can be given up.
+Nothing here uses signals: those reach the main thread, which may be running a cell.
+"""
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from agent_nb._base.secrets import mask
+
+T = TypeVar("T")
+MAX_MESSAGE = 200
+
+
+class UnreadableError(Exception):
+    """The code raised or took too long; the message says which."""
+
+
+class _GivenUpError(BaseException):
+    """Ends code that took too long. Not an Exception, which the code might catch."""
+
+
+def call_within(seconds: float, function: Callable[[], T]) -> T:
+    """What the function returns; an `UnreadableError` if it raises, exits or takes longer."""
+    call = _Call(function)
+    thread = threading.Thread(target=call.run, name="agent_nb reader", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if call.results:
+        return call.results[0]
+    if call.problem:
+        raise UnreadableError(call.problem) from call.error
+    _end(thread)
+    raise UnreadableError(f"takes longer than {seconds:g} second{'' if seconds == 1 else 's'}")
+
+
+class _Call(Generic[T]):
+    def __init__(self, function: Callable[[], T]) -> None:
+        self._function = function
+        self.results: list[T] = []
+        self.problem = ""
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.results.append(self._function())
+        except _GivenUpError:
+            return
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too
+            self.error = error
+            self.problem = f"raises {_described(error)}"
+
+
+def _described(error: BaseException) -> str:
+    name = type(error).__name__
+    try:
+        message = mask(" ".join(str(error).split()))
+    except Exception:  # the error's own `__str__` failed
+        return name
+    if len(message) > MAX_MESSAGE:
+        message = f"{message[:MAX_MESSAGE]}…"
+    return f"{name}: {message}" if message else name
+
+
+def _end(thread: threading.Thread) -> None:
+    """Raises in the thread at its next line of Python. A call into C code goes on until it returns."""
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(_GivenUpError)
+        )

@@ -1,0 +1,130 @@
+"""A variable in one line: its type, its size and the beginning of its value.
+
+Nothing here is proportional to the size of a value, except for the `repr` of unknown types. Values can raise
+anywhere: call these functions with `call_within`.
+"""
+
+import inspect
+import itertools
+import reprlib
+from collections import deque
+from collections.abc import Iterable, Mapping
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from agent_nb._base.secrets import MASK, mask
+from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.table_masking import is_of
+
+WIDTH = 100
+ITEMS = 8
+"""Items of a container that are looked at."""
+DEPTH = 3
+_SEARCHED = 2_000
+"""Characters of a text that are searched for secrets before it is cut."""
+_PLAIN = (int, float, complex, bool, type(None))
+_CONTAINERS = (list, tuple, set, frozenset, deque, range)
+_repr = reprlib.Repr()
+_repr.maxlevel = DEPTH
+_repr.maxdict = _repr.maxlist = _repr.maxtuple = _repr.maxset = ITEMS
+_repr.maxstring = 40
+
+
+def type_name(value: Any) -> str:
+    """`int`, `pandas.DataFrame`: the class, with its library if it is not the notebook's own or Python's."""
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    if library in ("builtins", "__main__", "agent_nb"):
+        return kind.__name__
+    return f"{library}.{kind.__name__}"
+
+
+def size(value: Any) -> str:
+    """The shape or the length; empty if it has none."""
+    if isinstance(value, (type, *_PLAIN)):
+        return ""
+    # A proxy's `__getattr__` has everything, and may fetch it.
+    if inspect.getattr_static(value, "shape", None) is not None:
+        return _shape(value)
+    if is_of(value, "agent_nb", "Run") or not hasattr(type(value), "__len__"):
+        return ""
+    count = len(value)
+    unit = "character" if isinstance(value, str) else "byte" if isinstance(value, bytes) else "item"
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+
+
+def one_line(name: str, value: Any) -> str:
+    """The beginning of the value, with secrets masked."""
+    if is_secret(name, value):
+        return MASK
+    text = mask(" ".join(_text(value)[:_SEARCHED].split()))
+    return text if len(text) <= WIDTH else f"{text[:WIDTH]}…"
+
+
+def _shape(value: Any) -> str:
+    sides = value.shape
+    if not isinstance(sides, Iterable):
+        return ""
+    # The number of rows of a lazy table is not a number yet.
+    counts = [f"{side:,}" if isinstance(side, int) else "?" for side in itertools.islice(sides, ITEMS)]
+    if len(counts) == 2 and _columns(value) is not None:
+        return f"{counts[0]} rows x {counts[1]} columns"
+    return " x ".join(counts) + (" values" if len(counts) == 1 else "")
+
+
+def _columns(value: Any) -> list[str] | None:
+    """The names of a table's columns; None if it is no table that we know."""
+    for module in ("pandas", "polars"):
+        if is_of(value, module, "DataFrame"):
+            return [str(name) for name in itertools.islice(value.columns, 2 * ITEMS)]
+    if is_of(value, "pyarrow", "Table"):
+        return [str(name) for name in value.column_names[: 2 * ITEMS]]
+    return None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        beginning = value[:_SEARCHED]
+        return repr(mask(beginning) if isinstance(beginning, str) else beginning)
+    if isinstance(value, FunctionType | BuiltinFunctionType | type):
+        return _signature(value)
+    if (columns := _columns(value)) is not None:
+        return f"columns {', '.join(columns)}"
+    if (values := _first_values(value)) is not None:
+        return f"{value.dtype}: {_repr.repr(values)}"
+    if isinstance(value, Mapping):
+        return _repr.repr(Masks().over(dict(itertools.islice(value.items(), ITEMS + 1)), DEPTH))
+    if isinstance(value, _CONTAINERS):
+        return _items(value)
+    return repr(value) if isinstance(value, _PLAIN) else repr(Masks().over(value, DEPTH))
+
+
+def _items(value: Any) -> str:
+    if isinstance(value, range | set | frozenset | deque):
+        items: Any = list(itertools.islice(value, ITEMS + 1))
+    else:  # a named tuple keeps its names
+        items = value if len(value) <= ITEMS else value[: ITEMS + 1]
+    return _repr.repr(Masks().over(items, DEPTH))
+
+
+def _first_values(value: Any) -> list[Any] | None:
+    """The first values of a column or an array; None if it is neither."""
+    if is_of(value, "pandas", "Series"):
+        return list(Masks().over(value.head(ITEMS)).tolist())
+    if is_of(value, "polars", "Series"):
+        return list(Masks().over(value.head(ITEMS)).to_list())
+    if is_of(value, "numpy", "ndarray"):
+        return list(Masks().over(value.flat[:ITEMS]).tolist())
+    return None
+
+
+def _signature(value: Any) -> str:
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # some built-in functions and classes have none
+        return str(value.__name__)
+    parameters = [
+        parameter.replace(default=MASK) if is_secret(name, parameter.default) else parameter
+        for name, parameter in signature.parameters.items()
+    ]
+    return f"{value.__name__}{signature.replace(parameters=parameters)}"

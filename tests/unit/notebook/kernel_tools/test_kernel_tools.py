@@ -1,0 +1,60 @@
+"""`-t kernel`, `-t list_variables` and `kernel_tools()`: which tools they offer."""
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from agent_nb import Agent, ConfigError, kernel_tools
+from agent_nb.notebook.magic.plan import make_plan
+from tests.support.shells import Shell, start_shell
+
+NAMES = {"list_variables", "describe_variable"}
+
+
+@pytest.fixture
+def shell(tmp_path):
+    with start_shell(tmp_path) as shell:
+        yield shell
+
+
+async def offered(shell: Shell, line: str) -> set[str]:
+    plan = await make_plan(shell.session, shell.options(f"-m demo: {line}"), "Hello", attended=False)
+    return {tool.name for tool in plan.agent.toolbox.own}
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("", set()),
+        ("-t kernel", NAMES),
+        ("-t list_variables", {"list_variables"}),
+        ("-t kernel -t list_variables -t kernel", NAMES),
+    ],
+)
+async def test_the_magic_offers_them_by_group_or_by_name(shell, line, names):
+    assert await offered(shell, line) >= names
+    assert bool(await offered(shell, line)) == bool(names)
+
+
+async def test_a_tool_of_the_users_own_comes_first(shell):
+    shell.run("def kernel(size: int) -> int:\n    return size")
+    assert await offered(shell, "-t kernel") == {"kernel"}
+    shell.run("kernel = 3  # no tool")
+    assert await offered(shell, "-t kernel") >= NAMES
+
+
+async def test_an_agent_takes_them_and_they_never_ask(shell):
+    tools = [tool for tool in kernel_tools() if tool.name in NAMES]
+    assert {tool.name for tool in Agent("demo:", tools=tools).toolbox} == NAMES
+    assert {tool.approval for tool in tools} == {"never"}
+
+
+def test_without_ipython_a_sentence_says_so():
+    InteractiveShell.clear_instance()
+    with pytest.raises(ConfigError, match="needs IPython"):
+        kernel_tools()
+
+
+def test_tab_and_the_table_of_tools_name_them(shell):
+    texts = {each.text for each in shell.complete("%%agent -t ")}
+    assert {"kernel", *NAMES} <= texts
+    assert "-t kernel" in str(shell.run("%agent tools").displays)
