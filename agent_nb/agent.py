@@ -16,6 +16,7 @@ from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
 from agent_nb.cassette import Target, record
+from agent_nb.engine.approval import Policy
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
@@ -23,7 +24,7 @@ from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
 from agent_nb.engine.prepared import Playback, Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks, Policy
+from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio

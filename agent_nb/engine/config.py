@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_nb.engine.approval import AllowedHosts, Policy
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.retry import Retries
-from agent_nb.engine.tool_runner import AllowedHosts, Hooks, Policy, ToolRunner
+from agent_nb.engine.tool_runner import Hooks, ToolRunner
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider

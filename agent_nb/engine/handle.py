@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_nb.engine.approval import Ask
 from agent_nb.engine.journal import EventLog
-from agent_nb.engine.tool_runner import Ask
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.run import Run

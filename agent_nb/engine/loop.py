@@ -15,6 +15,7 @@ from typing import Any
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
+from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.budget import Budget
 from agent_nb.engine.config import RunConfig, VariantGroup
 from agent_nb.engine.context import Context, Shorter
@@ -25,7 +26,7 @@ from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.engine.tool_runner import Ask, ToolRunner, title_of, was_cut
+from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
 from agent_nb.events import (
     ConversationCompacted,
@@ -368,17 +369,14 @@ class RunHandle(Handle):
             studio=self._config.studio,
             viewer=self._config.limited_viewer(),
         )
+        shared: Any = {"toolbox": self._config.toolbox, "emit": self._journal.emit_now, "clock": self._clock}
+        policy, hold = self._config.policy, self._journal.hold
         return self._config.runner(
-            toolbox=self._config.toolbox,
+            **shared,
             context=context,
-            emit=self._journal.emit_now,
             on_loop=self._on_loop,
-            clock=self._clock,
-            policy=self._config.policy,
+            approvals=Approvals(**shared, policy=policy, ask=self._ask, hold=hold, hosts=self._hosts),
             hooks=self._config.hooks,
-            ask=self._ask,
-            hold=self._journal.hold,
-            hosts=self._hosts,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,
         )

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from agent_nb.engine.approval import Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import RunHandle
-from agent_nb.engine.tool_runner import Ask
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files

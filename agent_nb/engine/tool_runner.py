@@ -4,46 +4,26 @@ Every failure becomes a result for the model; only stopping the run ends the wor
 """
 
 import asyncio
-import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from agent_nb._base.wire import Json
+from agent_nb.engine.approval import Approvals, Emit
+from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
-from agent_nb.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-)
+from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
 from agent_nb.images.charge import Charge
 from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
-Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], bool | Awaitable[bool]]
-Emit = Callable[..., Any]
 BeforeTool = Callable[[ToolCall], Any]
 AfterTool = Callable[[ToolCall, ToolResult], Any]
 
 SUMMARY_LIMIT = 160
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The user's answer to an approval request."""
-
-    approved: bool
-    note: str = ""
-
-
-Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,15 +32,6 @@ class Hooks:
 
     before: list[BeforeTool] = field(default_factory=list)
     after: list[AfterTool] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class AllowedHosts:
-    """Hosts that the user has allowed for the rest of the run, in all its variants."""
-
-    names: set[str] = field(default_factory=set)
-    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while the user is asked, so that nobody else asks about the same host."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,13 +44,8 @@ class ToolRunner:
     on_loop: Callable[[Callable[..., Any]], Callable[..., None]]
     """Wraps a function so that tools may call it from any thread."""
     clock: Clock
-    policy: Policy
+    approvals: Approvals
     hooks: Hooks
-    ask: Ask | None = None
-    """Asks the user for approval; None if there is nobody to ask, which counts as no."""
-    hold: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Stops the run's clock while the user is asked."""
-    hosts: AllowedHosts = field(default_factory=AllowedHosts)
     results: dict[str, ToolResult] = field(default_factory=dict)
     """Results of finished calls by call id, so that stopping the run loses none of them."""
     open_charge: Callable[[], Charge] = Charge
@@ -89,8 +55,6 @@ class ToolRunner:
     """The call that the model's output limit cut off, by its id in events."""
     _cache: dict[str, ToolOutput] = field(default_factory=dict)
     _charges: dict[str, Charge] = field(default_factory=dict)
-    _asked: dict[str, float] = field(default_factory=dict)
-    """Seconds that the user took to answer, by call id."""
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         """Runs the calls, given with the ids they have in events; returns their results in the same order."""
@@ -162,7 +126,7 @@ class ToolRunner:
         tool, args = self.prepare(event_id, call)
         title = title_of(tool, args)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
-        note = await self._check_approval(tool, replace(call, id=event_id), args)
+        note = await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
         return _with_note(await self._output(event_id, tool, args, title), note)
 
     async def _output(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
@@ -174,77 +138,16 @@ class ToolRunner:
         self.emit(ToolRunning, call_id=event_id, title=title)
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
         charge = self._charges[event_id]
-        hosts = None if self.policy == "auto" else frozenset(self.hosts.names)
+        hosts = self.approvals.allowed_hosts
         context = replace(self.context, call_id=event_id, progress=progress, charge=charge, hosts=hosts)
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:
             self._cache[key] = output
         return output
 
-    async def _check_approval(self, tool: Tool, call: ToolCall, args: Json) -> str:
-        """The user's note to the model, if any; raises `ToolError` if the call is denied."""
-        note = ""
-        if tool.approval == "ask":
-            note = await self._approve(call, args, tool.name, title_of(tool, args))
-        hosts = await _call_own_code("Reading the addresses", tool.fetches, args, self.context)
-        return "\n".join(filter(None, (note, await self._approve_hosts(call, args, hosts) if hosts else "")))
-
-    async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> str:
-        """Asks about the hosts that have not been allowed yet."""
-        with self.hold():  # another variant may be waiting for the answer
-            await self.hosts.asking.acquire()
-        try:
-            new = {host: count for host, count in hosts.items() if host not in self.hosts.names}
-            return await self._ask_about_hosts(call, args, new) if new else ""
-        finally:
-            self.hosts.asking.release()
-
-    async def _ask_about_hosts(self, call: ToolCall, args: Json, new: Mapping[str, int]) -> str:
-        names = ", ".join(new)
-        try:
-            # "Always allow" goes by the name, so that it covers these hosts and not every call of the tool.
-            note = await self._approve(call, args, f"{call.name} from {names}", _fetch_title(new))
-        except ToolError as denied:
-            reason = f"Nothing was fetched from {names}: {denied.message}"
-            hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
-            raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
-        self.hosts.names.update(new)
-        return note
-
-    async def _approve(self, call: ToolCall, args: Json, name: str, title: str) -> str:
-        """Applies the approval policy: the user's note to the model, or a `ToolError` if the answer is no."""
-        if self.policy == "auto":
-            return ""
-        if self.policy == "deny":
-            raise ToolError(
-                "This tool is switched off for this run.", code="DENIED", hint="Go on without it."
-            )
-        if callable(self.policy):
-            if not await _call_own_code("The approval function", self.policy, call, args):
-                raise ToolError("It was not approved.", code="DENIED", hint="Go on without it.")
-            return ""
-        if self.ask is None:
-            raise nobody_to_ask()
-        tool = self.toolbox.get(name)
-        description = tool.spec.description if tool else ""
-        request = self.emit(
-            ApprovalRequested, call_id=call.id, name=name, title=title, args=args, description=description
-        )
-        answer: Answer = Answer(False)  # in case the run ends, or asking fails, before there is one
-        since = self.clock.now()
-        try:
-            with self.hold():
-                answer = await _call_own_code("Asking the person", self.ask, request)
-        finally:
-            self._asked[call.id] = self._asked.get(call.id, 0.0) + self.clock.now() - since
-            self.emit(ApprovalResolved, call_id=call.id, approved=answer.approved, note=answer.note)
-        if not answer.approved:
-            raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
-        return answer.note
-
     async def _before(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:
-            changed = await _call_own_code("A hook", hook, call)
+            changed = await call_own_code("A hook", hook, call)
             call = changed if isinstance(changed, ToolCall) else call
         return call
 
@@ -253,7 +156,7 @@ class ToolRunner:
         failed = None
         for hook in self.hooks.after:
             try:
-                changed = await _call_own_code("A hook", hook, call, result)
+                changed = await call_own_code("A hook", hook, call, result)
                 if isinstance(changed, ToolResult) and not isinstance(changed.text, str):
                     raise ToolError(f"A hook gave a {type(changed.text).__name__} as the text of a result.")
             except ToolError as failure:
@@ -264,7 +167,7 @@ class ToolRunner:
         return result, failed
 
     def _finished(self, event_id: str, seconds: float, output: ToolOutput, error: ToolError | None) -> None:
-        seconds = max(0.0, seconds - self._asked.pop(event_id, 0.0))
+        seconds = max(0.0, seconds - self.approvals.take_seconds(event_id))
         summary = error.message if error else output.summary or output.text
         self.emit(
             ToolFinished,
@@ -298,15 +201,6 @@ def title_of(tool: Tool, args: Json) -> str:
         return tool.name
 
 
-def _fetch_title(hosts: Mapping[str, int]) -> str:
-    """`fetch 2 images from a.example`, `fetch 3 images: 2 from a.example, 1 from b.example`"""
-    total = sum(hosts.values())
-    images = "an image" if total == 1 else f"{total} images"
-    if len(hosts) == 1:
-        return f"fetch {images} from {next(iter(hosts))}"
-    return f"fetch {images}: " + ", ".join(f"{count} from {host}" for host, count in hosts.items())
-
-
 def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> ToolResult:
     """The result that the model gets."""
     return ToolResult(
@@ -315,27 +209,6 @@ def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> To
         text=_error_json(error) if error else output.text,
         images=output.images,
         code=error.code if error else None,
-    )
-
-
-async def _call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Calls a hook, a policy or a tool's own function, sync or async. Its exceptions become tool errors."""
-    try:
-        result = function(*args)
-        return await result if inspect.isawaitable(result) else result
-    except ToolError:
-        raise
-    except Exception as error:
-        raise ToolError(f"{title} failed: {type(error).__name__}: {error}") from error
-
-
-def nobody_to_ask() -> ToolError:
-    """The error of a call that needs approval when there is nobody to ask. It names the remedy."""
-    return ToolError(
-        "It needs the person's approval, and nobody is there to ask."
-        ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.',
-        code="DENIED",
-        hint="Go on without it.",
     )
 
 

@@ -17,8 +17,8 @@ import anywidget
 import traitlets
 
 from agent_nb._base.wire import Json, to_wire
+from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.tool_runner import Answer
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.live.run import LiveRun
 from agent_nb.run.request import request_for_page

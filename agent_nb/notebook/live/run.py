@@ -9,8 +9,8 @@ from itertools import count
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
+from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.tool_runner import Answer, nobody_to_ask
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files

@@ -11,7 +11,7 @@ import pytest
 
 from agent_nb import Agent, Image, Limits, ToolError, replay, tool
 from agent_nb._base.secrets import MASK
-from agent_nb.engine.tool_runner import Answer
+from agent_nb.engine.approval import Answer
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, RateLimitError
 from agent_nb.events import ApprovalResolved, FileChanged, ToolProgress, TurnRetrying
 from agent_nb.messages import Text, Usage, assistant

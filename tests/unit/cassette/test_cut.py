@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Limits, assert_same, replay, tool
-from agent_nb.engine.tool_runner import Answer
+from agent_nb.engine.approval import Answer
 from agent_nb.errors import CassetteError, ProviderError
 from agent_nb.events import ApprovalResolved, ToolFinished, TurnRetrying, TurnStarted, UsageUpdated
 from agent_nb.providers.base import RealClock

@@ -5,8 +5,8 @@ from typing import get_args
 
 from agent_nb import Agent, ToolContext, replay, tool
 from agent_nb.cassette.recorder import NOT_REPLAYED
+from agent_nb.engine.approval import Answer
 from agent_nb.engine.cost import UPDATE_EVERY
-from agent_nb.engine.tool_runner import Answer
 from agent_nb.errors import ProviderError
 from agent_nb.events import Event
 from agent_nb.messages import user

@@ -14,7 +14,7 @@ from agent_nb.demo import DemoProvider
 from agent_nb.demo.brief import read_brief
 from agent_nb.demo.colours import hue_of
 from agent_nb.demo.samples import sample_arguments
-from agent_nb.engine.tool_runner import Answer
+from agent_nb.engine.approval import Answer
 from agent_nb.events import ApprovalRequested
 from agent_nb.messages import Image, ToolSpec, user
 from agent_nb.providers.base import Request, Turn, VirtualClock

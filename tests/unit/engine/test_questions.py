@@ -3,7 +3,7 @@
 import asyncio
 
 from agent_nb import Agent, Limits, Run, tool
-from agent_nb.engine.tool_runner import Answer
+from agent_nb.engine.approval import Answer
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text

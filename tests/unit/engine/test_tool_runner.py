@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, load, tool
-from agent_nb.engine.tool_runner import SUMMARY_LIMIT, Answer, one_line, title_of
+from agent_nb.engine.approval import Answer
+from agent_nb.engine.tool_runner import SUMMARY_LIMIT, one_line, title_of
 from agent_nb.errors import ToolError
 from agent_nb.events import (
     ApprovalRequested,

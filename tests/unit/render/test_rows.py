@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from agent_nb import Agent, tool
-from agent_nb.engine.tool_runner import Answer
+from agent_nb.engine.approval import Answer
 from agent_nb.errors import ProviderError
 from agent_nb.events import MessageAdded, TextDelta
 from agent_nb.messages import Source, assistant
