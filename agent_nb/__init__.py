@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_nb.agent import Agent
     from agent_nb.batch.runs import Runs, RunsHandle
     from agent_nb.cassette import replay
+    from agent_nb.engine.approval import Answer
     from agent_nb.engine.limits import Limits
     from agent_nb.engine.loop import RunHandle
     from agent_nb.engine.opening import read_images
@@ -35,6 +36,7 @@ find_former_names()
 _HOMES = {
     "Agent": "agent_nb.agent",
     "AgentError": "agent_nb.errors",
+    "Answer": "agent_nb.engine.approval",
     "Comparison": "agent_nb.run.compare",
     "ConfigError": "agent_nb.errors",
     "Files": "agent_nb.files.files",
@@ -65,6 +67,7 @@ _HOMES = {
 __all__ = [
     "Agent",
     "AgentError",
+    "Answer",
     "Comparison",
     "ConfigError",
     "Files",

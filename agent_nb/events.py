@@ -29,6 +29,9 @@ Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 WhyCompacted = Literal["asked", "full", "refused"]
 """The person asked for it, the model's window would not hold the request, or the vendor refused it as too long."""
+Decider = Literal["person", "always", "function", "policy", "nobody", "stopped"]
+"""Who decided about a tool call: the person, their earlier "always", the caller's function, a fixed policy, or nobody:
+there was no one to ask, or the run was stopped first."""
 MimeBundle = Mapping[str, Any]
 LinePatch = tuple[int, int, str]
 """`(start, count, text)`: replace `count` lines, starting at line `start` (from 0), with the lines of `text`."""
@@ -155,6 +158,10 @@ class ApprovalRequested(BaseEvent):
     args: Json
     description: str = ""
     """What the tool does, from its author."""
+    schema: Json = field(default_factory=dict)
+    """The JSON schema of the arguments; empty if they cannot be edited."""
+    identical_only: bool = False
+    """Whether "always" covers only calls with the same arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +169,11 @@ class ApprovalResolved(BaseEvent):
     call_id: str
     approved: bool
     note: str = ""
+    by: Decider = "person"
+    proposed: Json | None = None
+    """The arguments that the model wrote; None in runs of older releases."""
+    executed: Json | None = None
+    """The arguments that the tool runs with; None if the call was denied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.cassette.reader import read_cassette
 from agent_nb.cassette.upgrades import as_recorded
+from agent_nb.engine.approval import question_about
 from agent_nb.engine.ending import EndRun, MustCompact
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
@@ -219,6 +220,8 @@ class ReplayedTools(ToolRunner):
     """Runs calls as recorded: in that order, at those times, with those results."""
 
     _ended: dict[str, tuple[ToolOutput, ToolError | None]] = field(default_factory=dict)
+    _args: dict[str, Json] = field(default_factory=dict)
+    """The arguments of each call after hooks and approvals."""
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         assert isinstance(self.clock, ReplayClock)
@@ -238,27 +241,20 @@ class ReplayedTools(ToolRunner):
 
     async def _play(self, moment: ToolMoment, call: ToolCall) -> None:
         tool, args = self._prepared(call)
-        args = moment.data.get("args", args)
+        args = moment.data.get("args", self._args.get(moment.call, args))
         title = title_of(tool, args) if tool else call.name
         match moment.what:
             case "ready":
+                self._args[moment.call] = args
                 self.emit(ToolReady, call_id=moment.call, title=title, args=args)
             case "running":
                 self.emit(ToolRunning, call_id=moment.call, title=title)
             case "asking":
                 name, title = moment.data.get("name", call.name), moment.data.get("title", title)
-                asked = self.toolbox.get(name)
-                self.emit(
-                    ApprovalRequested,
-                    call_id=moment.call,
-                    name=name,
-                    title=title,
-                    args=args,
-                    description=asked.spec.description if asked else "",
-                )
+                about = question_about(self.toolbox.get(name))
+                self.emit(ApprovalRequested, call_id=moment.call, name=name, title=title, args=args, **about)
             case "answered":
-                approved, note = bool(moment.data["approved"]), str(moment.data.get("note", ""))
-                self.emit(ApprovalResolved, call_id=moment.call, approved=approved, note=note)
+                self._answered(moment, args)
             case "progress":
                 self.emit(ToolProgress, call_id=moment.call, text=str(moment.data["text"]))
             case "changed" if "path" in moment.data:
@@ -267,6 +263,14 @@ class ReplayedTools(ToolRunner):
                 await self._repeat(moment.call, call)
             case "finished":
                 raise AssertionError(moment)
+
+    def _answered(self, moment: ToolMoment, args: Json) -> None:
+        approved, note = bool(moment.data["approved"]), str(moment.data.get("note", ""))
+        executed = moment.data.get("executed", args) if approved else None
+        who = moment.data.get("by", "person")
+        fields = {"approved": approved, "note": note, "by": who, "proposed": args, "executed": executed}
+        self.emit(ApprovalResolved, call_id=moment.call, **fields)
+        self._args[moment.call] = args if executed is None else executed
 
     async def _end(self, moment: ToolMoment, call: ToolCall) -> ToolResult:
         data, seconds = moment.data, float(moment.data.get("seconds", 0))

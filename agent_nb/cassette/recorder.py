@@ -87,6 +87,8 @@ class Recorder:
         self._calls: list[str] = []
         """The calls of this turn by the ids they have in events."""
         self._names: dict[str, str] = {}
+        self._asked: set[str] = set()
+        """Calls whose tool asked first: the person may have changed their arguments, so they are not repeated."""
         self._now = 0.0
         """The time a replay's clock will have reached."""
         self._stage: Stage = "turn"
@@ -147,9 +149,10 @@ class Recorder:
                 self._moment("running", event, {})
             case ApprovalRequested(name=name, title=title):
                 about_tool = name == self._names[event.call_id]
+                self._asked.update({event.call_id} if about_tool else ())
                 self._moment("asking", event, {} if about_tool else {"name": name, "title": title})
-            case ApprovalResolved(approved=approved, note=note):
-                self._moment("answered", event, {"approved": approved, "note": note})
+            case ApprovalResolved():
+                self._moment("answered", event, _answer(event))
             case ToolProgress(text=text):
                 self._moment("progress", event, {"text": text})
             case FileChanged(path=path, call_id=str(call_id)):
@@ -200,7 +203,8 @@ class Recorder:
 
     def _repeats(self, call_id: str) -> bool:
         tool = self._config.toolbox.get(self._names.get(call_id, ""))
-        return bool(tool and tool.repeatable and tool.approval == "never" and not self._hooked)
+        never_asks = bool(tool and tool.approval == "never" and call_id not in self._asked)
+        return bool(tool and tool.repeatable and never_asks and not self._hooked)
 
     def _others_wrote(self, call_id: str) -> bool:
         """Whether other calls changed files while this one ran, so that a repetition might see other files."""
@@ -320,6 +324,16 @@ def _counted(pieces: Iterable[tuple[Gap, Piece]]) -> Usage:
     """The last usage that the vendor reported in an attempt."""
     counted = [piece.usage for _, piece in pieces if isinstance(piece, UsagePiece | Turn)]
     return counted[-1] if counted else Usage()
+
+
+def _answer(event: ApprovalResolved) -> Json:
+    """What was answered; who decided and what ran only where it is not what one expects."""
+    answer: Json = {"approved": event.approved, "note": event.note}
+    if event.by != "person":
+        answer["by"] = event.by
+    if event.approved and event.executed != event.proposed:
+        answer["executed"] = event.executed
+    return answer
 
 
 def _content(path: str, content: Content | None) -> Json:

@@ -3,27 +3,43 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agent_nb._base.wire import Json
+from agent_nb.engine.edited_args import changes
 from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
-from agent_nb.events import ApprovalRequested, ApprovalResolved
+from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.messages import ToolCall
 from agent_nb.providers.base import Clock
 from agent_nb.tools import Tool, Toolbox, ToolContext
 
-Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], bool | Awaitable[bool]]
+Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], Any]
 Emit = Callable[..., Any]
+
+GO_ON = "Go on without it."
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The user's answer to an approval request."""
+    """The answer to an approval request."""
 
     approved: bool
     note: str = ""
+    """For the model."""
+    args: Json | None = None
+    """The arguments to run the tool with; None for those that the model wrote."""
+    by: Decider = field(default="person", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A call that may run."""
+
+    args: Json
+    remarks: tuple[str, ...] = ()
+    """What the model is told besides the result."""
 
 
 Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
@@ -63,64 +79,121 @@ class Approvals:
         """Seconds that the user took to answer the questions about a call that has ended."""
         return self._seconds.pop(call_id, 0.0)
 
-    async def check(self, tool: Tool, call: ToolCall, args: Json, title: str, context: ToolContext) -> str:
-        """The user's note to the model, if any; raises `ToolError` if the call is denied."""
-        note = await self._approve(call, args, tool.name, title) if tool.approval == "ask" else ""
-        hosts = await call_own_code("Reading the addresses", tool.fetches, args, context)
-        return "\n".join(filter(None, (note, await self._approve_hosts(call, args, hosts) if hosts else "")))
+    async def check(
+        self, tool: Tool, call: ToolCall, args: Json, title: str, context: ToolContext
+    ) -> Approved:
+        """The arguments to run the tool with; raises `ToolError` if the call is denied."""
+        remarks: list[str] = []
+        if tool.approval == "ask":
+            answer = await self._approve(
+                call, args, {"name": tool.name, "title": title, **question_about(tool)}
+            )
+            remarks += _remarks(answer, args)
+            args = args if answer.args is None else answer.args
+        if hosts := await call_own_code("Reading the addresses", tool.fetches, args, context):
+            remarks += await self._approve_hosts(call, args, hosts)
+        return Approved(args, tuple(remarks))
 
-    async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> str:
+    async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
         """Asks about the hosts that have not been allowed yet."""
         with self.hold():  # another variant may be waiting for the answer
             await self.hosts.asking.acquire()
         try:
             new = {host: count for host, count in hosts.items() if host not in self.hosts.names}
-            return await self._ask_about_hosts(call, args, new) if new else ""
+            return await self._ask_about_hosts(call, args, new) if new else []
         finally:
             self.hosts.asking.release()
 
-    async def _ask_about_hosts(self, call: ToolCall, args: Json, new: Mapping[str, int]) -> str:
+    async def _ask_about_hosts(self, call: ToolCall, args: Json, new: Mapping[str, int]) -> list[str]:
         names = ", ".join(new)
         try:
             # "Always allow" goes by the name, so that it covers these hosts and not every call of the tool.
-            note = await self._approve(call, args, f"{call.name} from {names}", _fetch_title(new))
+            question = {"name": f"{call.name} from {names}", "title": _fetch_title(new)}
+            answer = await self._approve(call, args, question)
         except ToolError as denied:
             reason = f"Nothing was fetched from {names}: {denied.message}"
             hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
             raise ToolError(reason, code=denied.code, hint=hint.strip()) from None
         self.hosts.names.update(new)
-        return note
+        return _remarks(answer, args)
 
-    async def _approve(self, call: ToolCall, args: Json, name: str, title: str) -> str:
-        """Applies the approval policy: the user's note to the model, or a `ToolError` if the answer is no."""
+    async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
+        """Applies the approval policy: the answer, or a `ToolError` if it is no."""
         if self.policy == "auto":
-            return ""
-        if self.policy == "deny":
-            raise ToolError(
-                "This tool is switched off for this run.", code="DENIED", hint="Go on without it."
-            )
-        if callable(self.policy):
-            if not await call_own_code("The approval function", self.policy, call, args):
-                raise ToolError("It was not approved.", code="DENIED", hint="Go on without it.")
-            return ""
-        if self.ask is None:
-            raise nobody_to_ask()
-        tool = self.toolbox.get(name)
-        description = tool.spec.description if tool else ""
-        request = self.emit(
-            ApprovalRequested, call_id=call.id, name=name, title=title, args=args, description=description
-        )
-        answer: Answer = Answer(False)  # in case the run ends, or asking fails, before there is one
+            return Answer(True, by="policy")
+        fields = {"call_id": call.id, "args": args, **question}
+        asking = self.policy == "ask" and self.ask is not None
+        # Only the person can answer an open question, so the others are shown with their answer.
+        request = self.emit(ApprovalRequested, **fields) if asking else None
+        answer = Answer(False, by="function" if callable(self.policy) else "nobody")
         since = self.clock.now()
         try:
             with self.hold():
-                answer = await call_own_code("Asking the person", self.ask, request)
+                answer = await self._answer(call, args, request)
+            answer = self._checked(answer, args, question)
+        except asyncio.CancelledError:
+            answer = Answer(False, by="stopped")
+            raise
+        except ToolError:
+            answer = replace(answer, approved=False)
+            raise
         finally:
             self._seconds[call.id] = self._seconds.get(call.id, 0.0) + self.clock.now() - since
-            self.emit(ApprovalResolved, call_id=call.id, approved=answer.approved, note=answer.note)
+            if request is None:
+                self.emit(ApprovalRequested, **fields)
+            self._resolved(call.id, answer, args)
         if not answer.approved:
-            raise ToolError("The person said no.", code="DENIED", hint=answer.note or "Go on without it.")
-        return answer.note
+            raise _denied(answer)
+        return answer
+
+    async def _answer(self, call: ToolCall, args: Json, request: ApprovalRequested | None) -> Answer:
+        if callable(self.policy):
+            approved = bool(await call_own_code("The approval function", self.policy, call, args))
+            return Answer(approved, by="function")
+        if self.policy == "deny":
+            return Answer(False, by="policy")
+        if request is None or self.ask is None:
+            return Answer(False, by="nobody")
+        answer: Answer = await call_own_code("Asking the person", self.ask, request)
+        return answer
+
+    def _checked(self, answer: Answer, args: Json, question: Json) -> Answer:
+        """The answer with valid arguments, or with None if they are not changed."""
+        if answer.args is None or not question.get("schema") or answer.args == args:
+            return replace(answer, args=None)
+        tool = self.toolbox.get(question["name"])
+        return replace(answer, args=self.toolbox.valid(tool, answer.args)) if tool else answer
+
+    def _resolved(self, call_id: str, answer: Answer, args: Json) -> None:
+        executed = args if answer.args is None else answer.args
+        self.emit(
+            ApprovalResolved,
+            call_id=call_id,
+            approved=answer.approved,
+            note=answer.note,
+            by=answer.by,
+            proposed=args,
+            executed=executed if answer.approved else None,
+        )
+
+
+def question_about(tool: Tool | None) -> Json:
+    """What an approval request says about the tool; nothing if the question is not about a tool."""
+    if tool is None:
+        return {}
+    spec = tool.spec
+    return {
+        "description": spec.description,
+        "schema": spec.schema,
+        "identical_only": tool.identical_only,
+    }
+
+
+def _denied(answer: Answer) -> ToolError:
+    if answer.by == "nobody":
+        return nobody_to_ask()
+    reasons = {"policy": "This tool is switched off for this run.", "function": "It was not approved."}
+    return ToolError(reasons.get(answer.by, "The person said no."), code="DENIED", hint=answer.note or GO_ON)
 
 
 def nobody_to_ask() -> ToolError:
@@ -129,7 +202,7 @@ def nobody_to_ask() -> ToolError:
         "It needs the person's approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.',
         code="DENIED",
-        hint="Go on without it.",
+        hint=GO_ON,
     )
 
 
@@ -140,3 +213,14 @@ def _fetch_title(hosts: Mapping[str, int]) -> str:
     if len(hosts) == 1:
         return f"fetch {images} from {next(iter(hosts))}"
     return f"fetch {images}: " + ", ".join(f"{count} from {host}" for host, count in hosts.items())
+
+
+def _remarks(answer: Answer, proposed: Json) -> list[str]:
+    """What the model is told about the answer to its call."""
+    who = "An approval function" if answer.by == "function" else "The person"
+    remarks = []
+    if answer.args is not None:
+        remarks.append(f"{who} changed {changes(proposed, answer.args)}; do not repeat the original call.")
+    if answer.note:
+        remarks.append(f"{who} approved this and says: {answer.note}")
+    return remarks

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval import Approvals, Emit
+from agent_nb.engine.approval import Approvals, Approved, Emit
 from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
@@ -104,7 +104,11 @@ class ToolRunner:
         charge = self._charges[event_id] = self.open_charge()
         try:
             call = await self._before(original)
-            output = await self._run_approved(event_id, call)
+            tool, args = self.prepare(event_id, call)
+            approved = await self._approved(event_id, tool, call, args)
+            if approved.args != args:
+                call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
+            output = await self._output(event_id, tool, approved)
         except ToolError as failure:
             error = failure
         except asyncio.CancelledError:
@@ -122,20 +126,28 @@ class ToolRunner:
         self.results[event_id] = result = self.versioned(original, result)
         return result
 
-    async def _run_approved(self, event_id: str, call: ToolCall) -> ToolOutput:
-        tool, args = self.prepare(event_id, call)
+    async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> Approved:
         title = title_of(tool, args)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
-        note = await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
-        return _with_note(await self._output(event_id, tool, args, title), note)
+        return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
 
-    async def _output(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
+    async def _output(self, event_id: str, tool: Tool, approved: Approved) -> ToolOutput:
+        remarks = "\n".join(approved.remarks)
+        try:
+            return _with_remarks(await self._cached(event_id, tool, approved.args), remarks)
+        except ToolError as error:
+            if not remarks:
+                raise
+            raise ToolError(error.message, code=error.code, hint=f"{error.hint} {remarks}".strip()) from error
+
+    async def _cached(self, event_id: str, tool: Tool, args: Json) -> ToolOutput:
+        """The output of a call, or of the same one before it for a tool that allows that."""
         key = (
             f"{tool.name} {json.dumps(args, sort_keys=True)} {hash(tuple(self.context.files.files.items()))}"
         )
         if tool.cache and key in self._cache:
             return self._cache[key]
-        self.emit(ToolRunning, call_id=event_id, title=title)
+        self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args))
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
         charge = self._charges[event_id]
         hosts = self.approvals.allowed_hosts
@@ -212,11 +224,11 @@ def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> To
     )
 
 
-def _with_note(output: ToolOutput, note: str) -> ToolOutput:
-    """Adds the user's note to what the model gets; the card already shows it."""
-    if not note:
+def _with_remarks(output: ToolOutput, remarks: str) -> ToolOutput:
+    """Adds remarks to what the model gets; the card already shows them."""
+    if not remarks:
         return output
-    text = "\n\n".join(filter(None, (output.text, f"The person approved this and says: {note}")))
+    text = "\n\n".join(filter(None, (output.text, remarks)))
     return replace(output, text=text, summary=output.summary or output.text)
 
 

@@ -90,6 +90,8 @@ class Tool:
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=_no_hosts)
     """How many images a call fetches from each host. The person is asked once about each host."""
     approval: Approval = "never"
+    identical_only: bool = False
+    """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
     cache: bool = False
     """Whether a result is reused for the same arguments and files within a run; for tools that only read."""
     repeatable: bool = False

@@ -40,6 +40,7 @@ def tool(
     *,
     name: str | None = None,
     approval: Approval = "never",
+    identical_only: bool = False,
     cache: bool = False,
     timeout: float | None = 60.0,
     title: str | Callable[[Json], str] | None = None,

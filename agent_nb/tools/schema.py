@@ -38,13 +38,7 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
     """Returns a function that raises a `ToolError` with the code `SCHEMA` for arguments that break the schema."""
     import fastjsonschema
 
-    try:
-        # Without defaults, so that arguments stay as the model wrote them.
-        check = fastjsonschema.compile(schema, handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False)
-    except Exception as error:  # a foreign schema can break the compiler in any way
-        raise ToolError(
-            f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
-        ) from None
+    check = _compiled(schema)
 
     def validate(args: Any) -> None:
         try:
@@ -53,6 +47,21 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
             raise _explained(error) from None
 
     return validate
+
+
+def _compiled(schema: Json) -> Callable[[Any], Any]:
+    import fastjsonschema
+
+    try:
+        # Without defaults, so that arguments stay as the model wrote them.
+        check: Callable[[Any], Any] = fastjsonschema.compile(
+            schema, handlers=dict.fromkeys(_FETCHED, _refuse), use_default=False
+        )
+    except Exception as error:  # a foreign schema can break the compiler in any way
+        raise ToolError(
+            f"The tool's schema is invalid: {error}.", code="SCHEMA", hint="Use another tool."
+        ) from None
+    return check
 
 
 def without_nulls(schema: Json, value: Any) -> Any:
@@ -89,17 +98,44 @@ def _allows_null(schema: Any) -> bool:
     )
 
 
-def _explained(error: Any) -> ToolError:
+def problems(schema: Any, value: Any) -> dict[str, str]:
+    """A sentence on each argument that breaks the schema, by its path such as `size/width`."""
+    found: dict[str, str] = {}
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if isinstance(value, dict) and isinstance(properties, dict):
+        shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+        for name in {**dict.fromkeys(schema.get("required", ())), **value}:
+            if name not in value:
+                found[name] = "It is required."
+            elif name not in properties and schema.get("additionalProperties") is False:
+                found[name] = "There is no such argument."
+            elif isinstance(part := properties.get(name), dict):
+                inner = problems({**shared, **part}, value[name])
+                found |= {f"{name}/{path}" if path else name: text for path, text in inner.items()}
+    return found or _first_problem(schema, value)
+
+
+def _first_problem(schema: Json, value: Any) -> dict[str, str]:
+    import fastjsonschema
+
+    try:
+        _compiled(schema)(value)
+    except fastjsonschema.JsonSchemaValueException as error:
+        return {"/".join(error.path[1:]): _explained(error, "It").message}
+    return {}
+
+
+def _explained(error: Any, subject: str = "") -> ToolError:
     """Names the field, what was expected and what came."""
     rule, wanted, value = error.rule, error.rule_definition, error.value
     field = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in error.path[1:]).lstrip(".")
-    place = f"`{field}`" if field else "The arguments"
+    place = subject or (f"`{field}`" if field else "The arguments")
     known = list(error.definition.get("properties", ())) if isinstance(error.definition, dict) else []
     hint = f"Known: {_names(known)}." if known else ""
     match rule:
         case "required":
             missing = [name for name in wanted if name not in value]
-            text = f"{place} lack{'s' if field else ''} {_names(missing)}."
+            text = f"{place} lack{'s' if field or subject else ''} {_names(missing)}."
         case "additionalProperties" if known:
             text = f"{place} must not have {_names([name for name in value if name not in known])}."
         case "type":

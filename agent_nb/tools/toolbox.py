@@ -106,12 +106,16 @@ class Toolbox:
         tool = self.get(call.name)
         if tool is None:
             raise self._unknown(call.name)
+        return tool, self.valid(tool, _parsed(call.arguments))
+
+    def valid(self, tool: Tool, args: Json) -> Json:
+        """The arguments without needless nulls; raises a ToolError if the tool's schema does not allow them."""
         schema = tool.spec.schema
-        args: Json = without_nulls(schema, _parsed(call.arguments))
+        args = without_nulls(schema, args)
         if tool.name not in self._validators:
             self._validators[tool.name] = compile_schema(schema)
         self._validators[tool.name](args)
-        return tool, args
+        return args
 
     def files_of(self, call: ToolCall) -> tuple[str, ...]:
         """The files that a call writes, or whose contents are its result; none if the call is invalid."""

@@ -25,6 +25,7 @@ ALIASES = {
     "Stop": events.Stop,
     "FileAction": events.FileAction,
     "WhyCompacted": events.WhyCompacted,
+    "Decider": events.Decider,
     "ToolErrorCode": errors.ToolErrorCode,
 }
 PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "string"}

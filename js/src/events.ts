@@ -18,6 +18,7 @@ export type Reason =
 export type Stop = "end_turn" | "tool_use" | "max_tokens" | "refusal" | "go_on";
 export type FileAction = "created" | "edited" | "deleted";
 export type WhyCompacted = "asked" | "full" | "refused";
+export type Decider = "person" | "always" | "function" | "policy" | "nobody" | "stopped";
 export type ToolErrorCode =
 	| "UNKNOWN_TOOL"
 	| "INVALID_JSON"
@@ -126,6 +127,8 @@ export interface ApprovalRequested extends BaseEvent {
 	title: string;
 	args: Json;
 	description: string;
+	schema: Json;
+	identical_only: boolean;
 }
 
 export interface ApprovalResolved extends BaseEvent {
@@ -133,6 +136,9 @@ export interface ApprovalResolved extends BaseEvent {
 	call_id: string;
 	approved: boolean;
 	note: string;
+	by: Decider;
+	proposed: Json | null;
+	executed: Json | null;
 }
 
 export interface UsageUpdated extends BaseEvent {

@@ -20,6 +20,7 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
+from agent_nb.notebook.live.questions import InvalidArgsError
 from agent_nb.notebook.live.run import LiveRun
 from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run
@@ -131,6 +132,9 @@ class Hub:
             if name not in self._commands:
                 raise ConfigError(f"There is no command {name!r}.")
             result = self._commands[name](run, content)
+        except InvalidArgsError as error:
+            self.send({**answer, "ok": False, "error": str(error), "fields": error.fields})
+            return
         except AgentError as error:
             self.send({**answer, "ok": False, "error": str(error)})
             return
@@ -174,11 +178,19 @@ def _placed(run: LiveRun, message: Json) -> None:
 
 
 def _approve(run: LiveRun, message: Json) -> None:
-    run.answer(*_question(message), Answer(True, _note(message)), always=bool(message.get("always")))
+    args = message.get("args")
+    if not isinstance(args, dict | None):
+        raise ConfigError("`args` is an object with the arguments of the call.")
+    run.questions.answer(
+        _question(message),
+        Answer(True, _note(message), args),
+        always=bool(message.get("always")),
+        together=bool(message.get("together")),
+    )
 
 
 def _deny(run: LiveRun, message: Json) -> None:
-    run.answer(*_question(message), Answer(False, _note(message)))
+    run.questions.answer(_question(message), Answer(False, _note(message)))
 
 
 def _module(name: str) -> str:

@@ -15,6 +15,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
 from agent_nb.notebook.live.protocol import Meta, Ready
+from agent_nb.notebook.live.questions import Questions
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry import retry_cells
@@ -51,10 +52,7 @@ class LiveRun:
         self.console: list[Json] = []
         """What the previewed page has logged."""
         self.on_pick: Callable[[int], None] | None = None
-        self._questions: dict[tuple[int, str], tuple[str, asyncio.Future[Answer]]] = {}
-        """The open approvals by variant and call, each with the name of its tool."""
-        self._always: set[str] = set()
-        """Tools that the person has approved for the rest of the run."""
+        self.questions = Questions()
         self._checks: dict[str, asyncio.Future[Json]] = {}
         """The checks that the page carries out, each with its report to come."""
 
@@ -122,29 +120,14 @@ class LiveRun:
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Asks the person through the page; if no page shows up, the answer is no."""
-        if request.name in self._always:
-            return Answer(True)
+        if self.questions.is_approved(request):
+            return Answer(True, by="always")
         self.stream.flush()
         try:
             await asyncio.wait_for(self.stream.watched.wait(), PATIENCE)
         except TimeoutError:
             raise nobody_to_ask() from None
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        place = request.variant, request.call_id
-        self._questions[place] = request.name, answer
-        try:
-            return await answer
-        finally:
-            del self._questions[place]
-
-    def answer(self, variant: int, call_id: str, answer: Answer, *, always: bool = False) -> None:
-        """Passes on what the person answered; `always` approves that tool for the rest of the run."""
-        name, question = self._questions.get((variant, call_id), ("", None))
-        if question is None or question.done():
-            raise ConfigError("That question is no longer open.")
-        if always:
-            self._always.add(name)
-        question.set_result(answer)
+        return await self.questions.ask(request)
 
     async def look(self, request: CheckRequest) -> Json:
         """The report about a page from the window that owns the run."""

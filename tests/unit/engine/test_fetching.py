@@ -91,10 +91,10 @@ async def test_the_word_of_the_person_is_the_hint():
     assert of(run, ToolFinished)[0].hint.startswith("draw one")
 
 
-@pytest.mark.parametrize("approve", ["auto", lambda asked, args: True])
-async def test_whoever_approves_everything_is_not_asked(approve):
+@pytest.mark.parametrize(("approve", "by"), [("auto", []), (lambda asked, args: True, ["function"])])
+async def test_whoever_approves_everything_is_not_asked(approve, by):
     run = await run_saving([save("https://127.0.0.1/a")], answer=None, approve=approve)
-    assert questions(run) == []
+    assert [event.by for event in run.events if isinstance(event, ApprovalResolved)] == by
     assert FETCHED in ends(run)[0]
 
 

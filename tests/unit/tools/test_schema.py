@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from agent_nb.errors import ToolError
-from agent_nb.tools.schema import compile_schema, without_nulls
+from agent_nb.tools.schema import compile_schema, object_schema, problems, without_nulls
 
 SCHEMA = {
     "type": "object",
@@ -82,4 +82,29 @@ def test_nulls_of_optional_arguments_go() -> None:
         "path": None,
         "edits": [{"old": None, "extra": None}],
         "other": None,
+    }
+
+
+def test_problems_are_told_by_field():
+    size = {
+        "type": "object",
+        "properties": {"width": {"type": "integer", "minimum": 1}},
+        "required": ["width"],
+    }
+    schema = object_schema(
+        {"code": {"type": "string"}, "size": {"$ref": "#/$defs/size"}, "box": size}, ["code"]
+    )
+    schema["$defs"] = {"size": size}
+    assert problems(schema, {"code": "x", "size": {"width": 2}}) == {}
+    assert problems(schema, {"size": {"width": "2"}, "box": {}, "more": 1}) == {
+        "code": "It is required.",
+        "size/width": "It must be integer, not a string.",
+        "box/width": "It is required.",
+        "more": "There is no such argument.",
+    }
+    assert problems(schema, {"code": "x", "box": {"width": 0}}) == {
+        "box/width": "It must be bigger than or equal to 1, not 0."
+    }
+    assert problems({"type": "object", "minProperties": 1}, {}) == {
+        "": "It must contain at least 1 properties, not {}."
     }

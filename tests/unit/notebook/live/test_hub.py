@@ -7,7 +7,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.events import ApprovalRequested
+from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE, Hub
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -54,7 +54,7 @@ async def desk():
 async def questions(run, count):
     """Waits until so many questions are open."""
     for _ in range(1000):
-        if len(run._questions) == count:
+        if len(run.questions) == count:
             return
         await asyncio.sleep(0.01)
     pytest.fail("nothing was asked")
@@ -86,6 +86,125 @@ async def test_always_asks_no_second_time(desk):
     assert desk.command("approve", key="hero-1", call_id=asked.call_id, always=True)["ok"]
     run = await handle
     assert [use.result.text for use in run.tool_uses] == ["nothing", "nothing"]
+
+
+@tool(approval="ask", identical_only=True)
+def python(code: str, lines: int = 1) -> str:
+    """Runs code."""
+    return f"ran {code}"
+
+
+async def open_question(shown, handle):
+    await questions(shown, 1)
+    return [event for event in handle.events if isinstance(event, ApprovalRequested)][-1]
+
+
+async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
+    provider = ScriptedProvider([[call("python", {"code": "a = 1"})], [text("Done.")]])
+    handle = Agent(provider, tools=[python]).start("Do it.")
+    shown = desk.show(handle, "hero-1")
+    asked = await open_question(shown, handle)
+    assert (asked.schema, asked.identical_only) == (python.spec.schema, True)
+    about = {"key": "hero-1", "call_id": asked.call_id}
+    refused = desk.command("approve", **about, args={"code": 3, "lines": "x", "more": 1})
+    assert refused["ok"] is False
+    assert refused["fields"] == {
+        "code": "It must be string, not an integer.",
+        "lines": "It must be integer, not a string.",
+        "more": "There is no such argument.",
+    }
+    assert refused["error"] == "`code`: It must be string, not an integer."
+    assert desk.command("approve", **about, args="a = 2")["error"].startswith("`args` is an object")
+    assert len(shown.questions) == 1
+    assert desk.command("approve", **about, args={"code": "a = 2"}, note="Two is better.")["ok"]
+    run = await handle
+    (use,) = run.tool_uses
+    assert use.call.arguments == '{"code": "a = 1"}', "the vendor gets what its model wrote"
+    assert use.result.text == (
+        'ran a = 2\n\nThe person changed `code` from "a = 1" to "a = 2"; do not repeat the original call.'
+        "\nThe person approved this and says: Two is better."
+    )
+    (resolved,) = [event for event in run.events if isinstance(event, ApprovalResolved)]
+    assert (resolved.by, resolved.proposed, resolved.executed) == (
+        "person",
+        {"code": "a = 1"},
+        {"code": "a = 2"},
+    )
+
+
+async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk):
+    secret = "sk-ant-api03-" + "k7Q" * 20
+    args = {"code": f"connect('{secret}')", "lines": 1}
+    provider = ScriptedProvider([[call("python", args)], [text("Done.")]])
+    handle = Agent(provider, tools=[python]).start("Do it.")
+    shown = desk.show(handle, "hero-1")
+    asked = await open_question(shown, handle)
+    about = {"key": "hero-1", "call_id": asked.call_id}
+    desk.command("hello", key="hero-1")
+    (seen, *_) = [
+        event["args"]
+        for message in desk.sent
+        for event in message.get("events", ())
+        if event["type"] == "approval_requested"
+    ]
+    assert secret not in seen["code"]
+    half = desk.command("approve", **about, args={**seen, "code": seen["code"] + "\nstart()"})
+    assert half["fields"] == {"code": "A masked value cannot be edited."}
+    assert desk.command("approve", **about, args={**seen, "lines": 2})["ok"]
+    await handle
+    (resolved,) = [event for event in handle.events if isinstance(event, ApprovalResolved)]
+    assert resolved.executed == {**args, "lines": 2}
+
+
+async def test_always_for_code_covers_the_same_code_alone(desk):
+    turns = [[call("python", {"code": code})] for code in ("a", "a", "b")]
+    handle = Agent(ScriptedProvider([*turns, [text("Done.")]]), tools=[python]).start("Do it.")
+    shown = desk.show(handle, "hero-1")
+    first = await open_question(shown, handle)
+    together = desk.command("approve", key="hero-1", call_id=first.call_id, together=True)
+    assert together["error"] == "Calls of `python` are approved one at a time."
+    desk.command("approve", key="hero-1", call_id=first.call_id, always=True)
+    await asyncio.sleep(0)
+    other = await open_question(shown, handle)
+    assert other.args == {"code": "b"}
+    desk.command("deny", key="hero-1", call_id=other.call_id)
+    run = await handle
+    decided = [(event.by, event.approved) for event in run.events if isinstance(event, ApprovalResolved)]
+    assert decided == [("person", True), ("always", True), ("person", False)]
+
+
+async def test_eight_variants_ask_at_once(desk):
+    """The same call of all can be approved together; "always" then covers what the others ask later."""
+    models = [
+        ScriptedProvider(
+            [[call("add", {"n": n % 2}, id="c")], [call("add", {"n": 9}, id="d")], [text("Done.")]]
+        )
+        for n in range(8)
+    ]
+
+    @tool(approval="ask")
+    def add(n: int) -> str:
+        """Adds."""
+        return f"added {n}"
+
+    race = Agent(models[0], tools=[add]).race("Do it.", models=models)
+    shown = desk.show(race, "hero-1")
+    await questions(shown, 8)
+    assert desk.command("approve", key="hero-1", variant=2, call_id="c", together=True, args={"n": 5})["ok"]
+    for _ in range(1000):
+        asked = [event for event in race.events if isinstance(event, ApprovalRequested)]
+        if len(asked) == 12:
+            break
+        await asyncio.sleep(0.01)
+    assert desk.command("deny", key="hero-1", variant=1, call_id="c")["ok"]
+    assert desk.command("approve", key="hero-1", variant=3, call_id="c", always=True)["ok"]
+    run = await race
+    first = [variant.tool_uses[0].result.text.partition("\n")[0] for variant in run.variants]
+    assert first[0::2] == ["added 5"] * 4
+    assert first[3::2] == ["added 1"] * 3
+    assert run.variants[1].tool_uses[0].result.code == "DENIED"
+    assert {variant.reason for variant in run.variants} == {"end_turn"}
+    assert {variant.tool_uses[1].result.text for variant in run.variants} == {"added 9"}
 
 
 async def test_a_run_that_has_not_begun_answers_hello(desk):

@@ -1,0 +1,42 @@
+"""How the arguments of a call were changed before it ran, in words."""
+
+import json
+from typing import Any
+
+from agent_nb._base.wire import Json
+
+MOST_CHARACTERS = 400
+"""Characters of a value that are quoted."""
+BEFORE_CHANGE = 60
+"""Characters that are quoted before the first difference of two long texts."""
+
+
+def changes(before: Json, after: Json) -> str:
+    """``` `path` from "a" to "b" and `size` from 3 to nothing ```"""
+    names = [name for name in {**before, **after} if _text(before, name) != _text(after, name)]
+    return " and ".join(
+        f"`{name}` from {_from_to(_text(before, name), _text(after, name))}" for name in names
+    )
+
+
+def _text(args: Json, name: str) -> str:
+    return _json(args[name]) if name in args else "nothing"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _from_to(before: str, after: str) -> str:
+    """Both texts; of long ones the part with the first difference."""
+    if max(len(before), len(after)) <= MOST_CHARACTERS:
+        return f"{before} to {after}"
+    pairs = enumerate(zip(before, after, strict=False))
+    first = next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
+    start = max(0, first - BEFORE_CHANGE)
+    return f"{_part(before, start)} to {_part(after, start)}"
+
+
+def _part(text: str, start: int) -> str:
+    end = start + MOST_CHARACTERS
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"

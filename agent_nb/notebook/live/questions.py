@@ -1,0 +1,127 @@
+"""The approvals of a run that wait for the person's answer on the page."""
+
+import asyncio
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent_nb._base.secrets import MASK, safe_text
+from agent_nb._base.text import change_texts
+from agent_nb._base.wire import Json
+from agent_nb.engine.approval import Answer
+from agent_nb.errors import ConfigError
+from agent_nb.events import ApprovalRequested
+from agent_nb.tools.schema import problems, without_nulls
+
+
+class InvalidArgsError(ConfigError):
+    """Edited arguments that the tool does not take."""
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        path, text = next(iter(fields.items()))
+        super().__init__(f"`{path}`: {text}" if path else text)
+        self.fields = {path: text for path, text in fields.items() if path}
+        """A sentence for each argument, by its path such as `size/width`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    request: ApprovalRequested
+    answer: "asyncio.Future[Answer]"
+
+    def is_like(self, other: "_Question") -> bool:
+        """Whether both are about the same tool with the same arguments."""
+        return (self.request.name, self.request.args) == (other.request.name, other.request.args)
+
+
+class Questions:
+    """The open questions of all variants of a run, and what the person has approved for the rest of it."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[int, str], _Question] = {}
+        self._always: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def is_approved(self, request: ApprovalRequested) -> bool:
+        """Whether the person has said "always" to this."""
+        return _scope(request, request.args) in self._always
+
+    async def ask(self, request: ApprovalRequested) -> Answer:
+        """Waits for the answer."""
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        place = request.variant, request.call_id
+        self._open[place] = _Question(request, answer)
+        try:
+            return await answer
+        finally:
+            del self._open[place]
+
+    def answer(
+        self, place: tuple[int, str], answer: Answer, *, always: bool = False, together: bool = False
+    ) -> None:
+        """Passes on what the person answered, given the variant and the call.
+
+        `always` also approves later calls of the tool; `together` approves all open questions about the same call.
+        """
+        question = self._open.get(place)
+        if question is None or question.answer.done():
+            raise ConfigError("That question is no longer open.")
+        request = question.request
+        if together and request.identical_only:
+            raise ConfigError(f"Calls of `{request.name}` are approved one at a time.")
+        if answer.args is not None:
+            answer = replace(answer, args=edited(request, answer.args))
+        for other in [*self._open.values()]:
+            if other is question or (together and other.is_like(question) and not other.answer.done()):
+                other.answer.set_result(answer)
+        if always:
+            self._approve_always(request, answer)
+
+    def _approve_always(self, request: ApprovalRequested, answer: Answer) -> None:
+        self._always.add(_scope(request, request.args if answer.args is None else answer.args))
+        if not request.identical_only:
+            for other in self._open.values():
+                if other.request.name == request.name and not other.answer.done():
+                    other.answer.set_result(Answer(True, by="always"))
+
+
+def _scope(request: ApprovalRequested, args: Json) -> str:
+    """What "always" covers: the tool, or the tool with these arguments."""
+    return f"{request.name} {json.dumps(args, sort_keys=True)}" if request.identical_only else request.name
+
+
+def edited(request: ApprovalRequested, args: Json) -> Json:
+    """The arguments as the person edited them, with the secrets that the page shows as a mask."""
+    if not request.schema:
+        raise ConfigError("The arguments of this question cannot be changed.")
+    args = _unmasked(request.args, args)
+    if masked := {
+        name: "A masked value cannot be edited." for name in args if _is_masked(name, args, request)
+    }:
+        raise InvalidArgsError(masked)
+    args = without_nulls(request.schema, args)
+    if fields := problems(request.schema, args):
+        raise InvalidArgsError(fields)
+    return args
+
+
+def _unmasked(original: Any, value: Any) -> Any:
+    """The value with the original in each place where it is what the page was sent."""
+    if value == change_texts(original, safe_text):
+        return original
+    if isinstance(original, dict) and isinstance(value, dict):
+        return {name: _unmasked(original.get(name), item) for name, item in value.items()}
+    if isinstance(original, list) and isinstance(value, list) and len(original) == len(value):
+        return [_unmasked(*pair) for pair in zip(original, value, strict=True)]
+    return value
+
+
+def _is_masked(name: str, args: Json, request: ApprovalRequested) -> bool:
+    """Whether an edited argument contains a mask that the original does not."""
+    return MASK in _text(args[name]) and MASK not in _text(request.args.get(name))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
