@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from agent_nb._base.changed_args import changes
 from agent_nb._base.wire import Json
-from agent_nb.engine.edited_args import changes
 from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider

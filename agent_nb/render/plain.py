@@ -6,7 +6,17 @@ from typing import TypeGuard, assert_never
 
 from agent_nb.files import human_size
 from agent_nb.messages import Source
-from agent_nb.render.rows import LOOKS, LineRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow, line_text
+from agent_nb.render.rows import (
+    LOOKS,
+    LineRow,
+    Row,
+    SourcesRow,
+    TextRow,
+    ThinkingRow,
+    ToolRow,
+    line_text,
+    whole_outcome,
+)
 from agent_nb.render.safe_markdown import as_text, is_safe_link, neutralized
 from agent_nb.render.summary import (
     FinishedRun,
@@ -43,7 +53,8 @@ def _markdown_of(row: Row) -> str:
             return ""
         case SourcesRow(sources=sources):
             return "\n".join(map(_source, sources))
-        case LineRow(title=title, outcome=outcome):
+        case LineRow(title=title):
+            outcome = whole_outcome(row)
             # The title of a tool call contains text that the model wrote.
             title = _code(title) if isinstance(row, ToolRow) else as_text(title)
             icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list item has a bullet

@@ -102,6 +102,14 @@ class ToolRow(LineRow):
     action: FileAction | None = None
     note: str = ""
     """What the user told the model when asked for approval."""
+    decision: str = ""
+    """Who approved the call, and what they changed; empty if nobody was asked, or if the detail says it."""
+
+    @property
+    def remarks(self) -> str:
+        """The decision and the note, for views that have one line."""
+        note = f"note to the model: “{self.note}”" if self.note and self.state != "stopped" else ""
+        return "; ".join(filter(None, (self.decision, note)))
 
 
 Row = TextRow | ThinkingRow | SourcesRow | LineRow
@@ -136,8 +144,14 @@ def shortened_text(text: str, expression: str) -> str:
     return f"{start}{fence}\n\n… {human_size(len(text) - len(start))} more: `{expression}`"
 
 
+def whole_outcome(row: LineRow) -> str:
+    """The outcome, and who approved the call: `ran ls (approved by the person)`."""
+    remarks = row.remarks if isinstance(row, ToolRow) else ""
+    return " ".join(filter(None, (row.outcome, f"({remarks})" if remarks else "")))
+
+
 def line_text(row: LineRow) -> str:
     """`✓ create index.html: 2.1 kB, 80 lines`, on one line."""
-    text = f"{LOOKS[row.state].icon} {row.title}" + (f": {row.outcome}" if row.outcome else "")
+    text = f"{LOOKS[row.state].icon} {row.title}" + (f": {text}" if (text := whole_outcome(row)) else "")
     # Masked first: without its line breaks or double spaces, a secret would not be recognised.
     return " ".join(mask(text).split())

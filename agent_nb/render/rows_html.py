@@ -118,6 +118,8 @@ def _tool_title(row: ToolRow) -> str:
 
 def _inside(row: ToolRow) -> str:
     pieces = [f"<p>{with_code(row.hint)}</p>"] if row.hint and row.state == "failed" else []
+    if row.decision:
+        pieces.append(f"<p>{with_code(row.decision[:1].upper() + row.decision[1:])}.</p>")
     if row.note and row.state != "stopped":
         pieces.append(f"<p>Note to the model: <q>{html.escape(row.note)}</q></p>")
     if row.args and not row.path:

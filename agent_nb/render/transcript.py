@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, assert_never
 
+from agent_nb._base.changed_args import changes
 from agent_nb.events import (
     ApprovalRequested,
     ApprovalResolved,
     CallEvent,
     ConversationCompacted,
+    Decider,
     Event,
     FileChanged,
     FileDelta,
@@ -122,7 +124,8 @@ class Transcript:
             case ToolRunning(call_id=call_id, title=title):
                 self._change(call_id, title=title)
             case ApprovalResolved(call_id=call_id, note=note):
-                self._change(call_id, note=note)
+                executed = {} if event.executed is None else {"args": event.executed}
+                self._change(call_id, note=note, decision=_decision(event), **executed)
             case FileChanged(call_id=call_id, path=path, action=action):
                 self._change(call_id, path=path, action=action)
             case ToolFinished(call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs):
@@ -181,6 +184,23 @@ class Transcript:
             self.rows.append(TextRow(turn=self._turn, text=text))
         else:
             self.rows.append(ThinkingRow(turn=self._turn, text=text, seconds=at - self._since))
+
+
+_APPROVED: dict[Decider, str] = {
+    "person": "approved by the person",
+    "always": "approved by an earlier “always” of the person",
+    "function": "approved by a function",
+}
+
+
+def _decision(answer: ApprovalResolved) -> str:
+    """Who approved the call, and what they changed. The result of a denied call says who denied it."""
+    if not answer.approved:
+        return ""
+    text = _APPROVED.get(answer.by, "approved")
+    if answer.proposed is None or answer.executed in (None, answer.proposed):
+        return text
+    return f"{text} with changes: {changes(answer.proposed, answer.executed or {})}"
 
 
 def _state_of(end: ToolFinished) -> State:

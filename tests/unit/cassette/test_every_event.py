@@ -1,5 +1,6 @@
 """A replay emits every kind of event, or `NOT_REPLAYED` says why it does not."""
 
+import json
 from dataclasses import replace
 from typing import get_args
 
@@ -8,7 +9,7 @@ from agent_nb.cassette.recorder import NOT_REPLAYED
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.cost import UPDATE_EVERY
 from agent_nb.errors import ProviderError
-from agent_nb.events import Event
+from agent_nb.events import ApprovalResolved, Event
 from agent_nb.messages import user
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, usage
 from agent_nb.run import Run
@@ -32,7 +33,7 @@ async def record_every_event(path) -> Run:
     """A run that has every kind of event at least once."""
 
     async def approve(request) -> Answer:
-        return Answer(True)
+        return Answer(True, "Not Monday.", {"day": "Tuesday"})
 
     turns = [
         [text("Half a sen"), fail(ProviderError("Overloaded.", retryable=True))],
@@ -58,3 +59,16 @@ async def test_a_replay_emits_every_kind_of_event(tmp_path):
     again = await Agent(replay(path), tools=TOOLS).run(PROMPT, messages=BEFORE)
     replayed = [event for event in facts(run) if type(event) not in NOT_REPLAYED]
     assert without_numbers(facts(again)) == without_numbers(replayed)
+
+
+async def test_a_cassette_of_an_older_release_has_the_answer_of_a_person(tmp_path):
+    """Its answers say neither who gave them nor what ran."""
+    path = tmp_path / "tape.jsonl"
+    await record_every_event(path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    (answered,) = [line for line in lines if line.get("tool") == "answered"]
+    assert answered.pop("executed") == {"day": "Tuesday"}
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    again = await Agent(replay(path), tools=TOOLS).run(PROMPT, messages=BEFORE)
+    (resolved,) = [event for event in again.events if isinstance(event, ApprovalResolved)]
+    assert (resolved.by, resolved.executed) == ("person", {"day": "Monday"})

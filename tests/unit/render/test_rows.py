@@ -128,6 +128,37 @@ async def test_a_denied_call_is_no_failed_call(note, expected):
         assert "✗" not in shown
 
 
+async def run_approved(approve=None, answer=None):
+    with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Done.")]]) as provider:
+        handle = Agent(provider, tools=[shell], approve=approve or "ask").start("List")
+        handle.approve_with(answer)
+        return await handle
+
+
+async def test_every_form_says_who_approved_and_what_ran():
+    async def change(request: object) -> Answer:
+        return Answer(True, "Not there.", {"command": "ls /tmp"})
+
+    run = await run_approved(answer=change)
+    decision = 'pproved by the person with changes: {0}command{0} from "ls" to "ls /tmp"'
+    for shown in (to_markdown(run), to_text(run)):
+        assert f"ran ls /tmp (a{decision.format('`')}; note to the model: “Not there.”)" in shown
+    html = Elements(bundle(run)["text/html"]).text
+    assert f"A{decision.format('')}." in html
+    assert "Note to the model: Not there." in html
+    assert "command: ls /tmp" in html
+
+
+async def test_a_function_and_an_earlier_always_are_named():
+    async def always(request: object) -> Answer:
+        return Answer(True, by="always")
+
+    assert "ran ls (approved by a function)" in to_text(await run_approved(lambda asked, args: True))
+    assert "ran ls (approved by an earlier “always” of the person)" in to_text(
+        await run_approved(answer=always)
+    )
+
+
 async def test_a_switched_off_tool_says_so():
     with ScriptedProvider([[call("shell", {"command": "ls"})], [text("Then not.")]]) as provider:
         run = await Agent(provider, tools=[shell], approve="deny").run("List")

@@ -3,17 +3,19 @@
 import json
 from typing import Any
 
+from agent_nb._base.secrets import mask_json
 from agent_nb._base.wire import Json
 
 MOST_CHARACTERS = 400
 """Characters of a value that are quoted."""
 BEFORE_CHANGE = 60
 """Characters that are quoted before the first difference of two long texts."""
+_MISSING = object()
 
 
 def changes(before: Json, after: Json) -> str:
     """``` `path` from "a" to "b" and `size` from 3 to nothing ```"""
-    names = [name for name in {**before, **after} if _text(before, name) != _text(after, name)]
+    names = [name for name in {**before, **after} if before.get(name, _MISSING) != after.get(name, _MISSING)]
     return " and ".join(
         f"`{name}` from {_from_to(_text(before, name), _text(after, name))}" for name in names
     )
@@ -24,7 +26,8 @@ def _text(args: Json, name: str) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    # Masked before it is cut, because half a key would not be recognised.
+    return json.dumps(mask_json(value), ensure_ascii=False, sort_keys=True)
 
 
 def _from_to(before: str, after: str) -> str:

@@ -1,6 +1,6 @@
 """The sentence on how a call was changed."""
 
-from agent_nb.engine.edited_args import MOST_CHARACTERS, changes
+from agent_nb._base.changed_args import MOST_CHARACTERS, changes
 
 
 def test_changed_added_and_removed_arguments_are_named():
@@ -16,3 +16,10 @@ def test_of_long_texts_the_part_that_differs_is_quoted():
     assert "keep()" in text
     assert text.count("…") == 4
     assert len(text) < 2 * MOST_CHARACTERS + 100
+
+
+def test_no_half_of_a_key_is_quoted():
+    key = "sk-ant-api03-" + "k7Q" * 30
+    text = changes({"code": f"{'x = 1; ' * 54}{key}"}, {"code": "y"})
+    assert "sk-ant" not in text
+    assert "•••" in text
