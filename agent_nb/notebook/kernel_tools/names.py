@@ -25,18 +25,18 @@ def user_variables(shell: Any) -> list[tuple[str, Any]]:
     own = {
         name: value
         for name, value in namespace.items()
-        if not name.startswith("_")
+        if isinstance(name, str)
+        and not name.startswith("_")
         and name not in _IPYTHON
         and hidden.get(name, hidden) is not value
         and not _is_imported(value)
     }
-    cells = _last_cells(shell)
+    first, last = _cells(shell)
     ages: dict[str, tuple[int, int]] = {}
     newest = 0
     for place, name in enumerate(namespace):
-        cell = cells.get(name, newest)
-        newest = max(newest, cell)
-        ages[name] = cell, place
+        newest = max(newest, first.get(name, 0))
+        ages[name] = last.get(name, newest), place
     return sorted(own.items(), key=lambda item: ages[item[0]], reverse=True)
 
 
@@ -48,12 +48,15 @@ def _is_imported(value: Any) -> bool:
     return issubclass(kind, _CODE) and getattr(value, "__module__", None) != "__main__"
 
 
-def _last_cells(shell: Any) -> dict[str, int]:
-    """The number of the last cell that assigns each name."""
-    last = {}
+def _cells(shell: Any) -> tuple[dict[str, int], dict[str, int]]:
+    """The numbers of the first and of the last cell that assigns each name."""
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
     for number, source in enumerate(list(shell.history_manager.input_hist_parsed)):
-        last.update(dict.fromkeys(_assigned(source), number))
-    return last
+        numbers = dict.fromkeys(_assigned(source), number)
+        first = numbers | first
+        last |= numbers
+    return first, last
 
 
 @lru_cache(maxsize=1024)
@@ -78,8 +81,10 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield from _base_name(node)
         case ast.ImportFrom():
             yield from (alias.asname or alias.name for alias in node.names)
-        case ast.Call(func=ast.Attribute(attr="run_cell_magic"), args=[_, _, ast.Constant(value=str(body))]):
-            yield from _assigned(body)  # the body of `%%time` and others is code
+        case ast.Call(
+            func=ast.Attribute(attr="run_cell_magic" | "run_line_magic"), args=[*_, ast.Constant(str(code))]
+        ):
+            yield from _assigned(code)  # as in `%time` and `%%capture`
     for child in ast.iter_child_nodes(node):
         yield from _names(child)
 

@@ -48,9 +48,8 @@ def size(value: Any) -> str:
         return _shape(value)
     if is_of(value, "agent_nb", "Run") or not hasattr(type(value), "__len__"):
         return ""
-    count = len(value)
     unit = "character" if isinstance(value, str) else "byte" if isinstance(value, bytes) else "item"
-    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+    return _counted(len(value), unit)
 
 
 def one_line(name: str, value: Any) -> str:
@@ -65,11 +64,21 @@ def _shape(value: Any) -> str:
     sides = value.shape
     if not isinstance(sides, Iterable):
         return ""
-    # The number of rows of a lazy table is not a number yet.
-    counts = [f"{side:,}" if isinstance(side, int) else "?" for side in itertools.islice(sides, ITEMS)]
-    if len(counts) == 2 and _columns(value) is not None:
-        return f"{counts[0]} rows x {counts[1]} columns"
-    return " x ".join(counts) + (" values" if len(counts) == 1 else "")
+    sides = list(itertools.islice(sides, ITEMS))
+    if len(sides) == 1:
+        return _counted(sides[0], "value")
+    if len(sides) == 2 and _columns(value) is not None:
+        return f"{_counted(sides[0], 'row')} x {_counted(sides[1], 'column')}"
+    return " x ".join(map(_number, sides))
+
+
+def _number(side: Any) -> str:
+    """A side of a shape. Lazy tables do not know how many rows they have."""
+    return f"{side:,}" if isinstance(side, int) else "?"
+
+
+def _counted(count: Any, unit: str) -> str:
+    return f"{_number(count)} {unit}{'' if count == 1 else 's'}"
 
 
 def _columns(value: Any) -> list[str] | None:
@@ -89,7 +98,7 @@ def _text(value: Any) -> str:
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return _signature(value)
     if (columns := _columns(value)) is not None:
-        return f"columns {', '.join(columns)}"
+        return f"columns {', '.join(columns)}" if columns else "no columns"
     if (values := _first_values(value)) is not None:
         return f"{value.dtype}: {_repr.repr(values)}"
     if isinstance(value, Mapping):

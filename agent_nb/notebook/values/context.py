@@ -252,7 +252,7 @@ def _series(value: Any) -> str:
 def dtype_name(column: Any) -> str:
     """The type of a column. Its name is part of the prompt, so all versions of pandas must have the same."""
     name = str(column.dtype)
-    if name == "object" and sys.modules["pandas"].api.types.inferdtype_name(column) == "string":
+    if name == "object" and sys.modules["pandas"].api.types.infer_dtype(column) == "string":
         return "str"
     return without_unit(name)
 

@@ -5,15 +5,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from agent_nb import Agent, ConfigError, kernel_tools
 from agent_nb.notebook.magic.plan import make_plan
-from tests.support.shells import Shell, start_shell
+from tests.support.shells import Shell
 
 NAMES = {"list_variables", "describe_variable"}
-
-
-@pytest.fixture
-def shell(tmp_path):
-    with start_shell(tmp_path) as shell:
-        yield shell
 
 
 async def offered(shell: Shell, line: str) -> set[str]:

@@ -1,0 +1,64 @@
+"""Code of unknown objects: it may raise, exit and loop forever, and whoever asked goes on."""
+
+import threading
+import time
+
+import pytest
+
+from agent_nb.notebook.kernel_tools.limited import MAX_MESSAGE, UnreadableError, call_within
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def raising(error: BaseException):
+    def function() -> None:
+        raise error
+
+    return function
+
+
+def test_a_result_comes_back():
+    assert call_within(10, lambda: None) is None
+    assert call_within(10, lambda: 3) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("no\n  way"), "raises ValueError: no way"),
+        (ValueError(), "raises ValueError"),
+        (SystemExit(1), "raises SystemExit: 1"),
+        (KeyboardInterrupt(), "raises KeyboardInterrupt"),
+        (MuteError(), "raises MuteError"),
+        (ValueError("x" * 5_000), f"raises ValueError: {'x' * MAX_MESSAGE}…"),
+    ],
+)
+def test_what_it_raises_is_reported(error, sentence):
+    with pytest.raises(UnreadableError) as problem:
+        call_within(10, raising(error))
+    assert str(problem.value) == sentence
+    assert problem.value.__cause__ is error
+
+
+def test_a_message_shows_no_secret():
+    with pytest.raises(UnreadableError, match=r"raises OSError: •••$"):
+        call_within(10, raising(OSError(f"sk-proj-{'Ab1' * 16}")))
+
+
+def test_an_endless_loop_is_given_up_and_ended():
+    def endless() -> None:
+        while True:
+            try:
+                time.sleep(0.001)
+            except Exception:  # does not catch what ends it
+                continue
+
+    with pytest.raises(UnreadableError, match=r"takes longer than 0\.05 seconds"):
+        call_within(0.05, endless)
+    readers = [thread for thread in threading.enumerate() if thread.name == "agent_nb reader"]
+    for thread in readers:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in readers)

@@ -1,0 +1,65 @@
+"""`list_variables`: one line for each variable, whatever it is."""
+
+from agent_nb import kernel_tools
+from agent_nb.events import ToolFinished
+from agent_nb.messages import ToolResult
+from agent_nb.notebook.kernel_tools import variables
+from agent_nb.notebook.kernel_tools.variables import list_variables
+from agent_nb.providers.scripted import call, text
+from tests.support import awkward
+from tests.support.scripts import of, run_script
+
+
+def listed(shell) -> dict[str, str]:
+    """The line of each variable, by name."""
+    _, *lines = list_variables(shell.ipython).run({}, None).text.splitlines()
+    return {name: rest for name, _, rest in (line.removeprefix("- ").partition(": ") for line in lines)}
+
+
+async def test_each_variable_has_a_line_and_a_description_whatever_it_is(shell, monkeypatch):
+    monkeypatch.setattr(variables, "SECONDS", 60.0)  # a busy machine is not the subject here
+    monkeypatch.setattr(variables, "SECONDS_IN_ALL", 600.0)
+    assert shell.run(awkward.cell()).error is None
+    lines = listed(shell)
+    wrong = {
+        name: lines[name]
+        for name, (_, beginning) in awkward.VARIABLES.items()
+        if not lines[name].startswith(beginning)
+    }
+    assert wrong == {}
+    assert "abc" not in str(lines)
+    assert max(map(len, lines.values())) < 400
+
+    calls = [call("describe_variable", {"name": name}) for name in awkward.VARIABLES]
+    run = await run_script([call("list_variables"), *calls], [text("Done.")], tools=kernel_tools())
+    assert run.text == "Done."
+    finished = of(run, ToolFinished)
+    assert len(finished) == len(calls) + 1
+    assert [event for event in finished if not event.ok] == []
+    results = [
+        part.text for message in run.messages for part in message.parts if isinstance(part, ToolResult)
+    ]
+    assert not any("'abc'" in result or "Ab1Ab1" in result for result in results)
+
+
+def test_slow_variables_leave_no_time_for_the_rest(shell, monkeypatch):
+    monkeypatch.setattr(variables, "SECONDS_IN_ALL", 0.05)
+    shell.run(awkward.CLASSES)
+    shell.run("last = 3")
+    shell.run("slow = EndlessRepr()")
+    lines = listed(shell)
+    assert lines["slow"].startswith("EndlessRepr; (value not readable: takes longer than")
+    assert "not read: the variables before took too long" in lines["last"]
+
+
+def test_old_variables_are_counted(shell, monkeypatch):
+    monkeypatch.setattr(variables, "MOST", 2)
+    shell.run("a = b = c = 1\nd = 2")
+    output = list_variables(shell.ipython).run({}, None)
+    assert output.text == "4 variables, newest first:\n- d: int; 2\n- c: int; 1\nand 2 older"
+    assert output.summary == "4 variables"
+    assert "<td" in output.outputs[0]["text/html"]
+
+
+def test_an_empty_notebook_says_so(shell):
+    assert list_variables(shell.ipython).run({}, None).text == "The notebook has no variables yet."
