@@ -1,5 +1,6 @@
 // Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and some that are loaded when they are
 // first needed: check.js looks at pages for the model, inspect.js points at elements, request.js shows a request.
+// headless.js is what the kernel runs in headless Chromium.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
@@ -40,7 +41,15 @@ const further = Object.entries(FURTHER).map(([name, entry]) => ({
 	entryPoints: [entry],
 	outfile: `${STATIC}/${name}.js`,
 }));
-const all = [options, ...further];
+/** What headless Chromium runs in a page. */
+const headless = {
+	...options,
+	entryPoints: ["src/check/headless.ts"],
+	outfile: `${STATIC}/headless.js`,
+	format: "iife",
+	globalName: "headless",
+};
+const all = [options, ...further, headless];
 
 async function checkSize() {
 	const size = gzipSync(await readFile(OUTPUT)).length;

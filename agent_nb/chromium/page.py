@@ -3,8 +3,10 @@
 import asyncio
 import base64
 import contextlib
+import json
 import re
 from collections import Counter
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,6 +16,7 @@ from agent_nb.chromium.connection import BrowserGoneError, Connection
 from agent_nb.files import Files
 from agent_nb.render.policy import SANDBOX, allowed_files, policy_for
 from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
+from agent_nb.tools.element_look import MAX_SIDE
 from agent_nb.tools.page_check import PHONE
 from agent_nb.tools.page_report import MAX_HEIGHT
 
@@ -29,6 +32,8 @@ _HEIGHTS = {PHONE: 844}
 _LEVELS = {"error": "error", "assert": "error", "warning": "warning"}
 _ORDER = ("error", "warning", "info")
 _SCRIPTS = Path(__file__).parent
+_HEADLESS = _SCRIPTS.parent / "static" / "headless.js"
+"""Functions of the page's own checks, built to be run here."""
 _VIOLATION = re.compile(r"'(https?:[^']+)' violates")
 _NOT_THE_PAGES = ("network", "rendering", "security")
 _BUSY = "A script did not end and was stopped"
@@ -51,6 +56,7 @@ class Page:
         self._notes: list[str] = []
         self._screenshots: list[Json] = []
         self._overflow: Json | None = None
+        self._elements: list[Json | None] = []
         self._loaded = asyncio.Event()
         self._paused = asyncio.Event()
         """Clear while a script that does not end is to be stopped."""
@@ -68,6 +74,7 @@ class Page:
             "console": sorted(self._console, key=lambda line: _ORDER.index(line["level"])),
             "blocked": [{"address": address, "reason": why} for address, why in self._blocked.items()],
             "overflow": self._overflow,
+            "elements": self._elements,
             "notes": [
                 *self._notes,
                 *([f"{left_out} more messages came from the same lines."] if left_out else []),
@@ -76,13 +83,30 @@ class Page:
 
     async def look(self, widths: tuple[int, ...]) -> None:
         """Loads the page at the largest width and takes a screenshot at each, as far as the time allows."""
+        async with self._limited():
+            for number, width in enumerate(sorted(widths, reverse=True)):
+                await self._resize(width)
+                if number == 0:
+                    await self._load()
+                await self._settle()
+                await self._capture(width)
+
+    async def look_at(self, selectors: tuple[str, ...], width: int) -> None:
+        """Loads the page and finds out how these elements look, as far as the time allows."""
+        async with self._limited():
+            await self._resize(width)
+            await self._load()
+            await self._settle()
+            elements = await self._evaluate(f"elementStyles({json.dumps(selectors)})")
+            for element in elements if isinstance(elements, list) else ():
+                self._elements.append(element and {**element, "png": await self._image_of(element["box"])})
+
+    @contextlib.asynccontextmanager
+    async def _limited(self) -> AsyncIterator[None]:
+        """Ends the work when its time is over, and notes what cut it short."""
         try:
             async with asyncio.timeout(SECONDS):
-                for number, width in enumerate(sorted(widths, reverse=True)):
-                    await self._resize(width)
-                    if number == 0:
-                        await self._load()
-                    await self._capture(width)
+                yield
         except TimeoutError:
             self._notes.append(f"The check was ended after {SECONDS:g} s.")
         except BrowserGoneError as error:
@@ -126,30 +150,51 @@ class Page:
             self._connection.send("Debugger.resume")
             return True
 
-    async def _capture(self, width: int) -> None:
+    async def _settle(self) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._inspect("settle.js"), SETTLE_SECONDS)
+
+    async def _image_of(self, box: list[float]) -> str:
+        """A small PNG of what is at this place of the page, in base64; empty if nothing is drawn there."""
+        left, top, *sides = box
+        width, height = (min(side, MAX_HEIGHT) for side in sides)
+        if min(width, height) < 1:
+            return ""
+        scale = min(1, MAX_SIDE / max(width, height))
+        clip = {"x": left, "y": top, "width": width, "height": height, "scale": scale}
+        return await self._screenshot(clip)
+
+    async def _screenshot(self, clip: Json) -> str:
+        taken = await self._connection.call(
+            "Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True
+        )
+        return str(taken["data"])
+
+    async def _capture(self, width: int) -> None:
         metrics = await self._connection.call("Page.getLayoutMetrics")
         height = max(1, int(metrics["cssContentSize"]["height"]))
         if width == PHONE:
             self._overflow = await self._inspect("overflow.js")
         shown = min(height, MAX_HEIGHT)
         clip = {"x": 0, "y": 0, "width": width, "height": shown, "scale": 1}
-        taken = await self._connection.call(
-            "Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True
-        )
-        self._screenshots.append(
-            {"width": width, "height": height, "png": taken["data"], "cut": shown < height}
-        )
+        png = await self._screenshot(clip)
+        self._screenshots.append({"width": width, "height": height, "png": png, "cut": shown < height})
 
     async def _inspect(self, script: str) -> Any:
+        return await self._run((_SCRIPTS / script).read_text(encoding="utf-8"))
+
+    async def _evaluate(self, call: str) -> Any:
+        """What a function of `js/src/check/headless.ts` returns."""
+        return await self._run(f"{_HEADLESS.read_text(encoding='utf-8')};headless.{call}")
+
+    async def _run(self, script: str) -> Any:
         """The value of a script of ours, run where the page's own scripts cannot change what it uses."""
         tree = await self._connection.call("Page.getFrameTree")
         frame = tree["frameTree"]["frame"]["id"]
         world = await self._connection.call("Page.createIsolatedWorld", frameId=frame)
         answer = await self._connection.call(
             "Runtime.evaluate",
-            expression=(_SCRIPTS / script).read_text(encoding="utf-8"),
+            expression=script,
             contextId=world["executionContextId"],
             awaitPromise=True,
             returnByValue=True,

@@ -10,13 +10,14 @@ import contextlib
 import os
 import shutil
 import weakref
+from collections.abc import AsyncIterator, Sequence
 
-from agent_nb._base.wire import Json
 from agent_nb.chromium.connection import BrowserGoneError, connected
 from agent_nb.chromium.page import Page
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.render.policy import allowed_hosts
+from agent_nb.tools.element_look import ElementLook, ElementRequest, read_looks
 from agent_nb.tools.page_check import CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.tools.page_report import read_report
 
@@ -56,16 +57,23 @@ class ChromiumViewer:
         self._path, self._sandbox = found, sandbox
 
     async def check(self, request: CheckRequest) -> PageCheck:
-        turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))
-        async with turns:
-            report = await self._report(request)
-        return await asyncio.to_thread(read_report, report, request, "headless Chromium")
+        async with self._page(request) as page:
+            await page.look(request.widths)
+        return await asyncio.to_thread(read_report, page.report, request, "headless Chromium")
 
-    async def _report(self, request: CheckRequest) -> Json:
+    async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
+        async with self._page(request) as page:
+            await page.look_at(request.selectors, request.width)
+        return await asyncio.to_thread(read_looks, page.report, request)
+
+    @contextlib.asynccontextmanager
+    async def _page(self, request: CheckRequest | ElementRequest) -> AsyncIterator[Page]:
+        """A page in a browser of its own, as soon as it is this one's turn."""
         from agent_nb.chromium.process import running
 
         files = request.files if isinstance(request.files, Files) else Files(dict(request.files))
-        async with contextlib.AsyncExitStack() as stack:
+        turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))
+        async with turns, contextlib.AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(START_SECONDS):
                     browser = running(self._path, allowed_hosts(), sandbox=self._sandbox)
@@ -75,10 +83,8 @@ class ChromiumViewer:
                     await connection.open_page()
             except (TimeoutError, OSError, BrowserGoneError) as error:
                 raise ViewerUnavailableError(f"Chromium did not start ({error or 'too slow'}).") from None
-            page = Page(connection, files, request.path)
             with contextlib.suppress(BrowserGoneError):
-                await page.look(request.widths)
-            return page.report
+                yield Page(connection, files, request.path)
 
 
 def find_chromium() -> str | None:

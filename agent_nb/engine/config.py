@@ -8,6 +8,7 @@ from typing import Any
 from agent_nb.engine.approval import AllowedHosts, Policy
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
+from agent_nb.engine.looking import SharedLook
 from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import Hooks, ToolRunner
 from agent_nb.images.maker import Studio
@@ -51,8 +52,9 @@ class RunConfig:
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """What variants started together share: one id, one budget, and the hosts that the user has allowed."""
+    """What variants started together share: id, budget, the hosts that the user has allowed, the look at elements."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     costs: SharedCosts = field(default_factory=SharedCosts)
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
+    look: SharedLook = field(default_factory=SharedLook)

@@ -11,7 +11,7 @@ from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.engine.opening import Opening
 from agent_nb.errors import ProviderError
 from agent_nb.events import WhyCompacted
-from agent_nb.messages import Message, Usage
+from agent_nb.messages import Message, Part, Usage
 from agent_nb.providers.optional import VENDOR_DATA
 
 LARGEST_ANSWER = 128_000
@@ -52,6 +52,11 @@ class Context:
         self._has_sent = False
         self._density = opening.density
         self._fixed = estimate_tokens((), config.system, config.toolbox.specs)
+
+    def add_to_question(self, parts: Sequence[Part]) -> None:
+        """Adds to what the run asks. Call it before the first turn."""
+        question = self.messages[self.question]
+        self.messages[self.question] = replace(question, parts=(*question.parts, *parts))
 
     def leave_out(self, part: str) -> None:
         """Leaves out what the vendor has refused: a parameter, or the data of its own on earlier messages."""

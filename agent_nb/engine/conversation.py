@@ -11,7 +11,7 @@ from agent_nb.events import Event, FileDelta, MessageAdded, TextDelta, TurnRetry
 from agent_nb.files import Content, Files, Workspace, unified_diff
 from agent_nb.files.paths import provisional_path
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
-from agent_nb.prompts import shortened_file_note
+from agent_nb.prompts import is_about_elements, shortened_file_note
 from agent_nb.prompts.left_out import has_note
 from agent_nb.tools import Toolbox, ToolContext
 
@@ -34,9 +34,16 @@ def page_in(text: str) -> str | None:
 
 
 def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
-    """The images that the user has given, in order; not those made by tools."""
-    parts = [part for message in messages if message.role == "user" for part in message.parts]
-    return tuple(part for part in parts if isinstance(part, Image))
+    """The images that the user has given, in order; not those made by tools, nor those of elements."""
+    given = [_given_parts(message) for message in messages if message.role == "user"]
+    return tuple(part for parts in given for part in parts if isinstance(part, Image))
+
+
+def _given_parts(message: Message) -> Iterator[Part]:
+    """The parts of a question before what was added about its elements."""
+    return itertools.takewhile(
+        lambda part: not (isinstance(part, Text) and is_about_elements(part.text)), message.parts
+    )
 
 
 def to_message(given: Message | Mapping[str, Any]) -> Message:

@@ -79,7 +79,7 @@ class RunHandle(Handle):
         self.on_done: Callable[[], None] | None = None
         """Called once, when `result` is set."""
         self.recording: Recorded | None = None
-        self._config, self._opening, self._hosts = config, opening, group.hosts
+        self._config, self._opening, self._group = config, opening, group
         self._on_loop = from_any_thread()
         self._context = Context(config, opening)
         self._messages = self._context.messages
@@ -92,8 +92,7 @@ class RunHandle(Handle):
         """Calls without a result, by the call id used in events."""
         self._retries = config.retries()
         self._stop_reason: Reason | None = None
-        self._loop = asyncio.get_running_loop()
-        self._task = self._loop.create_task(self._main(), name=f"agent_nb run {self.id}")
+        self._task = asyncio.get_running_loop().create_task(self._main(), name=f"agent_nb run {self.id}")
         # A task that is cancelled before it first runs never enters _main.
         self._task.add_done_callback(lambda task: self._finish(self._stop_reason or "interrupted"))
 
@@ -213,6 +212,7 @@ class RunHandle(Handle):
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._begin()
+            self._context.add_to_question(await self._group.look.at(opening, config.viewer, self._clock))
             if opening.files is None:
                 found = await files_in(opening.history, config.toolbox)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
@@ -375,7 +375,7 @@ class RunHandle(Handle):
             **shared,
             context=context,
             on_loop=self._on_loop,
-            approvals=Approvals(**shared, policy=policy, ask=self._ask, hold=hold, hosts=self._hosts),
+            approvals=Approvals(**shared, policy=policy, ask=self._ask, hold=hold, hosts=self._group.hosts),
             hooks=self._config.hooks,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,

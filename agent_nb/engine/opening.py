@@ -24,6 +24,7 @@ from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.prompts import image_numbers, image_text
 from agent_nb.providers.base import Facts
 from agent_nb.run import Run
+from agent_nb.run.element import Element
 from agent_nb.tools import Toolbox
 
 
@@ -51,6 +52,8 @@ class Opening:
     """Images given with the prompt."""
     earlier_images: tuple[Image, ...] = ()
     """Images the user gave earlier in the conversation."""
+    elements: tuple[Element, ...] = ()
+    """The elements that the prompt points at."""
     edited: frozenset[str] = frozenset()
     """Files the user has given or edited since the base run, and that the question does not show in full."""
     shortened: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from agent_nb.errors import CassetteError
 from agent_nb.events import Event
 from agent_nb.messages import Message, ToolSpec
 from agent_nb.providers.base import Provider
+from agent_nb.run.element import Element
 from agent_nb.tools import Toolbox
 
 
@@ -70,6 +71,10 @@ class Prepared:
         `models` names one model per variant, None where any will do.
         """
         return self.playback.differences(self, models) if self.playback else []
+
+    def pointing_at(self, elements: Sequence[Element]) -> "Prepared":
+        """The same request, to which is added how these elements look just before it is sent."""
+        return replace(self, opening=replace(self.opening, elements=tuple(elements)))
 
     def start(self) -> RunHandle:
         """Starts the run in the running event loop."""

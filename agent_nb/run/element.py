@@ -1,12 +1,13 @@
 """An element of a run's page, found by a CSS selector in the source as a browser would parse it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, ToolReady, ToolStarted, TurnStarted
+from agent_nb.files import Files
 from agent_nb.messages import Image
 from agent_nb.run.record import RunRecord
 
@@ -32,6 +33,8 @@ class Element:
     """The title of the tool call that wrote it."""
     image: Image | None = None
     """A screenshot of it, if there is one."""
+    files: Files = field(default_factory=Files, repr=False)
+    """The files of its run."""
 
     def __str__(self) -> str:
         return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"
@@ -57,6 +60,7 @@ def find_element(run: RunRecord, selector: str, file: str | None = None) -> Elem
         place=f"{_index(alike, node)} of {len(alike)}",
         turn=turn,
         edit=edit,
+        files=run.files,
     )
 
 

@@ -40,7 +40,8 @@ _MAX_NOTES = 8
 _MAX_TARGETS = 3
 _MAX_TEXT = 300
 _MAX_NUMBER = 1_000_000
-_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, binascii.Error)
+DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, binascii.Error)
+"""What reading a damaged image raises."""
 
 T = TypeVar("T")
 
@@ -94,7 +95,7 @@ def _console_line(entry: Json) -> ConsoleLine:
     return ConsoleLine(
         level=level if level in get_args(Level) else "info",
         text=_text(entry.get("text")),
-        line=_number(entry.get("line")) or None,
+        line=limited_number(entry.get("line")) or None,
         file=_text(entry.get("file")),
     )
 
@@ -104,7 +105,7 @@ def _blocked_load(entry: Json) -> BlockedLoad:
 
 
 def _overflow(entry: Any) -> Overflow | None:
-    pixels = _number(entry.get("pixels")) if isinstance(entry, dict) else 0
+    pixels = limited_number(entry.get("pixels")) if isinstance(entry, dict) else 0
     return Overflow(pixels=pixels, selector=_text(entry.get("selector"))) if pixels else None
 
 
@@ -127,11 +128,11 @@ def _screenshot(entry: Json) -> Screenshot | None:
         return None
     try:
         image, cut = _encoded_again(base64.b64decode(png, validate=True))
-    except _DAMAGE:
+    except DAMAGE:
         return None
     return Screenshot(
-        width=_number(entry.get("width")),
-        height=_number(entry.get("height")),
+        width=limited_number(entry.get("width")),
+        height=limited_number(entry.get("height")),
         image=image,
         cut=cut or bool(entry.get("cut")),
         thumbnail=_thumbnail(image),
@@ -180,7 +181,8 @@ def _text(value: Any) -> str:
     return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
 
 
-def _number(value: Any) -> int:
+def limited_number(value: Any) -> int:
+    """A whole number from 0 to a million."""
     if not isinstance(value, int | float) or math.isnan(value):
         return 0
     return round(min(max(value, 0), _MAX_NUMBER))

@@ -75,10 +75,10 @@ class Kernel {
 		});
 	}
 
-	/** Has the page look at a page of the first variant. */
-	check(path) {
+	/** Has the page look at a page of the first variant, or at elements of another page: `{ html, selectors }`. */
+	check(path, other = {}) {
 		const { client } = this.commands[0];
-		const check = { check_id: "1", variant: 0, path, widths: [390, 1280] };
+		const check = { check_id: "1", variant: 0, path, widths: [390, 1280], ...other };
 		this.receive({ kind: "check", run_id: this.id, client, ...check });
 	}
 

@@ -36,6 +36,9 @@ export interface CheckMessage {
 	variant: number;
 	path: string;
 	widths: number[];
+	/** A page that need not be one of the run's, and its elements to look at. */
+	html?: string;
+	selectors?: string[];
 }
 
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;

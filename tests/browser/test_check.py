@@ -6,6 +6,8 @@ from typing import Any
 import PIL.Image
 import pytest
 
+from agent_nb.files import Files
+from agent_nb.tools.element_look import ElementRequest, read_looks
 from agent_nb.tools.page_check import CheckRequest, PageCheck
 from agent_nb.tools.page_report import read_report
 from tests.support.widget_stage import Stage, needs_browser, wrote
@@ -139,3 +141,31 @@ def test_a_hostile_page_ends_with_what_there_is(
     assert screenshots is None or len(found.screenshots) == screenshots
     assert note in " ".join(found.notes)
     assert stage.page.evaluate("1 + 1") == 2
+
+
+def test_elements_of_any_page_are_seen(stage: Stage):
+    html = f"""{HEAD}<style>body {{ margin: 0; background: rgb(0, 0, 200) }} main {{ padding: 10px }}
+h1 {{ margin: 0; height: 50px; width: 800px; font: 700 32px/40px serif; border-left: 400px solid rgb(0, 200, 0) }}
+p {{ display: none }}</style><p>gone</p><main><h1>Title</h1></main><script>document.body.dataset.x = 1</script>"""
+    selectors = ("h1", "h2", "p", "main")
+    request = ElementRequest(files=Files({"index.html": html}), path="index.html", selectors=selectors)
+    stage.play(wrote("index.html", "<h1>Another page</h1>"))
+    report = stage.check(html=html, selectors=selectors, widths=[request.width])
+    heading, missing, hidden, main = read_looks(report, request)
+
+    assert report["screenshots"] == []
+    assert stage.page.locator("body > iframe").count() == 0
+    assert heading is not None
+    assert heading.box == (10, 10, 1200, 50)
+    assert heading.style["font-size"] == "32px"
+    assert "margin" not in heading.style
+    assert heading.image is not None
+    image = PIL.Image.open(io.BytesIO(heading.image.data)).convert("RGB")
+    assert image.width == 400
+    assert image.getpixel((50, 8)) == (0, 200, 0)
+    assert image.getpixel((390, 2)) == (0, 0, 200)  # the page behind the element
+    assert missing is None
+    assert hidden is not None
+    assert (hidden.box[2:], hidden.style["display"], hidden.image) == ((0, 0), "none", None)
+    assert main is not None
+    assert main.style["padding"] == "10px"

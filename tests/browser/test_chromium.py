@@ -15,7 +15,9 @@ import pytest
 from agent_nb import Agent
 from agent_nb.chromium import process
 from agent_nb.chromium.viewer import ChromiumViewer
+from agent_nb.files import Files
 from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.tools.element_look import ElementRequest
 from agent_nb.tools.page_check import CheckRequest, PageCheck
 from agent_nb.tools.page_report import MAX_HEIGHT
 from tests.support.scripts import write
@@ -134,3 +136,25 @@ async def test_a_broken_page_is_seen_and_mended():
     assert (second.errors, second.blocked, second.notes, second.overflow) == ((), (), (), None)
     assert first.screenshots[0].image != second.screenshots[0].image
     assert [len(result.images) for result in (use.result for use in run.tool_uses) if result] == [0, 2, 0, 2]
+
+
+async def test_elements_are_seen():
+    page = """<!doctype html><style>body { margin: 0; height: 9000px } h1 { margin: 3000px 0 0 20px; width: 200px;
+height: 100px; font: 700 32px/40px serif; background: rgb(200, 0, 0) }</style><p hidden>x</p><h1>Title</h1>
+<script>getComputedStyle = () => ({ getPropertyValue: () => "forged" })</script>"""
+    request = ElementRequest(
+        files=Files({"index.html": page}), path="index.html", selectors=("h1", "h2", "p", "body")
+    )
+    heading, missing, hidden, body = await viewer().look_at(request)
+
+    assert heading is not None
+    assert heading.box == (20, 3000, 200, 100)
+    assert (heading.style["font-size"], heading.style["background-color"]) == ("32px", "rgb(200, 0, 0)")
+    assert heading.image is not None
+    image = PIL.Image.open(io.BytesIO(heading.image.data)).convert("RGB")
+    assert (image.size, image.getpixel((190, 90))) == ((200, 100), (200, 0, 0))
+    assert missing is None
+    assert hidden is not None
+    assert hidden.image is None
+    assert body is not None
+    assert body.image is not None

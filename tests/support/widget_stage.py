@@ -167,9 +167,9 @@ class Stage:
             )
         )
 
-    def check(self, path: str = "index.html") -> dict[str, Any]:
-        """The page's report about a page of the run, as the kernel gets it."""
-        self.page.evaluate("path => window.kernel.check(path)", path)
+    def check(self, path: str = "index.html", **other: Any) -> dict[str, Any]:
+        """The page's report about a page of the run, or about another, as the kernel gets it."""
+        self.page.evaluate("([path, other]) => window.kernel.check(path, other)", [path, other])
         checked = "window.kernel.commands.find((one) => one.command === 'checked')"
         self.page.wait_for_function(f"() => {checked}", timeout=60 * SECONDS)
         answer: dict[str, Any] = self.page.evaluate(f"() => {checked}")

@@ -22,6 +22,7 @@ from agent_nb.notebook.retry import retry_cells
 from agent_nb.notebook.session import magic_name
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.run import Run, all_events
+from agent_nb.tools.element_look import ElementRequest
 from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
 PATIENCE = 5.0
@@ -129,7 +130,7 @@ class LiveRun:
             raise nobody_to_ask() from None
         return await self.questions.ask(request)
 
-    async def look(self, request: CheckRequest) -> Json:
+    async def look(self, request: CheckRequest | ElementRequest) -> Json:
         """The report about a page from the window that owns the run."""
         self.stream.flush()
         try:

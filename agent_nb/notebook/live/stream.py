@@ -5,11 +5,14 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import Event, MessageAdded, UsageUpdated
 from agent_nb.notebook.live.encoder import Encoder
 from agent_nb.notebook.live.protocol import Meta, Ready
-from agent_nb.tools.page_check import CheckRequest
+from agent_nb.render.preview import TooLargeError, assembled
+from agent_nb.tools.element_look import ElementRequest
+from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
 INTERVAL = 0.04
 """Seconds between two batches: text that arrives 25 times a second looks continuous."""
@@ -21,6 +24,8 @@ JOINED_SECONDS = 0.1
 """Seconds of the run that a joined delta spans at most in a batch that begins with the first event."""
 FIRST_CHECKPOINT = 256
 """Events after which everything is sent again to a page that has not been heard from."""
+MAX_PAGE = 3_000_000
+"""Characters of a page that is sent to be looked at."""
 
 
 class RunStream:
@@ -90,11 +95,20 @@ class RunStream:
         """Tells all pages which window has the buttons; with `confirm` that window has to answer."""
         self._send({"kind": "owner", "run_id": self.run_id, "client": client, "confirm": confirm})
 
-    def send_check(self, client: str, check_id: str, request: CheckRequest) -> None:
-        """Asks that window to look at a page."""
+    def send_check(self, client: str, check_id: str, request: CheckRequest | ElementRequest) -> None:
+        """Asks that window to look at a page of the run, or at elements of any page, which is sent with it."""
         check: Json = {"kind": "check", "run_id": self.run_id, "client": client, "check_id": check_id}
-        page = {"variant": request.variant, "path": request.path, "widths": list(request.widths)}
-        self._send({**check, **page})
+        if isinstance(request, CheckRequest):
+            page: Json = {"variant": request.variant, "widths": list(request.widths)}
+        else:
+            html = _page_of(request)
+            page = {
+                "variant": 0,
+                "widths": [request.width],
+                "html": html,
+                "selectors": list(request.selectors),
+            }
+        self._send({**check, **page, "path": request.path})
 
     def _send_batch(self, first: int, events: list[Json]) -> None:
         batch = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent, "events": events}
@@ -102,3 +116,11 @@ class RunStream:
 
     def _send_ready(self, ready: Ready) -> None:
         self._send({"kind": "ready", "run_id": self.run_id, **to_wire(ready)})
+
+
+def _page_of(request: ElementRequest) -> str:
+    """The page with its files, as it would be shown."""
+    try:
+        return safe_text(assembled(request.files, request.path, MAX_PAGE))
+    except TooLargeError:
+        raise ViewerUnavailableError("it is too large.") from None

@@ -1,14 +1,15 @@
 """The person's own browser as a page viewer: the page that shows the run looks at what the model has made."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from agent_nb._base.wire import Json
+from agent_nb.tools.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
 from agent_nb.tools.page_check import CheckRequest, PageCheck, PageViewer, ViewerUnavailableError
 from agent_nb.tools.page_report import read_report
 
-Look: TypeAlias = Callable[[CheckRequest], Awaitable[Json]]
+Look: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
 """Gets the report of the person's browser about a page, or raises `ViewerUnavailableError`."""
 
 
@@ -34,6 +35,15 @@ class LiveViewer:
             return await self._otherwise.check(request)
         return await asyncio.to_thread(read_report, report, request, "your browser")
 
+    async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
+        try:
+            report = await self._look(request)
+        except ViewerUnavailableError:
+            if not isinstance(self._otherwise, ElementViewer):
+                raise
+            return await self._otherwise.look_at(request)
+        return await asyncio.to_thread(read_looks, report, request)
 
-async def _look_nowhere(request: CheckRequest) -> Json:
+
+async def _look_nowhere(request: CheckRequest | ElementRequest) -> Json:
     raise ViewerUnavailableError("no browser shows this run.")

@@ -26,7 +26,7 @@ from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.values.context import Described, describe, expand, lookup, recent_cells
+from agent_nb.notebook.values.context import Described, describe, expand, joined, lookup, recent_cells
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
@@ -129,7 +129,7 @@ class _Request:
             images=self.prompt.images,
             base=self.base,
         )
-        return self._plan(agent, prepared, note)
+        return self._plan(agent, [each.pointing_at(self.prompt.elements) for each in prepared], note)
 
     def _models(self, names: Sequence[str]) -> list[Provider]:
         if self.options.pace is not None and not any(is_demo(name) for name in names):
@@ -192,13 +192,8 @@ async def _read_prompt(session: Session, options: Options, cell: str, cassette: 
         parts.append(Described(recent_cells(session.shell, options.cells)))
     images = await load_images(options.images, namespace, cassette)
     text = "\n\n".join(part.text for part in parts if part.text)
-    return Described(
-        text=whole_text(text),
-        broken=whole_text(text) != text,
-        images=(*(image for part in parts for image in part.images), *images),
-        masked=tuple(name for part in parts for name in part.masked),
-        shortened=tuple(name for part in parts for name in part.shortened),
-    )
+    prompt = joined(whole_text(text), parts)
+    return replace(prompt, images=(*prompt.images, *images), broken=prompt.text != text)
 
 
 def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:

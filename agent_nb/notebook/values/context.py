@@ -8,7 +8,7 @@ import difflib
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,12 +50,25 @@ class Described:
 
     text: str
     images: tuple[Image, ...] = ()
+    elements: tuple[Element, ...] = ()
+    """Elements of pages that it describes."""
     masked: tuple[str, ...] = ()
     """What was masked in it, for the user."""
     shortened: tuple[str, ...] = ()
     """What is not shown in full, for the user."""
     broken: bool = False
     """Whether characters that cannot be encoded were replaced."""
+
+
+def joined(text: str, parts: Sequence[Described]) -> Described:
+    """A text that contains these parts."""
+    return Described(
+        text,
+        images=tuple(image for part in parts for image in part.images),
+        elements=tuple(element for part in parts for element in part.elements),
+        masked=tuple(name for part in parts for name in part.masked),
+        shortened=tuple(name for part in parts for name in part.shortened),
+    )
 
 
 def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:
@@ -91,7 +104,8 @@ def describe(name: str, value: Any) -> Described:
     keys = [f"a key in `{name}`"] if text != description else []
     cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     masked_names = (*(f"`{key}` in `{name}`" for key in masks.names), *keys)
-    return Described(_limited(text), masked=masked_names, shortened=tuple(cut))
+    elements = (value,) if isinstance(value, Element) else ()
+    return Described(_limited(text), elements=elements, masked=masked_names, shortened=tuple(cut))
 
 
 def _describe_run(name: str, run: Run | Handle) -> Described:
@@ -122,9 +136,7 @@ def _describe_files(name: str, files: Files) -> Described:
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     """The prompt with each `{{name}}` replaced; `\\{{name}}` stands for the braces themselves."""
-    images: list[Image] = []
-    masked: list[str] = []
-    shortened: list[str] = []
+    parts: list[Described] = []
 
     def replace(found: re.Match[str]) -> str:
         if found[1]:
@@ -132,12 +144,10 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
         if not _first_name(found[2]):
             return found[0]
         described = describe(found[2], lookup(found[2], namespace, braces=found[0]))
-        images.extend(described.images)
-        masked.extend(described.masked)
-        shortened.extend(described.shortened)
+        parts.append(described)
         return described.text
 
-    return Described(_REFERENCE.sub(replace, prompt), tuple(images), tuple(masked), tuple(shortened))
+    return joined(_REFERENCE.sub(replace, prompt), parts)
 
 
 def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:

@@ -16,8 +16,17 @@ export interface Report {
 	blocked: { address: string; reason: string }[];
 	overflow: { pixels: number; selector: string } | null;
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
+	/** One for each selector, null where it finds nothing. `agent_nb/tools/element_look.py` reads them. */
+	elements: (Look | null)[];
 	/** What is missing, and why. */
 	notes: string[];
+}
+
+/** How an element looks; `png` is in base64, and empty if there is none. */
+export interface Look {
+	box: [left: number, top: number, width: number, height: number];
+	style: Record<string, string>;
+	png: string;
 }
 
 /** What the script is given. */
@@ -27,6 +36,8 @@ export interface Given {
 	path: string;
 	/** The page as it is written into the frame. */
 	html: string;
+	/** The elements to look at instead of the whole page, if there are any. */
+	selectors: readonly string[];
 }
 
 /** What the script sends: a part of the report, whose lists are added to it; the width it needs next; or the end. */

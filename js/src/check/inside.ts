@@ -2,10 +2,11 @@
 // Each step has a limit in time; what a step could not do is noted.
 
 import { collect } from "./collect.ts";
+import { elementStyles } from "./element.ts";
 import { findProblems } from "./findings.ts";
 import type { FromCheck, Given } from "./given.ts";
 import { findOverflow } from "./overflow.ts";
-import { keepDrawings, screenshot } from "./screenshot.ts";
+import { imageOf, keepDrawings, screenshot } from "./screenshot.ts";
 import { settle } from "./settle.ts";
 import { now, pause, within } from "./time.ts";
 
@@ -18,7 +19,7 @@ const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 4000, fin
 /** Phones draw scrollbars over the page. In a screenshot the root is no longer one, and would lose margins inside it. */
 const STYLES = "html { scrollbar-width: none !important } :where(html) { display: flow-root }";
 
-const { port, widths } = given;
+const { port, widths, selectors } = given;
 // Saved before the page runs, which could replace it.
 const post: (message: FromCheck) => void = port.postMessage.bind(port);
 const note = (text: string): void => post({ part: { notes: [text] } });
@@ -50,6 +51,7 @@ async function look(): Promise<void> {
 		await resize(width);
 		const limit = index ? MOST.resettle : MOST.settle;
 		await step(limit, `The page had not settled after ${limit / 1000} s.`, settle);
+		if (selectors.length) return lookAtElements();
 		if (width === PHONE) post({ part: { overflow: findOverflow() } });
 		await step(MOST.screenshot, `The screenshot at ${width} px failed.`, async () =>
 			post({ part: { screenshots: [await screenshot()] } }),
@@ -58,6 +60,18 @@ async function look(): Promise<void> {
 	await step(MOST.findings, "Accessibility was not checked.", async () =>
 		post({ part: { findings: await findProblems() } }),
 	);
+}
+
+async function lookAtElements(): Promise<void> {
+	const looks = elementStyles(selectors);
+	for (const [index, look] of looks.entries()) {
+		const element = document.querySelector(selectors[index] ?? "");
+		let png = "";
+		await step(MOST.screenshot, "There is no image of an element.", async () => {
+			if (element) png = await imageOf(element);
+		});
+		post({ part: { elements: [look && { ...look, png }] } });
+	}
 }
 
 keepDrawings();

@@ -36,18 +36,25 @@ type Files = ReadonlyMap<string, { media_type: string } & ({ text: string } | { 
 type Page = Omit<Given, "port">;
 
 export async function look(parts: Parts, run: RunEntry, message: CheckMessage): Promise<Report> {
-	const { variant, path, widths } = message;
+	const { path, widths, selectors = [] } = message;
+	const { html, missing } =
+		message.html === undefined ? await pageOf(parts, run, message) : { html: message.html, missing: [] };
+	const blocked = [...missing].map((address) => ({ address, reason: "there is no such file" }));
+	const lists = { screenshots: [], console: [], findings: [], elements: [], notes: [] };
+	const report: Report = { ...lists, blocked, overflow: null };
+	if (document.hidden) report.notes.push("The notebook is in a hidden tab, where browsers draw little.");
+	const open = run.state?.meta.network ?? false;
+	await inspect({ widths, path, html, selectors }, report, (events) => new parts.Frame(events, open));
+	return limited(report);
+}
+
+/** The page with its files, and the names of those that are missing. */
+async function pageOf(parts: Parts, run: RunEntry, { variant, path }: CheckMessage) {
 	const files = await filesOf(parts, run, variant);
 	const page = files.get(path);
 	if (!page || !("text" in page)) throw new Error(`There is no page ${path}.`);
 	const resolver = new parts.Resolver({ read: (name) => files.get(name) ?? null }, path);
-	const html = resolver.html(page.text);
-	const blocked = [...resolver.missing].map((address) => ({ address, reason: "there is no such file" }));
-	const report: Report = { screenshots: [], console: [], blocked, overflow: null, findings: [], notes: [] };
-	if (document.hidden) report.notes.push("The notebook is in a hidden tab, where browsers draw little.");
-	const open = run.state?.meta.network ?? false;
-	await inspect({ widths, path, html }, report, (events) => new parts.Frame(events, open));
-	return limited(report);
+	return { html: resolver.html(page.text), missing: resolver.missing };
 }
 
 async function filesOf({ textOf }: Parts, run: RunEntry, variant: number): Promise<Files> {

@@ -9,9 +9,11 @@ const MOST_ELEMENTS = 8000;
 /** Characters of an image in base64: two of them and the rest of the report are one message. */
 const MOST_PNG = 2_500_000;
 
+/** Pixels of the image of an element on its long side. */
+const MOST_SIDE = 400;
+
 export async function screenshot(): Promise<Report["screenshots"][number]> {
-	const count = document.querySelectorAll("*").length;
-	if (count > MOST_ELEMENTS) throw new Error(`the page has ${count} elements`);
+	checkCount(document);
 	const width = window.innerWidth;
 	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
 	const shown = Math.min(height, MOST_HEIGHT);
@@ -23,6 +25,29 @@ export async function screenshot(): Promise<Report["screenshots"][number]> {
 		clip: { x: 0, y: 0, width, height: shown },
 	});
 	return { width, height, png: encoded(canvas), cut: shown < height };
+}
+
+/** A small image of an element, in base64. */
+export async function imageOf(element: Element): Promise<string> {
+	checkCount(element);
+	const { width, height } = element.getBoundingClientRect();
+	if (Math.min(width, height) < 1) return "";
+	const scale = Math.min(1, MOST_SIDE / Math.max(width, height));
+	const backgroundColor = backgroundBehind(element);
+	return encoded(await snapdom.toCanvas(element, { scale, dpr: 1, fast: "auto", backgroundColor }));
+}
+
+function checkCount(within: ParentNode): void {
+	const count = within.querySelectorAll("*").length;
+	if (count > MOST_ELEMENTS) throw new Error(`the page has ${count} elements`);
+}
+
+function backgroundBehind(element: Element): string {
+	for (let at: Element | null = element; at; at = at.parentElement) {
+		const background = backgroundOf(at);
+		if (background && !/, 0\)$/.test(background)) return background;
+	}
+	return "#ffffff";
 }
 
 /** The background behind the whole page is that of the root, or of the body if the root has none. */

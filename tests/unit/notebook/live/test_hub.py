@@ -1,6 +1,7 @@
 """The hub by itself: what a page's commands do to the runs they are about."""
 
 import asyncio
+from urllib.parse import unquote
 
 import numpy as np
 import PIL.Image
@@ -10,9 +11,10 @@ from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE, Hub
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.page_viewer import ReportingViewer, plain_png
-from tests.support.scripts import write
+from tests.support.scripts import run_script, write
 
 
 @tool(approval="ask")
@@ -294,6 +296,31 @@ async def test_nobody_looks_if_no_window_answers(desk, monkeypatch):
     monkeypatch.setattr("agent_nb.notebook.live.run.CHECK_PATIENCE", 0.01)
     _, result = await look(desk, LiveViewer(), lambda message: None)
     assert "does not answer" in result.text
+
+
+async def test_the_window_looks_at_elements_of_any_run(desk):
+    hero = await run_script(
+        [write(content='<link rel="stylesheet" href="a.css"><h1>Hi</h1>')], [text("Done.")]
+    )
+    hero = hero.with_files({**hero.files, "a.css": "h1 { color: red }"})
+    provider = ScriptedProvider([[text("Done.")]], clock=RealClock())
+    prepared = Agent(provider).with_viewer(LiveViewer()).prepare("Larger", base=hero)
+    handle = prepared.pointing_at([hero.element("h1")]).start()
+    handle.label("hero_2", "hero-2")
+    desk.hub.follow(handle)
+    desk.command("hello", key="hero-2")
+    while not (checks := [one for one in desk.sent if one["kind"] == "check"]):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    (message,) = checks
+    assert (message["selectors"], message["widths"], message["client"]) == (["h1"], [1280], "page")
+    assert "color: red" in unquote(message["html"])
+    report = {"elements": [{"box": [0, 0, 90, 20], "style": {"color": "red"}, "png": plain_png(90, 20)}]}
+    about = {"run_id": message["run_id"], "check_id": message["check_id"], "ok": True, "report": report}
+    assert desk.command("checked", **about)["ok"]
+    run = await handle
+    *_, note, image = run.messages[run.history].parts
+    assert '"color: red"' in note.text
+    assert image.media_type == "image/png"
 
 
 @pytest.mark.skipif(not BUNDLE.exists(), reason="needs the built page: `make build`")

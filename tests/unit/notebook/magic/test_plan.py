@@ -222,3 +222,12 @@ async def test_with_the_network_the_model_is_not_told_that_nothing_loads(shell):
     assert "no network" not in opened.system
     assert "any https address" in opened.system
     assert closed.fingerprint() == opened.fingerprint(), "a cassette plays with and without it"
+
+
+async def test_the_elements_of_a_prompt_are_to_be_looked_at(shell):
+    shell.names["hero"] = quick_run()
+    cell = '{{hero.element("h1")}} and {{hero.element("h1", "index.html")}}: larger'
+    made = await plan(shell, "two -m demo: --from hero", cell)
+    assert [element.path for element in made.prepared[0].opening.elements] == ["h1", "h1"]
+    made = await plan(shell, "two -m demo: -w hero.element('h1')", "Larger")
+    assert [element.path for element in made.prepared[0].opening.elements] == ["h1"]

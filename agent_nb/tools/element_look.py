@@ -1,0 +1,142 @@
+"""What elements of a page look like when it is shown: the values, and what can find them out.
+
+A report about elements comes from the page, so it is untrusted: `read_looks` limits it and re-encodes its images.
+"""
+
+import base64
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from agent_nb._base.text import showable_text
+from agent_nb.files import Files
+from agent_nb.messages import Image
+from agent_nb.tools.page_check import DESKTOP, PageViewer
+from agent_nb.tools.page_report import DAMAGE, limited_number
+
+MAX_SIDE = 400
+"""Pixels of an image on its long side."""
+MAX_IMAGE_BYTES = 60_000
+MAX_ELEMENTS = 6
+"""Elements of a request that are looked at."""
+PROPERTIES = (
+    "display",
+    "position",
+    "color",
+    "background-color",
+    "background-image",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "line-height",
+    "letter-spacing",
+    "text-align",
+    "padding",
+    "margin",
+    "border",
+    "border-radius",
+    "box-shadow",
+    "opacity",
+    "gap",
+)
+_MAX_VALUE = 100
+_MAX_PNG = 2_000_000
+_MAX_PIXELS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementRequest:
+    """Elements of one page. `files` holds all files of the run, since the page may use them."""
+
+    files: Files
+    path: str
+    selectors: tuple[str, ...]
+    width: int = DESKTOP
+    """Of the window, in CSS pixels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementLook:
+    """What an element looks like."""
+
+    box: tuple[int, int, int, int]
+    """Left, top, width and height on the page, in CSS pixels."""
+    style: Mapping[str, str]
+    """Computed properties, without those that have no effect."""
+    width: int
+    """Of the window."""
+    image: Image | None = None
+
+    def __str__(self) -> str:
+        left, top, width, height = self.box
+        style = json.dumps(
+            "; ".join(f"{name}: {value}" for name, value in self.style.items()), ensure_ascii=False
+        )
+        return (
+            f"{width} x {height} px, at {left} px from the left and {top} px from the top of the page in a window"
+            f" {self.width} px wide; computed style {style}"
+        )
+
+
+@runtime_checkable
+class ElementViewer(PageViewer, Protocol):
+    """A viewer that can also say how single elements look."""
+
+    async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
+        """A look for each selector, None where there is none.
+
+        Raises `ViewerUnavailableError` if it cannot show any page. Ends in bounded time.
+        """
+        ...
+
+
+def read_looks(report: Any, request: ElementRequest) -> list[ElementLook | None]:
+    """The looks in a report: `{elements: [{box, style, png} or null]}`, in the order of the selectors.
+
+    What is wrong with the report is left out. Decodes images: call it off the loop.
+    """
+    entries = report.get("elements") if isinstance(report, dict) else None
+    entries = entries if isinstance(entries, list) else []
+    count = len(request.selectors)
+    looks = [_look(entry, request.width) for entry in entries[:count]]
+    return [*looks, *[None] * (count - len(looks))]
+
+
+def _look(entry: Any, width: int) -> ElementLook | None:
+    box = entry.get("box") if isinstance(entry, dict) else None
+    if not isinstance(box, list) or len(box) != 4:
+        return None
+    left, top, wide, high = map(limited_number, box)
+    style = entry.get("style") if isinstance(entry.get("style"), dict) else {}
+    values = {name: _value(style[name]) for name in PROPERTIES if isinstance(style.get(name), str)}
+    return ElementLook(box=(left, top, wide, high), style=values, width=width, image=_image(entry.get("png")))
+
+
+def _value(text: str) -> str:
+    text = showable_text(text[: _MAX_VALUE + 1])
+    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
+
+
+def _image(png: Any) -> Image | None:
+    """The image in a PNG of ours, small enough; None if it is damaged."""
+    import PIL.Image
+
+    if not isinstance(png, str) or not png or len(png) > _MAX_PNG:
+        return None
+    try:
+        with PIL.Image.open(io.BytesIO(base64.b64decode(png, validate=True)), formats=["PNG"]) as opened:
+            if opened.width * opened.height > _MAX_PIXELS:
+                return None
+            pixels = opened.convert("RGB")
+    except DAMAGE:
+        return None
+    side = MAX_SIDE
+    while True:
+        pixels.thumbnail((side, side))
+        buffer = io.BytesIO()
+        pixels.save(buffer, "PNG")
+        if buffer.tell() <= MAX_IMAGE_BYTES:
+            return Image(buffer.getvalue(), "image/png")
+        side = side * 3 // 4
