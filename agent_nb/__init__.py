@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_nb.run import Run, load
     from agent_nb.run.compare import Comparison, assert_same, compare
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
+    from agent_nb.tools.mcp.client import mcp_server
 
 __version__ = "0.1.0"
 
@@ -58,6 +59,7 @@ _HOMES = {
     "compare": "agent_nb.run.compare",
     "kernel_tools": "agent_nb.notebook.kernel_tools",
     "load": "agent_nb.run",
+    "mcp_server": "agent_nb.tools.mcp.client",
     "model": "agent_nb.providers",
     "read_images": "agent_nb.engine.opening",
     "replay": "agent_nb.cassette",
@@ -91,6 +93,7 @@ __all__ = [
     "kernel_tools",
     "load",
     "load_ipython_extension",
+    "mcp_server",
     "model",
     "read_images",
     "replay",

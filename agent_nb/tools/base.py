@@ -102,6 +102,8 @@ class Tool:
     """The name of what does its work in a studio, empty if nothing can; None for a tool that needs no studio."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
+    origin: str = ""
+    """Where a tool of a server comes from, such as `mcp:weather/forecast`; empty for any other tool."""
     function: Callable[..., Any] | None = None
     """The function that it was made from. Calling the tool calls this."""
 

@@ -1,0 +1,226 @@
+"""One connection to a server. One task opens it, holds it and closes it, because anyio's scopes must not change tasks.
+
+Everything here runs on the loop of `thread.py`.
+"""
+
+import asyncio
+import contextlib
+import logging
+from typing import Any
+
+import httpx2
+import mcp_types
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.dispatcher import ProgressFnT
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from agent_nb._base.secrets import safe_text
+from agent_nb.errors import AgentError
+from agent_nb.tools.mcp.bounded import BoundedTransport
+from agent_nb.tools.mcp.config import ServerConfig
+from agent_nb.tools.mcp.process import GRACE, ServerProcess
+
+MAX_UNASKED = 5_000
+"""Messages that a server may send between two answers. One that sends more is ended."""
+MAX_PAGES = 50
+MAX_TOOLS = 500
+_RELIST_PAUSE = 0.2
+"""Seconds between two requests for the list of tools, which a server may change often."""
+
+for _name in ("mcp", "client"):  # "client" is a logger of the `mcp` package, too
+    logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings are written into the notebook
+
+
+class ConnectionLost(AgentError):
+    """The server ended, or cannot be used any more; the message says why."""
+
+
+class Connection:
+    """A connection that is being opened, is open or has ended."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
+        self._client: Client | None = None
+        self._process: ServerProcess | None = None
+        self._unasked = 0
+        self._stop = asyncio.Event()
+        self._relist = asyncio.Event()
+        self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.listing: tuple[mcp_types.Tool, ...] = ()
+        self.problem = ""
+        """Why it ended."""
+        self._task = asyncio.create_task(self._own())
+
+    @property
+    def is_open(self) -> bool:
+        return self._client is not None and not self._task.done() and not self._stop.is_set()
+
+    async def open(self) -> None:
+        """Waits until the server has listed its tools; raises `ConnectionLost` if it does not."""
+        limit = self._config.start_timeout
+        await asyncio.wait({self._opened, self._task}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        if self.is_open and self._opened.done():
+            return
+        if not self._task.done():
+            self.problem = self.problem or f"It did not answer within {limit:g} seconds."
+        await self.close()
+        raise ConnectionLost(self.problem or "It ended.")
+
+    async def call(self, name: str, args: dict[str, Any], progress: ProgressFnT) -> mcp_types.CallToolResult:
+        """Calls a tool. Cancelling this tells the server so, and leaves the connection open."""
+        if self._client is None or not self.is_open:
+            raise ConnectionLost(self.problem or "It has ended.")
+        # Not `call_tool`, which imports `jsonschema` to check the answer: up to seconds, see `content.py`.
+        params = mcp_types.CallToolRequestParams(name=name, arguments=args)
+        try:
+            return await self._client.session.send_request(
+                mcp_types.CallToolRequest(params=params),
+                mcp_types.CallToolResult,
+                progress_callback=progress,
+            )
+        except MCPError as error:
+            if error.code == mcp_types.CONNECTION_CLOSED or not self.is_open:
+                await self.close()
+                raise ConnectionLost(self.problem or "It ended during the call.") from None
+            raise
+        finally:
+            self._unasked = 0
+
+    async def close(self) -> None:
+        """Ends the connection and the process behind it."""
+        self._stop.set()
+        await asyncio.wait({self._task}, timeout=3 * GRACE + 1)
+        if not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=GRACE)
+
+    async def _own(self) -> None:
+        try:
+            await self._hold()
+        except BaseException as error:  # a group of anyio's, or a cancellation
+            self.problem = self.problem or describe(error)
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+        finally:
+            self._client = None
+            self._opened.cancel()
+            if self._process:
+                self.problem = self._process.problem or self.problem or _ending(self._process)
+
+    async def _hold(self) -> None:
+        """Opens the connection, holds it until it ends or is to be closed, and closes it."""
+        opening = asyncio.current_task()
+        stopping = asyncio.create_task(self._stop.wait())
+        stopping.add_done_callback(lambda _: opening and not self._opened.done() and opening.cancel())
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                client = Client(
+                    self._transport(stack),
+                    message_handler=self._hear,
+                    client_info=mcp_types.Implementation(name="agent_nb", version="0.1.0"),
+                    cache=None,
+                )
+                await stack.enter_async_context(client)
+                self.listing = await _list(client)
+                self._client = client
+                if not self._opened.done():
+                    self._opened.set_result(None)
+                await self._watch(client, stopping)
+        finally:
+            stopping.cancel()
+
+    async def _watch(self, client: Client, stopping: "asyncio.Task[Any]") -> None:
+        listening = asyncio.create_task(self._listen(client))
+        try:
+            while not self._stop.is_set():
+                changed = asyncio.create_task(self._relist.wait())
+                ended = {self._process.ended} if self._process and self._process.ended else set()
+                await asyncio.wait({stopping, changed, *ended}, return_when=asyncio.FIRST_COMPLETED)
+                changed.cancel()
+                if any(each.done() for each in ended):
+                    return
+                if self._relist.is_set() and not self._stop.is_set():
+                    self._relist.clear()
+                    with contextlib.suppress(MCPError, ValidationError):
+                        self.listing = await _list(client)
+                    await asyncio.wait({stopping}, timeout=_RELIST_PAUSE)
+        finally:
+            listening.cancel()
+            await asyncio.wait({listening}, timeout=GRACE)
+
+    async def _listen(self, client: Client) -> None:
+        """Hears of changes of the list; servers of before 2026 tell them unasked, which `_hear` hears."""
+        tools = client.server_capabilities.tools
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+            return
+        with contextlib.suppress(Exception):  # without it, changes are seen at the next start
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._relist.set()
+
+    async def _hear(self, message: Any) -> None:
+        """A notification, or a line that is not a message."""
+        self._unasked += 1
+        if self._unasked > MAX_UNASKED and not self._stop.is_set():
+            self.problem = f"It sent more than {MAX_UNASKED:,} messages that nobody asked for."
+            self._stop.set()
+        if isinstance(message, mcp_types.ToolListChangedNotification):
+            self._relist.set()
+
+    def _transport(self, stack: contextlib.AsyncExitStack) -> Any:
+        expanded = self._config.expanded()
+        if expanded.url:
+            http = httpx2.AsyncClient(
+                headers=dict(expanded.headers),
+                timeout=httpx2.Timeout(30.0, read=self._config.timeout + 30),
+                transport=BoundedTransport(),
+            )
+            stack.push_async_callback(http.aclose)
+            return streamable_http_client(expanded.url, http_client=http)
+        self._process = ServerProcess(expanded, self._config.folder)
+        return self._process
+
+
+async def _list(client: Client) -> tuple[mcp_types.Tool, ...]:
+    if client.server_capabilities.tools is None:
+        return ()
+    tools: list[mcp_types.Tool] = []
+    cursor = None
+    for _ in range(MAX_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += page.tools
+        cursor = page.next_cursor
+        if not cursor or len(tools) >= MAX_TOOLS:
+            break
+    return tuple(tools[:MAX_TOOLS])
+
+
+def describe(error: BaseException) -> str:
+    """An error of the `mcp` package in one sentence."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    match error:
+        case ValidationError():
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            text = f"It sent something that is not valid MCP: {place}: {first['msg']}"
+        case MCPError(code=mcp_types.CONNECTION_CLOSED):
+            text = ""
+        case AgentError() | MCPError():
+            text = str(error)
+        case asyncio.CancelledError():
+            text = ""
+        case httpx2.HTTPError():
+            text = f"It cannot be reached: {error or type(error).__name__}"
+        case _:
+            text = f"{type(error).__name__}: {error}".removesuffix(": ")
+    text = safe_text(" ".join(text.split()))[:300]
+    return text if not text or text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _ending(process: ServerProcess) -> str:
+    code = f" with code {process.exit_code}" if process.exit_code and process.exit_code > 0 else ""
+    last = safe_text(process.last_line)
+    return f"It ended{code}{f': {last}' if last else '.'}"

@@ -1,0 +1,214 @@
+"""A server that is started when it is needed, and once more after it ended.
+
+`Server` is used from any thread and loop; `_Worker` does the work on the loop of `thread.py`.
+"""
+
+import asyncio
+import importlib.util
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.wire import Json
+from agent_nb.errors import AgentError, InstallError, ToolError
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.invoke import in_thread
+from agent_nb.tools.mcp.config import ServerConfig
+from agent_nb.tools.mcp.content import to_output
+from agent_nb.tools.mcp.listing import ListedTool, listed_tools
+from agent_nb.tools.mcp.thread import on_thread
+
+if TYPE_CHECKING:  # importing `mcp` takes most of a second
+    from agent_nb.tools.mcp.connection import Connection
+
+State = Literal["not started", "starting", "running", "ended"]
+PROGRESS_PAUSE = 0.1
+"""Seconds between two lines of progress; those in between are not shown."""
+
+
+class Server:
+    """One server with its tools. `start` and calls may come from any event loop."""
+
+    def __init__(self, config: ServerConfig) -> None:
+        self.config = config
+        self.problem = ""
+        """Why it is not running, in a sentence; empty if it is or was not started."""
+        self.accepted: dict[str, str] = {}
+        """The digest of each tool that the person has accepted, by its name on the server."""
+        self._listed: tuple[ListedTool, ...] = ()
+        self._raw: object = None
+        """What `_listed` was read from."""
+        self._connection: Connection | None = None
+        self._lock: asyncio.Lock | None = None
+        self._starting = self._suspect = False
+        self._may_restart = True
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    @property
+    def state(self) -> State:
+        if self._starting:
+            return "starting"
+        if self._connection is None:
+            return "ended" if self.problem else "not started"
+        return "running" if self._connection.is_open else "ended"
+
+    @property
+    def listed(self) -> tuple[ListedTool, ...]:
+        """The tools as the server lists them now."""
+        connection = self._connection
+        if connection is not None and connection.is_open and connection.listing is not self._raw:
+            self._read_listing(connection)
+        return self._listed
+
+    @property
+    def changed(self) -> list[ListedTool]:
+        """The tools that differ from what the person has accepted."""
+        return [tool for tool in self.listed if self.accepted.get(tool.name, tool.digest) != tool.digest]
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools to offer: not those that have changed since they were accepted."""
+        changed = {tool.name for tool in self.changed}
+        return [self._tool(each) for each in self.listed if each.name not in changed]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know about the tools."""
+        notes = [note for tool in self.listed for note in tool.notes]
+        notes += [f"`{tool.name}` is not offered: the server has changed what it says." for tool in self.changed]
+        return [safe_text(note) for note in notes]
+
+    def accept(self) -> None:
+        """Accepts all tools as they are now."""
+        self.accepted = {tool.name: tool.digest for tool in self.listed}
+
+    async def start(self) -> None:
+        """Starts the server if it is not running; raises `AgentError` with one sentence if it cannot be."""
+        check_installed()
+        try:
+            await on_thread(self._connected(asked=True))
+        except ToolError as error:
+            raise AgentError(error.message) from None
+
+    async def stop(self) -> None:
+        """Ends the server. A call starts it again."""
+        if self._connection is not None:
+            await on_thread(self._close())
+
+    def _tool(self, listed: ListedTool) -> Tool:
+        async def run(args: Json, context: ToolContext) -> ToolOutput:
+            result = await on_thread(self._call(listed, args, context.progress))
+            return await in_thread(lambda: to_output(self.name, result, listed.output_schema))
+
+        return Tool(
+            spec=listed.spec,
+            run=run,
+            title=lambda args: listed.label,
+            approval="ask",
+            identical_only=True,
+            origin=f"mcp:{self.name}/{listed.name}",
+            timeout=None,  # `_call` has a limit, after which the server is restarted
+        )
+
+    async def _call(self, listed: ListedTool, args: Json, progress: Callable[[str], None]) -> Json:
+        from agent_nb.tools.mcp.connection import ConnectionLost, describe
+
+        connection = await self._connected()
+        now = {tool.name: tool.digest for tool in self._listed}
+        if now.get(listed.name) != listed.digest:
+            raise ToolError(
+                f"The MCP server `{self.name}` has changed or removed `{listed.name}` since this run began.",
+                hint="Go on without it.",
+            )
+        work = asyncio.create_task(connection.call(listed.name, args, _progress_lines(progress)))
+        work.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs it
+        try:
+            await asyncio.wait({work}, timeout=self.config.timeout)
+        finally:
+            work.cancel()  # no effect if it is done
+        if not work.done():
+            self._suspect = True
+            seconds = f"{self.config.timeout:g} seconds"
+            raise ToolError(
+                f"The MCP server `{self.name}` did not answer within {seconds}.",
+                code="TIMEOUT",
+                hint="Ask it for less. The next call starts it again.",
+            )
+        try:
+            result = work.result()
+        except ConnectionLost as error:
+            self.problem = str(error)
+            raise self._failure("has ended during the call.", str(error)) from None
+        except Exception as error:  # what the package raises for an answer that it cannot accept
+            raise self._failure("answered with an error.", describe(error)) from None
+        self._may_restart = True
+        return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    async def _connected(self, *, asked: bool = False) -> "Connection":
+        """The open connection; opens one if there is none. A server that ended again is left so until asked."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:
+            if self._connection and self._connection.is_open and not self._suspect:
+                return self._connection
+            if self._connection or self.problem:
+                if not self._may_restart and not asked:
+                    raise self._failure("has ended, also after it was started again.", self.problem)
+                self._may_restart = False
+                await self._close()
+            return await self._open()
+
+    async def _open(self) -> "Connection":
+        from agent_nb.tools.mcp.connection import Connection, ConnectionLost
+
+        self._starting = True
+        try:
+            connection = Connection(self.config)
+            await connection.open()
+        except (ConnectionLost, AgentError) as error:
+            self.problem = safe_text(str(error))
+            raise self._failure("could not be started.", self.problem) from None
+        finally:
+            self._starting = False
+        self._connection, self._suspect, self.problem = connection, False, ""
+        self._read_listing(connection)
+        return connection
+
+    async def _close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    def _read_listing(self, connection: "Connection") -> None:
+        self._raw = listing = connection.listing
+        raw = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing]
+        self._listed = tuple(listed_tools(self.name, raw))
+        for tool in self._listed:
+            self.accepted.setdefault(tool.name, tool.digest)
+
+    def _failure(self, what: str, why: str) -> ToolError:
+        return ToolError(safe_text(f"The MCP server `{self.name}` {what} {why}".strip()))
+
+
+def check_installed() -> None:
+    if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp_types") is None:
+        raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')
+
+
+def _progress_lines(report: Callable[[str], None]) -> Callable[[float, float | None, str | None], object]:
+    last = 0.0
+
+    async def show(progress: float, total: float | None, message: str | None) -> None:
+        nonlocal last
+        now, is_last = time.monotonic(), total is not None and progress >= total
+        if now - last < PROGRESS_PAUSE and not is_last:
+            return
+        last = now
+        amount = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+        report(f"{message} ({amount})"[:300] if message else amount)
+
+    return show

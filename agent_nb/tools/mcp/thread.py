@@ -1,0 +1,36 @@
+"""The event loop of all connections, in a thread of its own.
+
+A connection outlives cells and their event loops: `run_sync` makes a loop for each run, and synchronous code stops the
+loop of a kernel. So connections have this loop, and are called from any other.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Runs a coroutine on the loop of the connections. Cancelling the future cancels the coroutine."""
+    return asyncio.run_coroutine_threadsafe(work, _running_loop())
+
+
+async def on_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Awaits a coroutine on the loop of the connections, from any other loop."""
+    return await asyncio.wrap_future(submit(work))
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    global _loop  # noqa: PLW0603 - one loop for the whole process
+    with _lock:
+        if _loop is None:
+            # Not `asyncio.run`, which nest-asyncio2 replaces.
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="agent_nb mcp", daemon=True).start()
+        return _loop

@@ -1,0 +1,168 @@
+"""Servers that misbehave: the call fails with a sentence, and the next call starts the server again, once."""
+
+import asyncio
+import os
+
+import pytest
+
+from agent_nb.errors import AgentError, ToolError
+from agent_nb.tools.mcp import connection, process
+from agent_nb.tools.mcp.thread import on_thread
+from tests.unit.tools.mcp.conftest import call, faulty
+
+
+async def started(server):
+    await server.start()
+    return server
+
+
+async def test_a_server_that_dies_is_started_again_once(tmp_path):
+    server = await started(faulty("dies-once", tmp_path / "died"))
+    first = await call(server)
+    assert isinstance(first, ToolError)
+    assert first.message == "The MCP server `bad` has ended during the call. It ended with code 7."
+    assert (await call(server)).text == "worked"
+    assert server.state == "running"
+    await server.stop()
+
+
+async def test_a_server_that_dies_again_is_left_so_until_a_person_starts_it():
+    server = await started(faulty("dies"))
+    messages = [(await call(server)).message for _ in range(3)]
+    assert messages[0] == messages[1]
+    assert "ended during the call. It ended with code 1: out of memory" in messages[0]
+    assert "has ended, also after it was started again" in messages[2]
+    assert server.state == "ended"
+    await server.start()
+    assert server.state == "running"
+    await server.stop()
+
+
+async def test_a_server_that_hangs_is_started_again(tmp_path):
+    server = await started(faulty("hangs-once", tmp_path / "hung", timeout=0.3))
+    hung = await call(server)
+    assert (hung.code, hung.message) == ("TIMEOUT", "The MCP server `bad` did not answer within 0.3 seconds.")
+    assert (await call(server)).text == "worked"
+    await server.stop()
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("dies-at-start", "could not be started. It ended with code 1: TOKEN is not set"),
+        ("silent", "could not be started. It did not answer within 0.4 seconds."),
+        ("no-list", "could not be started. It sent something that is not valid MCP: tools.0.inputSchema"),
+    ],
+)
+async def test_a_server_that_does_not_start_says_why(fault, sentence):
+    server = faulty(fault, start_timeout=0.4 if fault == "silent" else 20.0)
+    with pytest.raises(AgentError) as caught:
+        await server.start()
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert server.state == "ended"
+    assert not process._running
+
+
+@pytest.mark.parametrize("fault", ["floods-lines", "floods-notes", "endless-line"])
+async def test_a_server_that_floods_is_ended(fault, monkeypatch):
+    monkeypatch.setattr(process, "MAX_LINE", 500_000)
+    monkeypatch.setattr(connection, "MAX_UNASKED", 300)
+    server = await started(faulty(fault))
+    failed = await call(server)
+    assert isinstance(failed, ToolError)
+    assert ("It sent a message of more than" if fault == "endless-line" else "It sent more than 300") in failed.message
+    assert server.state == "ended"
+    assert not process._running
+
+
+async def test_other_output_on_stdout_does_no_harm():
+    server = await started(faulty("noise"))
+    assert (await call(server)).text == "worked"
+    await server.stop()
+
+
+async def test_a_slow_start_is_waited_for():
+    server = await started(faulty("slow"))
+    assert (await call(server)).text == "worked"
+    await server.stop()
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"), [("lies", "broke its own output schema: `degrees` must be integer, not a string."), ("odd", "It sent something that is not valid MCP")]
+)
+async def test_an_answer_that_breaks_its_schema_fails_the_call_alone(fault, sentence):
+    server = await started(faulty(fault))
+    failed = await call(server)
+    assert isinstance(failed, ToolError)
+    assert sentence in failed.message
+    assert "\n" not in failed.message
+    assert server.state == "running"
+    await server.stop()
+
+
+async def test_a_huge_result_is_cut():
+    server = await started(faulty("huge"))
+    output = await call(server)
+    assert len(output.text) < 51_000
+    assert "characters omitted]" in output.text
+    await server.stop()
+
+
+async def test_schemas_that_no_vendor_takes_are_replaced():
+    server = await started(faulty("schemas"))
+    schemas = {tool.name: tool.spec.schema for tool in server.listed}
+    assert schemas["wrong"] == schemas["far"] == {"type": "object", "properties": {}, "additionalProperties": True}
+    assert "anyOf" not in schemas["either"]
+    assert [note.split(" ")[0:5] for note in server.notes] == [
+        ["The", "schema", "of", "`wrong`", "is"],
+        ["The", "schema", "of", "`far`", "is"],
+        ["The", "model", "does", "not", "get"],
+    ]
+    await server.stop()
+
+
+async def test_names_that_collide_or_are_too_long_are_mapped():
+    server = await started(faulty("names"))
+    names = [tool.spec.name for tool in server.listed]
+    assert names[0] == "bad__read_file"
+    assert names[1].startswith("bad__read_file_")
+    assert len(names[2]) == 64
+    assert names[3] == "bad__work"
+    assert len(server.notes) == 4
+    assert (await call(server, "read file")).text == "worked"
+    await server.stop()
+
+
+async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accepted():
+    server = await started(faulty("changes"))
+    (before,) = server.tools
+    assert (await call(server)).text == "worked"
+    async with asyncio.timeout(20):
+        while not server.changed:
+            await asyncio.sleep(0.01)
+    assert server.tools == []
+    assert server.notes == ["`work` is not offered: the server has changed what it says."]
+    refused = await on_thread(_refused(before))
+    assert "has changed or removed `work` since this run began" in refused
+    server.accept()
+    assert "elsewhere" in server.tools[0].spec.description
+    await server.stop()
+
+
+async def _refused(tool):
+    from agent_nb.files import Files, Workspace
+    from agent_nb.tools import ToolContext
+
+    with pytest.raises(ToolError) as caught:
+        await tool.run({}, ToolContext(files=Workspace(Files()), progress=print))
+    return caught.value.message
+
+
+async def test_a_server_that_does_not_end_is_killed(monkeypatch):
+    monkeypatch.setattr(process, "GRACE", 0.1)
+    server = await started(faulty("stays"))
+    (pid,) = process._running
+    await server.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -1,0 +1,84 @@
+"""Servers of the `mcp` package over both transports."""
+
+import asyncio
+import subprocess
+import sys
+
+import pytest
+
+from agent_nb.errors import ConfigError, ToolError
+from tests.unit.tools.mcp.conftest import call
+
+
+@pytest.fixture(params=["stdio_server", "http_server"])
+def server(request):
+    return request.getfixturevalue(request.param)
+
+
+async def test_a_call_gives_what_the_server_answers(server):
+    assert (await call(server, "add", a=1, b=2)).text == "3"
+    image = await call(server, "draw")
+    assert image.images[0].media_type == "image/png"
+    assert "image/png" in image.outputs[0]
+    note = await call(server, "read")
+    assert note.text == "[resource note://1]\na note"
+    assert note.outputs == ({"text/plain": "note://1\n\na note"},)
+    failed = await call(server, "fail")
+    assert isinstance(failed, ToolError)
+    assert server.state == "running"
+
+
+async def test_progress_is_shown(server):
+    lines = []
+    assert (await call(server, "count", lines.append, to=2)).text == "counted to 2"
+    assert lines == ["counting (1 of 2)", "counting (2 of 2)"]
+
+
+async def test_cancelling_a_call_tells_the_server_and_keeps_it(server):
+    before = server._connection
+    work = asyncio.create_task(call(server, "wait"))
+    await asyncio.sleep(0)
+    while "wait" not in (await call(server, "running")).text:
+        pass
+    work.cancel()
+    await asyncio.wait({work})
+    assert work.cancelled()
+    while "wait" in (await call(server, "running")).text:
+        pass
+    assert server._connection is before
+
+
+async def test_a_changed_list_is_used_by_the_next_run(server):
+    assert not any(tool.name == "learned" for tool in server.listed)
+    assert (await call(server, "learn")).text == "learned"
+    async with asyncio.timeout(20):
+        while not any(tool.name == "learned" for tool in server.listed):
+            await asyncio.sleep(0.01)
+    assert (await call(server, "learned")).text == "new"
+
+
+async def test_tools_ask_and_show_hints_without_believing_them(stdio_server):
+    add = next(tool for tool in stdio_server.tools if tool.name == "good__add")
+    assert add.approval == "ask"
+    assert add.identical_only
+    assert "only reads; nobody has checked that" in add.spec.description
+    assert add.title({}) == "good: add"
+
+
+async def test_a_server_gets_few_variables(stdio_server, monkeypatch):
+    names = (await call(stdio_server, "environment")).text.split()
+    assert "PATH" in names
+    assert not any(name.startswith(("PYTEST", "PYTHONPATH")) for name in names)
+
+
+def test_calls_come_from_any_loop(stdio_server):
+    for _ in range(2):
+        assert asyncio.run(call(stdio_server, "add", a=2, b=2)).text == "4"
+
+
+def test_mcp_is_not_imported_before_it_is_used():
+    code = (
+        "import sys, agent_nb; agent_nb.mcp_server; agent_nb.Agent\n"
+        "assert not {'mcp', 'mcp_types'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
