@@ -16,6 +16,7 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.cassette.reader import read_cassette
+from agent_nb.cassette.server_tools import with_recorded
 from agent_nb.cassette.upgrades import as_recorded
 from agent_nb.engine.approval import question_about
 from agent_nb.engine.ending import EndRun, MustCompact
@@ -119,10 +120,14 @@ class ReplayProvider:
         ]
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
-        """These tools without those built-in ones that were not offered in the recording."""
+        """These tools without those built-in ones that were not offered in the recording.
+
+        The tools of MCP servers are those of the recording, so that the servers are not needed.
+        """
         names = self.recorded.settings.get("tools")
         left_out = {tool.name for tool in Toolbox.default()}.difference(names) if names is not None else ()
-        return Toolbox(tool for tool in toolbox if tool.name not in left_out)
+        offered = (tool for tool in toolbox if tool.name not in left_out)
+        return Toolbox(with_recorded(offered, self.cassette.yours))
 
     @property
     def repeats(self) -> list[str]:

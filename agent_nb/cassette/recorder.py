@@ -23,6 +23,7 @@ from agent_nb.cassette.format import (
     ToolMoment,
 )
 from agent_nb.cassette.recording import Recording, Target
+from agent_nb.cassette.server_tools import with_server_tools
 from agent_nb.cassette.upgrades import with_pixels
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import CostMeter, estimate_tokens
@@ -287,9 +288,10 @@ class Recorder:
 
 def record(target: Target, variants: Sequence[Prepared]) -> list[Recorder]:
     """One recorder for each variant; the cassette is written when all of them have ended."""
+    fingerprint = with_pixels(variants_fingerprint(variants), variants[0].opening.images)
     recording = Recording(
         target,
-        yours=with_pixels(variants_fingerprint(variants), variants[0].opening.images),
+        yours=with_server_tools(fingerprint, variants[0].config.toolbox),
         ours=release_fingerprint(variants[0].config),
         variants=len(variants),
     )

@@ -9,7 +9,7 @@ from agent_nb.errors import AgentError
 MAX_ANSWER = 32_000_000
 
 
-class TooLong(AgentError):
+class TooLongError(AgentError):
     """An answer is longer than a result may be."""
 
 
@@ -33,7 +33,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             length += len(chunk)
             if length > MAX_ANSWER:
-                raise TooLong(f"The answer has more than {MAX_ANSWER // 1_000_000} MB.")
+                raise TooLongError(f"The answer has more than {MAX_ANSWER // 1_000_000} MB.")
             yield chunk
 
     async def aclose(self) -> None:

@@ -12,7 +12,20 @@ from agent_nb._base.secrets import register, safe_text
 from agent_nb.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_LAUNCHERS = {"uvx", "npx", "uv", "node", "python", "python3", "docker", "run", "bunx", "deno", "tool", "exec"}
+_LAUNCHERS = {
+    "uvx",
+    "npx",
+    "uv",
+    "node",
+    "python",
+    "python3",
+    "docker",
+    "run",
+    "bunx",
+    "deno",
+    "tool",
+    "exec",
+}
 _ORDINARY = {"HOME", "PATH", "PWD", "USER", "USERNAME", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TEMP"}
 """Variables that hold no secrets. Masking their values would mask every path in the notebook."""
 
@@ -78,7 +91,9 @@ def server_config(
     if is_url and len(command) > 1:
         raise ConfigError(f"{command[0]!r} is a URL, which takes no arguments. Leave out {command[1]!r}.")
     if env and is_url:
-        raise ConfigError("`env` is for a command. A server with a URL has its own environment; use `headers`.")
+        raise ConfigError(
+            "`env` is for a command. A server with a URL has its own environment; use `headers`."
+        )
     if headers and not is_url:
         raise ConfigError("`headers` are for a URL. For a command, use `env`.")
     return ServerConfig(
@@ -96,7 +111,8 @@ def _default_name(command: tuple[str, ...]) -> str:
     if host := urlsplit(command[0]).hostname:
         return re.sub(r"\W+", "_", host)
     words = [word for word in command if not word.startswith("-") and Path(word).stem not in _LAUNCHERS]
-    stem = Path((words or list(command))[0].partition("@")[0] or command[-1]).stem
+    word = (words or command)[0]
+    stem = Path(word[:1] + word[1:].partition("@")[0]).stem  # without a version, but with the scope of npm
     stem = re.sub(r"^(mcp[-_])?server[-_]|^mcp[-_]|[-_]mcp$", "", stem)
     return re.sub(r"[^\w-]+", "_", stem).strip("_") or "server"
 

@@ -33,7 +33,7 @@ for _name in ("mcp", "client"):  # "client" is a logger of the `mcp` package, to
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings are written into the notebook
 
 
-class ConnectionLost(AgentError):
+class ConnectionLostError(AgentError):
     """The server ended, or cannot be used any more; the message says why."""
 
 
@@ -58,7 +58,7 @@ class Connection:
         return self._client is not None and not self._task.done() and not self._stop.is_set()
 
     async def open(self) -> None:
-        """Waits until the server has listed its tools; raises `ConnectionLost` if it does not."""
+        """Waits until the server has listed its tools; raises `ConnectionLostError` if it does not."""
         limit = self._config.start_timeout
         await asyncio.wait({self._opened, self._task}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         if self.is_open and self._opened.done():
@@ -66,12 +66,12 @@ class Connection:
         if not self._task.done():
             self.problem = self.problem or f"It did not answer within {limit:g} seconds."
         await self.close()
-        raise ConnectionLost(self.problem or "It ended.")
+        raise ConnectionLostError(self.problem or "It ended.")
 
     async def call(self, name: str, args: dict[str, Any], progress: ProgressFnT) -> mcp_types.CallToolResult:
         """Calls a tool. Cancelling this tells the server so, and leaves the connection open."""
         if self._client is None or not self.is_open:
-            raise ConnectionLost(self.problem or "It has ended.")
+            raise ConnectionLostError(self.problem or "It has ended.")
         # Not `call_tool`, which imports `jsonschema` to check the answer: up to seconds, see `content.py`.
         params = mcp_types.CallToolRequestParams(name=name, arguments=args)
         try:
@@ -83,7 +83,7 @@ class Connection:
         except MCPError as error:
             if error.code == mcp_types.CONNECTION_CLOSED or not self.is_open:
                 await self.close()
-                raise ConnectionLost(self.problem or "It ended during the call.") from None
+                raise ConnectionLostError(self.problem or "It ended during the call.") from None
             raise
         finally:
             self._unasked = 0
@@ -180,7 +180,7 @@ class Connection:
             stack.push_async_callback(http.aclose)
             return streamable_http_client(expanded.url, http_client=http)
         self._process = ServerProcess(expanded, self._config.folder)
-        return self._process
+        return self._process.running()
 
 
 async def _list(client: Client) -> tuple[mcp_types.Tool, ...]:

@@ -87,7 +87,9 @@ def _wire_name(server: str, name: str, taken: set[str]) -> tuple[str, str]:
         return valid, ""
     short = hashlib.sha256(name.encode()).hexdigest()[:6]
     mapped = valid if len(valid) <= MAX_NAME and valid not in taken else f"{valid[: MAX_NAME - 7]}_{short}"
-    reason = "is too long" if len(valid) > MAX_NAME else "is taken" if valid in taken else "has other characters"
+    reason = (
+        "is too long" if len(valid) > MAX_NAME else "is taken" if valid in taken else "has other characters"
+    )
     return mapped, f"`{_short(name)}` is called `{mapped}` for the model: its name {reason}."
 
 
@@ -108,7 +110,9 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
     refused = [key for key in _COMBINED[:4] if key in schema]
     usable = {key: value for key, value in schema.items() if key not in _COMBINED}
     usable = {**usable, "type": "object", "properties": usable.get("properties", {})}
-    note = f"The model does not get {', '.join(refused)} of the schema of `{_short(name)}`." if refused else ""
+    note = (
+        f"The model does not get {', '.join(refused)} of the schema of `{_short(name)}`." if refused else ""
+    )
     return usable, note
 
 

@@ -37,11 +37,10 @@ _running: dict[int, asyncio.subprocess.Process] = {}
 
 
 class ServerProcess:
-    """A running server process. As a context manager it is a transport of the `mcp` package."""
+    """The process of a server, and what it leaves to say when it has ended."""
 
     def __init__(self, config: Expanded, folder: Path | None) -> None:
         self._config, self._folder = config, folder
-        self._stack = contextlib.AsyncExitStack()
         self._stderr = b""
         self.problem = ""
         """Why the connection was ended from this side."""
@@ -55,14 +54,9 @@ class ServerProcess:
         lines = showable_text(self._stderr.decode(errors="replace")).strip().splitlines()
         return lines[-1].strip()[:300] if lines else ""
 
-    async def __aenter__(self) -> Any:
-        return await self._stack.enter_async_context(self._run())
-
-    async def __aexit__(self, *exception: Any) -> bool | None:
-        return await self._stack.__aexit__(*exception)
-
     @contextlib.asynccontextmanager
-    async def _run(self) -> AsyncIterator[Any]:
+    async def running(self) -> AsyncIterator[Any]:
+        """A transport of the `mcp` package: starts the process, and ends it."""
         process = await self._start()
         _running[process.pid] = process
         to_session, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)

@@ -20,6 +20,8 @@ from agent_nb.tools.mcp.listing import ListedTool, listed_tools
 from agent_nb.tools.mcp.thread import on_thread
 
 if TYPE_CHECKING:  # importing `mcp` takes most of a second
+    from mcp.shared.dispatcher import ProgressFnT
+
     from agent_nb.tools.mcp.connection import Connection
 
 State = Literal["not started", "starting", "running", "ended"]
@@ -79,7 +81,9 @@ class Server:
     def notes(self) -> list[str]:
         """What a person should know about the tools."""
         notes = [note for tool in self.listed for note in tool.notes]
-        notes += [f"`{tool.name}` is not offered: the server has changed what it says." for tool in self.changed]
+        notes += [
+            f"`{tool.name}` is not offered: the server has changed what it says." for tool in self.changed
+        ]
         return [safe_text(note) for note in notes]
 
     def accept(self) -> None:
@@ -115,7 +119,7 @@ class Server:
         )
 
     async def _call(self, listed: ListedTool, args: Json, progress: Callable[[str], None]) -> Json:
-        from agent_nb.tools.mcp.connection import ConnectionLost, describe
+        from agent_nb.tools.mcp.connection import ConnectionLostError, describe
 
         connection = await self._connected()
         now = {tool.name: tool.digest for tool in self._listed}
@@ -140,7 +144,7 @@ class Server:
             )
         try:
             result = work.result()
-        except ConnectionLost as error:
+        except ConnectionLostError as error:
             self.problem = str(error)
             raise self._failure("has ended during the call.", str(error)) from None
         except Exception as error:  # what the package raises for an answer that it cannot accept
@@ -163,13 +167,13 @@ class Server:
             return await self._open()
 
     async def _open(self) -> "Connection":
-        from agent_nb.tools.mcp.connection import Connection, ConnectionLost
+        from agent_nb.tools.mcp.connection import Connection, ConnectionLostError
 
         self._starting = True
         try:
             connection = Connection(self.config)
             await connection.open()
-        except (ConnectionLost, AgentError) as error:
+        except (ConnectionLostError, AgentError) as error:
             self.problem = safe_text(str(error))
             raise self._failure("could not be started.", self.problem) from None
         finally:
@@ -199,7 +203,7 @@ def check_installed() -> None:
         raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')
 
 
-def _progress_lines(report: Callable[[str], None]) -> Callable[[float, float | None, str | None], object]:
+def _progress_lines(report: Callable[[str], None]) -> "ProgressFnT":
     last = 0.0
 
     async def show(progress: float, total: float | None, message: str | None) -> None:

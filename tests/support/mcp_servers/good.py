@@ -12,7 +12,7 @@ from mcp_types import EmbeddedResource, TextResourceContents, ToolAnnotations
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 )
-server = MCPServer("good", log_level="ERROR")
+server = MCPServer("good", log_level="CRITICAL")
 
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True))
@@ -39,7 +39,9 @@ def draw() -> Image:
 @server.tool()
 def read() -> list[EmbeddedResource]:
     """Gives a resource."""
-    return [EmbeddedResource(resource=TextResourceContents(uri="note://1", text="a note", mime_type="text/plain"))]
+    return [
+        EmbeddedResource(resource=TextResourceContents(uri="note://1", text="a note", mime_type="text/plain"))
+    ]
 
 
 waiting: list[str] = []

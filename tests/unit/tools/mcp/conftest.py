@@ -1,16 +1,18 @@
 """Servers for the tests: real ones of the `mcp` package, started once, and faulty ones."""
 
+import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_nb.errors import ToolError
+from agent_nb.errors import AgentError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.tools import Toolbox, ToolContext
+from agent_nb.tools.mcp import process
 from agent_nb.tools.mcp.config import ServerConfig, server_config
 from agent_nb.tools.mcp.server import Server
 from agent_nb.tools.mcp.thread import submit
@@ -46,23 +48,42 @@ def stdio_server() -> Iterator[Server]:
 @pytest.fixture(scope="package")
 def http_server() -> Iterator[Server]:
     command = [sys.executable, str(SERVERS / "good.py"), "http"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout
-        server = Server(server_config((process.stdout.readline().strip(),), name="web"))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as started:
+        assert started.stdout
+        server = Server(server_config((started.stdout.readline().strip(),), name="web"))
         submit(_reached(server)).result(PATIENCE)
         yield server
         submit(server.stop()).result(PATIENCE)
-        process.kill()
+        started.kill()
 
 
 async def _reached(server: Server) -> None:
-    import asyncio
-
-    from agent_nb.errors import AgentError
-
+    """Its port is printed before it listens."""
     for _ in range(200):
         try:
-            return await server.start()
+            await server.start()
         except AgentError:
             await asyncio.sleep(0.05)
+        else:
+            return
     await server.start()
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that do not end by themselves are ended soon."""
+    monkeypatch.setattr(process, "GRACE", 0.1)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Waits until a server's message has arrived."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 - it arrives on another thread
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+def alive() -> Callable[[], set[int]]:
+    """The processes of servers that this test has started and that have not ended."""
+    before = set(process._running)
+    return lambda: set(process._running) - before

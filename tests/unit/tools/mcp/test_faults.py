@@ -1,6 +1,5 @@
 """Servers that misbehave: the call fails with a sentence, and the next call starts the server again, once."""
 
-import asyncio
 import os
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.tools.mcp import connection, process
 from agent_nb.tools.mcp.thread import on_thread
-from tests.unit.tools.mcp.conftest import call, faulty
+from tests.unit.tools.mcp.conftest import call, faulty, until
 
 
 async def started(server):
@@ -54,26 +53,28 @@ async def test_a_server_that_hangs_is_started_again(tmp_path):
         ("no-list", "could not be started. It sent something that is not valid MCP: tools.0.inputSchema"),
     ],
 )
-async def test_a_server_that_does_not_start_says_why(fault, sentence):
+async def test_a_server_that_does_not_start_says_why(fault, sentence, alive):
     server = faulty(fault, start_timeout=0.4 if fault == "silent" else 20.0)
     with pytest.raises(AgentError) as caught:
         await server.start()
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
     assert server.state == "ended"
-    assert not process._running
+    assert not alive()
 
 
 @pytest.mark.parametrize("fault", ["floods-lines", "floods-notes", "endless-line"])
-async def test_a_server_that_floods_is_ended(fault, monkeypatch):
+async def test_a_server_that_floods_is_ended(fault, monkeypatch, alive):
     monkeypatch.setattr(process, "MAX_LINE", 500_000)
     monkeypatch.setattr(connection, "MAX_UNASKED", 300)
     server = await started(faulty(fault))
     failed = await call(server)
     assert isinstance(failed, ToolError)
-    assert ("It sent a message of more than" if fault == "endless-line" else "It sent more than 300") in failed.message
+    assert (
+        "It sent a message of more than" if fault == "endless-line" else "It sent more than 300"
+    ) in failed.message
     assert server.state == "ended"
-    assert not process._running
+    assert not alive()
 
 
 async def test_other_output_on_stdout_does_no_harm():
@@ -89,7 +90,11 @@ async def test_a_slow_start_is_waited_for():
 
 
 @pytest.mark.parametrize(
-    ("fault", "sentence"), [("lies", "broke its own output schema: `degrees` must be integer, not a string."), ("odd", "It sent something that is not valid MCP")]
+    ("fault", "sentence"),
+    [
+        ("lies", "broke its own output schema: `degrees` must be integer, not a string."),
+        ("odd", "It sent something that is not valid MCP"),
+    ],
 )
 async def test_an_answer_that_breaks_its_schema_fails_the_call_alone(fault, sentence):
     server = await started(faulty(fault))
@@ -112,7 +117,11 @@ async def test_a_huge_result_is_cut():
 async def test_schemas_that_no_vendor_takes_are_replaced():
     server = await started(faulty("schemas"))
     schemas = {tool.name: tool.spec.schema for tool in server.listed}
-    assert schemas["wrong"] == schemas["far"] == {"type": "object", "properties": {}, "additionalProperties": True}
+    assert (
+        schemas["wrong"]
+        == schemas["far"]
+        == {"type": "object", "properties": {}, "additionalProperties": True}
+    )
     assert "anyOf" not in schemas["either"]
     assert [note.split(" ")[0:5] for note in server.notes] == [
         ["The", "schema", "of", "`wrong`", "is"],
@@ -138,9 +147,7 @@ async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accep
     server = await started(faulty("changes"))
     (before,) = server.tools
     assert (await call(server)).text == "worked"
-    async with asyncio.timeout(20):
-        while not server.changed:
-            await asyncio.sleep(0.01)
+    await until(lambda: server.changed)
     assert server.tools == []
     assert server.notes == ["`work` is not offered: the server has changed what it says."]
     refused = await on_thread(_refused(before))
@@ -159,10 +166,9 @@ async def _refused(tool):
     return caught.value.message
 
 
-async def test_a_server_that_does_not_end_is_killed(monkeypatch):
-    monkeypatch.setattr(process, "GRACE", 0.1)
+async def test_a_server_that_does_not_end_is_killed(alive):
     server = await started(faulty("stays"))
-    (pid,) = process._running
+    (pid,) = alive()
     await server.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from agent_nb.errors import ConfigError, ToolError
-from tests.unit.tools.mcp.conftest import call
+from agent_nb.errors import ToolError
+from tests.unit.tools.mcp.conftest import call, until
 
 
 @pytest.fixture(params=["stdio_server", "http_server"])
@@ -51,9 +51,7 @@ async def test_cancelling_a_call_tells_the_server_and_keeps_it(server):
 async def test_a_changed_list_is_used_by_the_next_run(server):
     assert not any(tool.name == "learned" for tool in server.listed)
     assert (await call(server, "learn")).text == "learned"
-    async with asyncio.timeout(20):
-        while not any(tool.name == "learned" for tool in server.listed):
-            await asyncio.sleep(0.01)
+    await until(lambda: any(tool.name == "learned" for tool in server.listed))
     assert (await call(server, "learned")).text == "new"
 
 
@@ -65,7 +63,7 @@ async def test_tools_ask_and_show_hints_without_believing_them(stdio_server):
     assert add.title({}) == "good: add"
 
 
-async def test_a_server_gets_few_variables(stdio_server, monkeypatch):
+async def test_a_server_gets_few_variables(stdio_server):
     names = (await call(stdio_server, "environment")).text.split()
     assert "PATH" in names
     assert not any(name.startswith(("PYTEST", "PYTHONPATH")) for name in names)

@@ -1,0 +1,77 @@
+"""How a server is written: names, variables, and values that are masked."""
+
+import pytest
+
+from agent_nb._base.secrets import MASK, mask, registered
+from agent_nb.errors import ConfigError
+from agent_nb.tools.mcp.config import server_config
+from agent_nb.tools.mcp.content import to_output
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("uvx", "mcp-server-fetch"), "fetch"),
+        (("npx", "-y", "@modelcontextprotocol/server-filesystem", "/data"), "filesystem"),
+        (("python", "-m", "weather"), "weather"),
+        (("/opt/tools/weather.py",), "weather"),
+        (("https://api.example.com/mcp",), "api_example_com"),
+    ],
+)
+def test_a_server_is_named_after_its_command(command, name):
+    assert server_config(command).name == name
+
+
+def test_variables_are_replaced_and_their_values_masked(monkeypatch):
+    monkeypatch.setenv("WEATHER_TOKEN", "q7-Zr9-secret-42x")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    config = server_config(
+        ("run", "${HOME}/x", "${MISSING:-fallback}"),
+        env={"TOKEN": "${WEATHER_TOKEN}", "LITERAL": "w8kk-29dd-ll10"},
+    )
+    expanded = config.expanded()
+    assert expanded.command == ("run", "/home/somebody/x", "fallback")
+    assert expanded.env["TOKEN"] == "q7-Zr9-secret-42x"
+    assert "q7-Zr9" not in repr(expanded) + config.shown
+    assert mask("failed with q7-Zr9-secret-42x and w8kk-29dd-ll10") == f"failed with {MASK} and {MASK}"
+    assert mask("/home/somebody/x") == "/home/somebody/x"
+    assert "${HOME}" in config.shown
+    registered.difference_update({"q7-Zr9-secret-42x", "w8kk-29dd-ll10"})
+
+
+def test_a_bearer_token_is_masked_by_itself(monkeypatch):
+    monkeypatch.setenv("API_TOKEN", "tt-99-aa-bb-cc-77")
+    config = server_config(("https://x.example/mcp",), headers={"Authorization": "Bearer ${API_TOKEN}"})
+    assert config.expanded().headers["Authorization"] == "Bearer tt-99-aa-bb-cc-77"
+    assert mask("got tt-99-aa-bb-cc-77") == f"got {MASK}"
+
+
+def test_a_variable_that_is_not_set_is_named():
+    with pytest.raises(ConfigError, match="NO_SUCH_VARIABLE is not set"):
+        server_config(("x",), env={"A": "${NO_SUCH_VARIABLE}"}).expanded()
+
+
+def test_content_that_no_model_takes_is_described():
+    output = to_output(
+        "s",
+        {
+            "content": [
+                {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
+                {
+                    "type": "resource",
+                    "resource": {"uri": "f://a", "blob": "AAAA", "mimeType": "application/zip"},
+                },
+                {"type": "resource_link", "uri": "f://b", "name": "b"},
+                {"type": "image", "data": "no base64!", "mimeType": "image/png"},
+                {"type": "hologram"},
+            ]
+        },
+    )
+    assert output.text.splitlines() == [
+        "[audio, audio/wav, 3 bytes, left out]",
+        "[resource f://a, application/zip, 3 bytes, left out]",
+        "[link to the resource f://b b]",
+        "[an image that cannot be read: Only base64 data is allowed]",
+        "[content of type hologram, which is not supported]",
+    ]
+    assert to_output("s", {"content": [], "structuredContent": {"a": 1}}).text == '{"a": 1}'
