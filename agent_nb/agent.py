@@ -16,12 +16,12 @@ from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
 from agent_nb.cassette import Target, record
-from agent_nb.engine.approval import Policy
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
+from agent_nb.engine.policy import Policy, read_policy
 from agent_nb.engine.prepared import Playback, Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks
@@ -72,9 +72,8 @@ class Agent:
                 f"`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not {_a(limits)}."
             )
         self.limits = limits or Limits()
-        if not callable(approve) and approve not in ("ask", "auto", "deny"):
-            raise ConfigError(f"`approve` is 'ask', 'auto', 'deny' or a function, not {approve!r}.")
         self.approve = approve
+        read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.stack: str | None = None
         self.compact = False
         """Whether its runs compact the conversation that they continue."""
@@ -332,7 +331,7 @@ class Agent:
             looks=self.looks,
             system="\n\n".join(text for text in texts if text),
             limits=self.limits,
-            policy=self.approve,
+            rules=read_policy(self.approve, self.toolbox),
             hooks=self._hooks,
             price=partial(price_of, self.provider.name),
             settings=self._settings(offered, stack),
@@ -362,7 +361,7 @@ class Agent:
             **asdict(self.limits),
             "tools": [tool.name for tool in offered],
             "effort": getattr(self.provider, "effort", None),
-            "approve": self.approve if isinstance(self.approve, str) else "function",
+            "approve": str(read_policy(self.approve, self.toolbox)),
             **({"stack": stack} if stack else {}),
             **({"window": window} if (window := getattr(self.provider, "window", None)) else {}),
         }

@@ -1,21 +1,23 @@
 """Whether a tool call may run: the approval policy, the questions to the person and their answers."""
 
 import asyncio
+import copy
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from agent_nb._base.changed_args import changes
 from agent_nb._base.wire import Json
+from agent_nb.engine.ending import EndRun
 from agent_nb.engine.own_code import call_own_code
-from agent_nb.errors import ToolError
+from agent_nb.engine.policy import Rule, Rules
+from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.messages import ToolCall
 from agent_nb.providers.base import Clock
 from agent_nb.tools import Tool, Toolbox, ToolContext
 
-Policy = Literal["ask", "auto", "deny"] | Callable[[ToolCall, Json], Any]
 Emit = Callable[..., Any]
 
 GO_ON = "Go on without it."
@@ -31,6 +33,12 @@ class Answer:
     args: Json | None = None
     """The arguments to run the tool with; None for those that the model wrote."""
     by: Decider = field(default="person", kw_only=True)
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, Any] = {"approved": bool, "note": str, "args": dict | None}
+        for name, kind in kinds.items():
+            if not isinstance(value := getattr(self, name), kind):
+                raise ConfigError(f"`{name}` of an Answer cannot be {value!r:.60}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class AllowedHosts:
 class Approvals:
     """Decides about the tool calls of one run."""
 
-    policy: Policy
+    rules: Rules
     toolbox: Toolbox
     emit: Emit
     clock: Clock
@@ -70,10 +78,9 @@ class Approvals:
     _seconds: dict[str, float] = field(default_factory=dict)
     """Seconds that the user took to answer, by call id."""
 
-    @property
-    def allowed_hosts(self) -> frozenset[str] | None:
-        """The hosts that may be fetched from; None for all."""
-        return None if self.policy == "auto" else frozenset(self.hosts.names)
+    def allowed_hosts(self, tool: Tool) -> frozenset[str] | None:
+        """The hosts that a tool may fetch from; None for all."""
+        return None if self.rules.rule(tool) == "auto" else frozenset(self.hosts.names)
 
     def take_seconds(self, call_id: str) -> float:
         """Seconds that the user took to answer the questions about a call that has ended."""
@@ -84,7 +91,7 @@ class Approvals:
     ) -> Approved:
         """The arguments to run the tool with; raises `ToolError` if the call is denied."""
         remarks: list[str] = []
-        if tool.approval == "ask":
+        if self.rules.covers(tool):
             answer = await self._approve(
                 call, args, {"name": tool.name, "title": title, **question_about(tool)}
             )
@@ -118,20 +125,22 @@ class Approvals:
         return _remarks(answer, args)
 
     async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
-        """Applies the approval policy: the answer, or a `ToolError` if it is no."""
-        if self.policy == "auto":
+        """Applies the rule for the tool: the answer, or a `ToolError` if it is no."""
+        tool = self.toolbox.get(call.name)
+        rule = self.rules.rule(tool) if tool else self.rules.default
+        if rule == "auto":
             return Answer(True, by="policy")
         fields = {"call_id": call.id, "args": args, **question}
-        asking = self.policy == "ask" and self.ask is not None
+        asking = rule == "ask" and self.ask is not None
         # Only the person can answer an open question, so the others are shown with their answer.
         request = self.emit(ApprovalRequested, **fields) if asking else None
-        answer = Answer(False, by="function" if callable(self.policy) else "nobody")
+        answer = Answer(False, by="function" if callable(rule) else "nobody")
         since = self.clock.now()
         try:
             with self.hold():
-                answer = await self._answer(call, args, request)
-            answer = self._checked(answer, args, question)
-        except asyncio.CancelledError:
+                answer = await self._answer(rule, call, args, request)
+            answer = self._checked(answer, args, tool if question.get("schema") else None)
+        except (asyncio.CancelledError, EndRun):
             answer = Answer(False, by="stopped")
             raise
         except ToolError:
@@ -146,23 +155,26 @@ class Approvals:
             raise _denied(answer)
         return answer
 
-    async def _answer(self, call: ToolCall, args: Json, request: ApprovalRequested | None) -> Answer:
-        if callable(self.policy):
-            approved = bool(await call_own_code("The approval function", self.policy, call, args))
-            return Answer(approved, by="function")
-        if self.policy == "deny":
+    async def _answer(
+        self, rule: Rule, call: ToolCall, args: Json, request: ApprovalRequested | None
+    ) -> Answer:
+        if callable(rule):
+            return _answer_of(await call_own_code("The approval function", rule, call, copy.deepcopy(args)))
+        if rule == "deny":
             return Answer(False, by="policy")
         if request is None or self.ask is None:
             return Answer(False, by="nobody")
         answer: Answer = await call_own_code("Asking the person", self.ask, request)
         return answer
 
-    def _checked(self, answer: Answer, args: Json, question: Json) -> Answer:
-        """The answer with valid arguments, or with None if they are not changed."""
-        if answer.args is None or not question.get("schema") or answer.args == args:
+    def _checked(self, answer: Answer, args: Json, tool: Tool | None) -> Answer:
+        """The answer with valid arguments, or with None if they are not changed. Only those of a tool can be."""
+        if answer.args is None or tool is None or answer.args == args:
             return replace(answer, args=None)
-        tool = self.toolbox.get(question["name"])
-        return replace(answer, args=self.toolbox.valid(tool, answer.args)) if tool else answer
+        try:
+            return replace(answer, args=self.toolbox.valid(tool, answer.args))
+        except ToolError as error:
+            raise ToolError(f"The call was approved with invalid arguments: {error.message}") from None
 
     def _resolved(self, call_id: str, answer: Answer, args: Json) -> None:
         executed = args if answer.args is None else answer.args
@@ -175,6 +187,19 @@ class Approvals:
             proposed=args,
             executed=executed if answer.approved else None,
         )
+
+
+def _answer_of(value: object) -> Answer:
+    """What an approval function gave back, as an answer."""
+    if isinstance(value, Answer):
+        return replace(value, by="function")
+    if type(value).__name__ in ("bool", "bool_"):  # also NumPy's
+        return Answer(bool(value), by="function")
+    raise ToolError(
+        f"The approval function gave {value!r:.60}, not True, False or an Answer, so the call was denied.",
+        code="DENIED",
+        hint=GO_ON,
+    )
 
 
 def question_about(tool: Tool | None) -> Json:

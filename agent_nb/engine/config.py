@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_nb.engine.approval import AllowedHosts, Policy
+from agent_nb.engine.approval import AllowedHosts
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.looking import SharedLook
+from agent_nb.engine.policy import Rules
 from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import Hooks, ToolRunner
 from agent_nb.images.maker import Studio
@@ -27,7 +28,8 @@ class RunConfig:
     """The tools that the model is offered."""
     system: str
     limits: Limits
-    policy: Policy
+    rules: Rules
+    """Which tool calls need approval, and from whom."""
     hooks: Hooks
     settings: dict[str, Any]
     price: Callable[[Usage], float | None]

@@ -23,6 +23,8 @@ class EventLog:
         self._wake: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._closed = False
+        self.on_interrupt: Callable[[], None] | None = None
+        """Called if the person interrupts a subscriber."""
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""
@@ -66,7 +68,11 @@ class EventLog:
     def _notify(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
             subscriber(event)
-        except Exception:  # the caller's code must not break the run
+        except KeyboardInterrupt:
+            if self.on_interrupt is None:
+                raise
+            self.on_interrupt()
+        except (Exception, SystemExit):  # the caller's code must not break the run
             log.exception("a subscriber failed on %s; the run continues", event.type)
 
 

@@ -85,6 +85,7 @@ class RunHandle(Handle):
         self._messages = self._context.messages
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
+        self._journal.on_interrupt = functools.partial(self.stop, "interrupted")
         self._budget = Budget(config, group.costs, self._journal)
         self._meter, self.call_costs = self._budget.meter, self._budget.call_costs
         self._call_counts: dict[str, int] = {}
@@ -370,12 +371,12 @@ class RunHandle(Handle):
             viewer=self._config.limited_viewer(),
         )
         shared: Any = {"toolbox": self._config.toolbox, "emit": self._journal.emit_now, "clock": self._clock}
-        policy, hold = self._config.policy, self._journal.hold
+        rules, hold = self._config.rules, self._journal.hold
         return self._config.runner(
             **shared,
             context=context,
             on_loop=self._on_loop,
-            approvals=Approvals(**shared, policy=policy, ask=self._ask, hold=hold, hosts=self._group.hosts),
+            approvals=Approvals(**shared, rules=rules, ask=self._ask, hold=hold, hosts=self._group.hosts),
             hooks=self._config.hooks,
             open_charge=self._budget.open_charge,
             settle=self._budget.settle,

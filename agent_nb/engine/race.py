@@ -1,6 +1,7 @@
 """Several runs of one prompt at once. Each has its own files and events; together they look like one run."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from agent_nb.engine.approval import Ask
 from agent_nb.engine.handle import Handle
@@ -31,6 +32,7 @@ class Race(Handle):
     def __init__(self, handles: Sequence[RunHandle]) -> None:
         super().__init__(handles[0].id, EventLog())
         self.handles = tuple(handles)
+        self._event_log.on_interrupt = partial(self.stop, "interrupted")
         for handle in handles:
             handle.subscribe(self._event_log.publish)
             handle.on_done = self._settle

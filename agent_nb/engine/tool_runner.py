@@ -11,6 +11,7 @@ from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Approved, Emit
+from agent_nb.engine.ending import EndRun
 from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
@@ -58,6 +59,12 @@ class ToolRunner:
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         """Runs the calls, given with the ids they have in events; returns their results in the same order."""
+        try:
+            return await self._run_calls(calls)
+        except BaseExceptionGroup as group:
+            raise next((error for error in group.exceptions if isinstance(error, EndRun)), group) from None
+
+    async def _run_calls(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         last_writer: dict[str, asyncio.Task[ToolResult]] = {}
         tasks: list[asyncio.Task[ToolResult]] = []
         async with asyncio.TaskGroup() as group:
@@ -111,19 +118,21 @@ class ToolRunner:
             output = await self._output(event_id, tool, approved)
         except ToolError as failure:
             error = failure
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, EndRun):
             cut = ToolError("Stopped before it ended.", code="STOPPED")
             self.settle(event_id, charge)
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise
-        before_hooks = result_of(original, output, error)
-        result, failed = await self._after(call, before_hooks)
-        if result.code != before_hooks.code:  # a hook changed the outcome: show it on the card
-            error = failed or ToolError(result.text, code=result.code) if result.code else None
-            output = replace(output, text=result.text, summary="")
-        self.settle(event_id, charge)
-        self._finished(event_id, self.clock.now() - started, output, error)
-        self.results[event_id] = result = self.versioned(original, result)
+        result = before_hooks = result_of(original, output, error)
+        try:
+            result, failed = await self._after(call, before_hooks)
+            if result.code != before_hooks.code:  # a hook changed the outcome: show it on the card
+                error = failed or ToolError(result.text, code=result.code) if result.code else None
+                output = replace(output, text=result.text, summary="")
+        finally:
+            self.settle(event_id, charge)
+            self._finished(event_id, self.clock.now() - started, output, error)
+            self.results[event_id] = result = self.versioned(original, result)
         return result
 
     async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> Approved:
@@ -150,7 +159,7 @@ class ToolRunner:
         self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args))
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
         charge = self._charges[event_id]
-        hosts = self.approvals.allowed_hosts
+        hosts = self.approvals.allowed_hosts(tool)
         context = replace(self.context, call_id=event_id, progress=progress, charge=charge, hosts=hosts)
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:

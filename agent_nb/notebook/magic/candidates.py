@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic.commands import COMMANDS
-from agent_nb.notebook.magic.options import OPTIONS
+from agent_nb.notebook.magic.options import APPROVE, OPTIONS
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.table_masking import is_of
 
@@ -102,6 +102,8 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
                 Candidate(name, _kind(value)) for name, value in _variables(session) if _is_image(value)
             ]
             return images + _paths(".", typed, lambda name: name.lower().endswith(_IMAGE_FILES))
+        case "approve":
+            return _approvals(session, typed)
         case "system":
             return _systems(session)
         case "cassette":
@@ -110,6 +112,16 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
             return _paths(session.home, typed, lambda name: False)
         case _:
             return [Candidate(choice, option.flags[-1].strip("-")) for choice in option.choices]
+
+
+def _approvals(session: Session, typed: str) -> list[Candidate]:
+    """The values of `--approve`: for all tools, then by tool; after `NAME=` those for the tool."""
+    from agent_nb.notebook.kernel_tools import KERNEL
+
+    name, equals, _ = typed.rpartition("=")
+    modes = [Candidate(f"{name}{equals}{mode}", name or "all tools that ask") for mode in APPROVE]
+    tools = [Candidate(f"{text}=", help_) for text, help_ in _tools(session) if text != KERNEL]
+    return modes if equals else [*modes, *tools]
 
 
 def runs(session: Session) -> list[Candidate]:

@@ -146,8 +146,11 @@ class Options:
     seconds: float | None = option(
         None, "--seconds S", "End the run after this many seconds.", number=above_zero("90")
     )
-    approve: Approve | None = option(  # noqa: RUF009 - a field, as the others are
-        None, "--approve", "Tools that need approval: ask, always run or always deny.", choices=APPROVE
+    approve: tuple[str, ...] = option(
+        (),
+        "--approve RULE",
+        "Tools that need approval: ask, auto (always run) or deny. NAME=ask is a rule for one tool, and can be given"
+        " several times; NAME may be a pattern such as get_* or mcp:*.",
     )
     network: bool = option(
         False,

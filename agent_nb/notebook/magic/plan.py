@@ -20,6 +20,7 @@ from agent_nb.engine.race import Race, count_variants
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.magic.approve import read_rules
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
@@ -155,7 +156,7 @@ class _Request:
             tools=_tools(options.tools, self.session),
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
-            approve=options.approve or defaults.approve,
+            approve=read_rules(options.approve, defaults.approve),
         ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
         agent = agent.with_network() if options.network else agent

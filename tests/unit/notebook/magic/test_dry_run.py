@@ -19,6 +19,12 @@ def test_a_dry_run_shows_the_request(shell):
     assert "\n    Speak French.\n" in shown
 
 
+def test_a_dry_run_says_what_is_approved(shell):
+    assert "Approve" not in dry(shell, "-m demo:")
+    shown = dry(shell, "-m demo: --approve deny --approve edit_file=ask")
+    assert "\nApprove: deny, edit_file=ask\n" in shown
+
+
 def test_a_dry_run_leaves_nothing_behind(shell, tmp_path):
     dry(shell, "-m demo: --record --save site")
     assert "planned" not in shell.names

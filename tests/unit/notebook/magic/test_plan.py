@@ -124,6 +124,22 @@ async def test_options_win_over_configured_defaults(shell):
     assert made.agent.instructions == "Speak Dutch.\n\nBe brief."
 
 
+async def test_rules_for_tools_are_read_from_the_line(shell):
+    line = DEMO + "--approve auto --approve create_file=ask --approve mcp:*=deny"
+    rules = (await plan(shell, line)).prepared[0].config.rules
+    assert (rules.default, rules.by_name) == ("auto", {"create_file": "ask", "mcp:*": "deny"})
+    for wrong, says in [
+        ("maybe", "such as `--approve NAME=ask`, not 'maybe'."),
+        ("=ask", "not '=ask'."),
+        (
+            "create_fil=ask",
+            "`approve` names 'create_fil', which fits no tool of this agent. Its tools: create_file,",
+        ),
+    ]:
+        with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
+            await plan(shell, DEMO + f"--approve {wrong}")
+
+
 async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k3y-0f-the-tests-7f3a9c")
     shell.magics.silence = 42.0

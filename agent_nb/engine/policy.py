@@ -1,0 +1,85 @@
+"""Who decides about a tool call: one rule for all tools that ask, and rules for tools by name."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal, get_args
+
+from agent_nb._base.wire import Json
+from agent_nb.errors import ConfigError
+from agent_nb.messages import ToolCall
+from agent_nb.tools import Tool, Toolbox
+
+Mode = Literal["ask", "auto", "deny"]
+Rule = Mode | Callable[[ToolCall, Json], Any]
+"""Ask the person, run it, deny it, or a function that returns True, False or an `Answer`."""
+MODES: tuple[Mode, ...] = get_args(Mode)
+MCP = "mcp:"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A rule for tools that ask, and rules by name, which hold for any tool. Names are patterns such as `get_*`."""
+
+    default: Rule = "ask"
+    by_name: Mapping[str, Rule] = field(default_factory=dict)
+
+    def named(self, tool: Tool) -> Rule | None:
+        """The rule with the most specific name that fits this tool, if there is one."""
+        fitting = [name for name in self.by_name if _fits(name, tool)]
+        return self.by_name[max(fitting, key=_specificity)] if fitting else None
+
+    def covers(self, tool: Tool) -> bool:
+        """Whether calls of this tool need approval."""
+        return tool.approval == "ask" or self.named(tool) is not None
+
+    def rule(self, tool: Tool) -> Rule:
+        return self.named(tool) or self.default
+
+    def __str__(self) -> str:
+        named = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]
+        return ", ".join([*([] if named and self.default == "ask" else [_label(self.default)]), *named])
+
+
+Policy = Rule | Mapping[str, Rule] | Rules
+
+
+def read_policy(policy: Any, toolbox: Toolbox) -> Rules:
+    """The rules of an `approve` argument; raises `ConfigError` if it is something else."""
+    if isinstance(policy, Rules):
+        rules = policy
+    elif isinstance(policy, Mapping):
+        rules = Rules(by_name=dict(policy))
+    else:
+        rules = Rules(policy)
+    for name, rule in {"": rules.default, **rules.by_name}.items():
+        if not callable(rule) and rule not in MODES:
+            place = f"`approve[{name!r}]`" if name else "`approve`"
+            raise ConfigError(f"{place} is 'ask', 'auto', 'deny' or a function, not {rule!r}.")
+    for name in rules.by_name:
+        if not isinstance(name, str) or not (
+            name.startswith(MCP) or any(_fits(name, tool) for tool in toolbox)
+        ):
+            tools = ", ".join(tool.name for tool in toolbox) or "none"
+            raise ConfigError(
+                f"`approve` names {name!r}, which fits no tool of this agent. Its tools: {tools}."
+            )
+    return rules
+
+
+def _label(rule: Rule) -> str:
+    return rule if isinstance(rule, str) else "function"
+
+
+def _fits(name: str, tool: Tool) -> bool:
+    """Whether a name fits the tool: by its own name, or by its server as in `mcp:weather` or `mcp:weather/get_*`."""
+    if not name.startswith(MCP):
+        return fnmatchcase(tool.name, name)
+    return fnmatchcase(tool.origin, name) or fnmatchcase(tool.origin, f"{name}/*")
+
+
+def _specificity(name: str) -> tuple[bool, int]:
+    """Exact names before patterns, then the longer ones without their wildcards."""
+    literal = re.sub(r"\[.*?\]|[*?]", "", name)
+    return literal == name, len(literal)

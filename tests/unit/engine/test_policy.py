@@ -1,0 +1,105 @@
+"""Rules by the name of a tool."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from agent_nb import Agent, Answer, ConfigError, tool
+from agent_nb.engine.policy import Rules
+from agent_nb.events import ApprovalRequested, ApprovalResolved
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from tests.support.cassettes import facts, play, record
+from tests.support.scripts import PAGE, of, run_script, write
+
+
+@tool
+def get_weather(place: str) -> str:
+    """Looks."""
+    return f"sunny in {place}"
+
+
+@tool(approval="ask")
+def get_money(euros: int) -> str:
+    """Takes."""
+    return f"{euros} euros"
+
+
+SERVED = replace(get_money, origin="mcp:bank/get_money")
+TOOLS = [get_weather, get_money]
+
+
+@pytest.mark.parametrize(
+    ("rules", "weather", "money"),
+    [
+        ({}, None, "ask"),
+        ({"get_weather": "ask"}, "ask", "ask"),
+        ({"get_*": "auto"}, "auto", "auto"),
+        ({"get_*": "deny", "get_m*": "ask", "get_money": "auto"}, "deny", "auto"),
+        ({"get_money": "auto", "get_m*": "ask", "*": "deny"}, "deny", "auto"),
+        ({"mcp:*": "deny"}, None, "ask"),
+    ],
+)
+def test_the_most_specific_name_wins(rules, weather, money):
+    found = Rules(by_name=rules)
+    assert found.named(get_weather) == weather
+    assert found.covers(get_weather) is (weather is not None)
+    assert found.rule(get_money) == money
+
+
+@pytest.mark.parametrize("name", ["mcp:*", "mcp:bank", "mcp:bank/*", "mcp:b?nk/get_money"])
+def test_tools_of_a_server_go_by_their_server(name):
+    rules = Rules(by_name={name: "deny"})
+    assert rules.rule(SERVED) == "deny"
+    assert rules.named(get_money) is None
+
+
+@pytest.mark.parametrize(
+    ("approve", "message"),
+    [
+        (
+            {"get_wether": "ask"},
+            "`approve` names 'get_wether', which fits no tool of this agent. Its tools: get_weather, get_money.",
+        ),
+        (
+            {"get_money": "maybe"},
+            "`approve['get_money']` is 'ask', 'auto', 'deny' or a function, not 'maybe'.",
+        ),
+        ("maybe", "`approve` is 'ask', 'auto', 'deny' or a function, not 'maybe'."),
+        ({3: "ask"}, "`approve` names 3, which fits no tool"),
+    ],
+)
+def test_a_mistake_in_the_rules_names_the_remedy(approve, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Agent(ScriptedProvider([]), tools=TOOLS, approve=approve)
+
+
+async def test_a_rule_holds_for_a_tool_that_would_not_ask():
+    turn = [call("get_weather", {"place": "Lyon"}), call("get_money", {"euros": 3})]
+    approve = {
+        "get_weather": lambda asked, args: args["place"] != "Lyon",
+        "get_money": "auto",
+        "mcp:*": "ask",
+    }
+    run = await run_script(turn, [text("ok")], tools=TOOLS, approve=approve)
+    assert [use.result.code for use in run.tool_uses] == ["DENIED", None]
+    assert [event.name for event in of(run, ApprovalRequested)] == ["get_weather"]
+    assert run.settings["approve"] == "get_weather=function, get_money=auto, mcp:*=ask"
+
+
+async def test_a_file_that_was_changed_at_the_question_is_replayed_as_it_was(tmp_path):
+    """A replay runs file tools again, but not with what the model wrote if something else ran."""
+
+    def shorter(asked, args):
+        return Answer(True, args={**args, "content": "<p>Short.</p>"})
+
+    path = tmp_path / "tape.jsonl"
+    settings = {"approve": {"create_file": shorter}}
+    run = await record(path, [write()], [text("Done.")], **settings)
+    assert run.html == "<p>Short.</p>"
+    assert "do not repeat the original call" in run.tool_uses[0].result.text
+    assert PAGE in run.tool_uses[0].call.arguments
+    again = await play(path)
+    assert again.html == run.html
+    assert facts(again) == facts(run)
+    assert [event.by for event in of(again, ApprovalResolved)] == ["function"]
