@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
     from agent_nb.run import Run
+    from agent_nb.tools.mcp.server import Server
 
 UNDO_LIMIT = 10
 """Runs kept for `%agent undo`; few, because a run holds all its events and files."""
@@ -49,6 +50,8 @@ class Session:
         """Unfinished `--background` runs, by id."""
         self.replaced: deque[tuple[str, Run]] = deque(maxlen=UNDO_LIMIT)
         """Names and the runs they held before, newest last."""
+        self.servers: dict[str, Server] = {}
+        """The MCP servers, by name."""
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None

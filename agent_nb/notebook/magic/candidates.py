@@ -76,6 +76,11 @@ def of_command(session: Session, command: str) -> list[Candidate]:
 
             vendors = [vendor for vendor in VENDORS.values() if vendor.keys]
             return [Candidate(vendor.name, key_source(vendor.keys) or "no key") for vendor in vendors]
+        case "mcp":
+            helps = {"add": "a server", "restart": "a server", "remove": "a server"}
+            return [Candidate(*each) for each in helps.items()]
+        case "mcp restart" | "mcp remove":
+            return [Candidate(name, server.state) for name, server in session.servers.items()]
         case "log":
             helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
             return [Candidate(*each) for each in helps.items()]
@@ -216,7 +221,14 @@ def _tools(session: Session) -> list[Candidate]:
         for name, value in session.namespace.items()
         if isinstance(value, types.FunctionType) and value.__module__ == "__main__" and name[0] != "_"
     ]
-    return [*tools, *functions, *_kernel_tools(session)]
+    return [*tools, *functions, *_kernel_tools(session), *_server_tools(session)]
+
+
+def _server_tools(session: Session) -> Iterator[Candidate]:
+    for server in session.servers.values():
+        yield Candidate(f"mcp:{server.name}", f"all tools of this MCP server, {server.state}")
+        for tool in server.listed:
+            yield Candidate(f"mcp:{server.name}/{tool.name}", _brief(tool.spec.description))
 
 
 def _kernel_tools(session: Session) -> list[Candidate]:

@@ -103,6 +103,7 @@ def _tools(session: Session, rest: str) -> None:
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
     tools += [(tool, f"-t {KERNEL}") for tool in kernel_tools(session.shell)]
     tools += [(tool, f"-t {name}") for name, tool in own.items()]
+    tools += [(tool, f"-t {tool.origin}") for server in session.servers.values() for tool in server.tools]
     rows = [
         (
             tool.name,
@@ -128,6 +129,16 @@ def _when_offered(tool: "Tool", studio: "Studio") -> str:
         PAGE_VIEWER: "where a browser can show the page",
     }
     return ", ".join(conditions[need] for need in sorted(tool.needs - studio.serves)) or "always"
+
+
+def _mcp(session: Session, rest: str) -> None:
+    """[add NAME COMMAND... | restart NAME | remove NAME]: MCP servers, their state and their tools."""
+    from agent_nb.notebook.magic.mcp import list_servers, mcp_command
+
+    if rest:
+        mcp_command(session, rest)
+    else:
+        list_servers(session)
 
 
 def _runs(session: Session, rest: str) -> None:
@@ -281,6 +292,7 @@ def _help(session: Session, rest: str) -> None:
 _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "models": _models,
     "tools": _tools,
+    "mcp": _mcp,
     "runs": _runs,
     "load": _load,
     "undo": _undo,
@@ -293,7 +305,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_ARGUMENT = (_load, _undo, _console, _key, _log)
+_WITH_ARGUMENT = (_mcp, _load, _undo, _console, _key, _log)
 """The commands that take an argument."""
 
 

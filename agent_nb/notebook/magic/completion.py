@@ -89,7 +89,7 @@ def _on_command_line(session: Session, text: str) -> Place:
     words = _WORD.findall(text)
     if len(words) == 1:
         return Place(words[0], commands())
-    return Place(words[-1], of_command(session, words[0]) if len(words) == 2 else ())
+    return Place(words[-1], of_command(session, " ".join(words[:-1])))
 
 
 def _on_cell_line(session: Session, text: str) -> Place:

@@ -84,7 +84,7 @@ class AgentMagics(Magics):
         Running a cell again replaces NAME. `%agent undo hero` restores the previous run, `%agent load hero`
         loads the newest saved one, also after a kernel restart.
 
-        As a line: `%agent models | tools | runs | load | undo | console | cost | config | key | log | help`.
+        As a line: `%agent models | tools | mcp | runs | load | undo | console | cost | config | key | log | help`.
         """
         if cell is None:
             from agent_nb.notebook.magic.commands import run_command
@@ -160,6 +160,10 @@ def unload(shell: Any) -> None:
         return
     for handle in list(magics.session.background.values()):
         handle.stop()
+    if magics.session.servers:
+        from agent_nb.notebook.magic.mcp import stop_servers
+
+        stop_servers(magics.session)
     magics.rewriter.remove()
     with contextlib.suppress(ValueError):
         shell.Completer.custom_matchers.remove(magics.complete)

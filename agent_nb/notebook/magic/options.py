@@ -121,7 +121,7 @@ class Options:
         (),
         "-t --tool TOOL",
         "Tool of your own, by variable name, in addition to the file tools; `kernel` for those that read the"
-        " notebook's variables.",
+        " notebook's variables, `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
     )
     stack: str | None = option(
         None,

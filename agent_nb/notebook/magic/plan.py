@@ -22,6 +22,7 @@ from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.approve import read_rules
 from agent_nb.notebook.magic.inputs import find_system, load_images
+from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.options import Options
@@ -77,6 +78,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     prompt = await _read_prompt(session, options, cell, cassette)
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
+    servers = [name for name in options.tools if is_server(name)]
     request = _Request(
         session=session,
         options=options,
@@ -85,9 +87,12 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         cassette=cassette,
         pace=pace,
         viewer=_viewer(session, options, attended=attended),
+        server_tools=absent_tools(servers),
     )
     if replayed := await asyncio.to_thread(request.replay):
         return replayed
+    if servers:
+        request = replace(request, server_tools=await start_tools(session, servers, attended=attended))
     return await asyncio.to_thread(request.ask)
 
 
@@ -103,6 +108,8 @@ class _Request:
     pace: float
     viewer: PageViewer | None
     """Shows the page to the model; None if nothing can."""
+    server_tools: Sequence[Tool]
+    """The tools of MCP servers. They stand for those of the cassette until the servers are started."""
 
     def replay(self) -> Plan | None:
         """Plays the cassette, if there is one for this request. Needs no key and no client."""
@@ -153,7 +160,7 @@ class _Request:
         system = find_system(options.system, self.session.namespace, self.session.home)
         agent = Agent(
             provider,
-            tools=_tools(options.tools, self.session),
+            tools=_tools(options.tools, self.session, self.server_tools),
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
             approve=read_rules(options.approve, defaults.approve),
@@ -272,11 +279,14 @@ def _moment(wanted: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (wanted, None)
 
 
-def _tools(names: Iterable[str], session: Session) -> Toolbox:
-    """The built-in tools, those in these variables, and kernel tools. A variable that is a tool comes first."""
+def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool]) -> Toolbox:
+    """The built-in tools, those in these variables, kernel tools and those of servers.
+
+    A variable that is a tool comes before a kernel tool of that name.
+    """
     tools: list[Tool | Callable[..., Any]] = []
     kernel: dict[str, Tool] = {}
-    for name in names:
+    for name in (each for each in names if not is_server(each)):
         if not callable(session.namespace.get(name)) and (found := find_kernel_tools(name, session.shell)):
             kernel |= found
             continue
@@ -286,4 +296,4 @@ def _tools(names: Iterable[str], session: Session) -> Toolbox:
                 f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
             )
         tools.append(value)
-    return Toolbox.default([*tools, *kernel.values()])
+    return Toolbox.default([*tools, *kernel.values(), *server_tools])

@@ -26,6 +26,7 @@ MAX_UNASKED = 5_000
 """Messages that a server may send between two answers. One that sends more is ended."""
 MAX_PAGES = 50
 MAX_TOOLS = 500
+_RELIST_LIMIT = 5.0
 _RELIST_PAUSE = 0.2
 """Seconds between two requests for the list of tools, which a server may change often."""
 
@@ -47,6 +48,8 @@ class Connection:
         self._unasked = 0
         self._stop = asyncio.Event()
         self._relist = asyncio.Event()
+        self._current = asyncio.Event()
+        """Set while the list is as new as what the server has said about it."""
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.listing: tuple[mcp_types.Tool, ...] = ()
         self.problem = ""
@@ -60,13 +63,23 @@ class Connection:
     async def open(self) -> None:
         """Waits until the server has listed its tools; raises `ConnectionLostError` if it does not."""
         limit = self._config.start_timeout
-        await asyncio.wait({self._opened, self._task}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait({self._opened, self._task}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._stop.set()  # the task ends the process
+            raise
         if self.is_open and self._opened.done():
             return
         if not self._task.done():
             self.problem = self.problem or f"It did not answer within {limit:g} seconds."
         await self.close()
         raise ConnectionLostError(self.problem or "It ended.")
+
+    async def up_to_date(self) -> None:
+        """Waits until a changed list has been read, or for as long as a person would."""
+        waiting = asyncio.ensure_future(self._current.wait())
+        await asyncio.wait({waiting, self._task}, timeout=_RELIST_LIMIT, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
 
     async def call(self, name: str, args: dict[str, Any], progress: ProgressFnT) -> mcp_types.CallToolResult:
         """Calls a tool. Cancelling this tells the server so, and leaves the connection open."""
@@ -125,6 +138,7 @@ class Connection:
                 await stack.enter_async_context(client)
                 self.listing = await _list(client)
                 self._client = client
+                self._current.set()
                 if not self._opened.done():
                     self._opened.set_result(None)
                 await self._watch(client, stopping)
@@ -145,6 +159,8 @@ class Connection:
                     self._relist.clear()
                     with contextlib.suppress(MCPError, ValidationError):
                         self.listing = await _list(client)
+                    if not self._relist.is_set():
+                        self._current.set()
                     await asyncio.wait({stopping}, timeout=_RELIST_PAUSE)
         finally:
             listening.cancel()
@@ -158,7 +174,7 @@ class Connection:
         with contextlib.suppress(Exception):  # without it, changes are seen at the next start
             async with client.listen(tools_list_changed=True) as changes:
                 async for _ in changes:
-                    self._relist.set()
+                    self._list_again()
 
     async def _hear(self, message: Any) -> None:
         """A notification, or a line that is not a message."""
@@ -167,7 +183,11 @@ class Connection:
             self.problem = f"It sent more than {MAX_UNASKED:,} messages that nobody asked for."
             self._stop.set()
         if isinstance(message, mcp_types.ToolListChangedNotification):
-            self._relist.set()
+            self._list_again()
+
+    def _list_again(self) -> None:
+        self._current.clear()
+        self._relist.set()
 
     def _transport(self, stack: contextlib.AsyncExitStack) -> Any:
         expanded = self._config.expanded()

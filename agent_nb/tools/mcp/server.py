@@ -94,9 +94,13 @@ class Server:
         """Starts the server if it is not running; raises `AgentError` with one sentence if it cannot be."""
         check_installed()
         try:
-            await on_thread(self._connected(asked=True))
+            await on_thread(self._start())
         except ToolError as error:
             raise AgentError(error.message) from None
+
+    async def _start(self) -> None:
+        connection = await self._connected(asked=True)
+        await connection.up_to_date()
 
     async def stop(self) -> None:
         """Ends the server. A call starts it again."""

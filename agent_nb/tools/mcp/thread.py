@@ -26,6 +26,16 @@ async def on_thread(work: Coroutine[Any, Any, T]) -> T:
     return await asyncio.wrap_future(submit(work))
 
 
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine on the loop of the connections and blocks until it is done. An interrupt cancels it."""
+    future = submit(work)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
 def _running_loop() -> asyncio.AbstractEventLoop:
     global _loop  # noqa: PLW0603 - one loop for the whole process
     with _lock:

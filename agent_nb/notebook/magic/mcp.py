@@ -1,0 +1,188 @@
+"""`%agent mcp`: adds, lists, restarts and removes MCP servers; and `-t mcp:NAME`, which offers their tools."""
+
+import difflib
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+
+from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.display import display
+
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.table import Table
+from agent_nb.errors import AgentError
+from agent_nb.messages import ToolSpec
+from agent_nb.notebook.session import Session
+from agent_nb.tools import Tool
+from agent_nb.tools.mcp.config import server_config
+from agent_nb.tools.mcp.listing import ListedTool, wire_prefix
+from agent_nb.tools.mcp.server import Server, check_installed
+from agent_nb.tools.mcp.thread import wait_for
+
+PREFIX = "mcp:"
+_FLAGS = {"-e": "=", "--env": "=", "-H": ":", "--header": ":"}
+"""The options of `add`, with what separates a name from its value."""
+USAGE = "add NAME COMMAND..., add NAME URL, restart NAME or remove NAME"
+
+
+def mcp_command(session: Session, rest: str) -> None:
+    """Runs `%agent mcp [add | restart | remove ...]`."""
+    try:
+        action, *words = shlex.split(rest, posix=os.name != "nt")
+    except ValueError as error:
+        raise UsageError(f"The line cannot be read: {error}.") from None
+    match action, words:
+        case "add", [name, *command] if command:
+            _add(session, name, command)
+        case "restart", [name]:
+            _restart(session, name)
+        case "remove", [name]:
+            server = _find(session, name)
+            wait_for(server.stop())
+            del session.servers[name]
+            print(f"Removed `{name}`.")
+        case _:
+            raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(rest)!r}.")
+
+
+def list_servers(session: Session) -> None:
+    """Displays the servers, their state and their tools."""
+    rows = [
+        (
+            server.name,
+            f"ended: {server.problem}" if server.state == "ended" and server.problem else server.state,
+            server.config.shown,
+            ", ".join(tool.name for tool in server.listed),
+        )
+        for server in session.servers.values()
+    ]
+    notes = [f"{server.name}: {note}" for server in session.servers.values() for note in server.notes]
+    empty = f"No MCP servers. `{session.command('mcp add NAME COMMAND...')}` adds one."
+    display(Table(("server", "state", "started with", "tools"), rows, empty, "\n".join(notes)))
+
+
+def is_server(name: str) -> bool:
+    """Whether a value of `-t` names a server, as in `mcp:weather` or `mcp:weather/forecast`."""
+    return name.startswith(PREFIX)
+
+
+def absent_tools(names: Iterable[str]) -> list[Tool]:
+    """Stands for the tools of these servers while it is not known whether a cassette has them."""
+
+    def missing(args: object, context: object) -> None:
+        raise AssertionError("a replay calls no server")
+
+    found = {}
+    for name in names:
+        server, _, tool = name.removeprefix(PREFIX).partition("/")
+        spec = ToolSpec(name=wire_prefix(server) + "tools", description="", schema={"type": "object"})
+        found[server] = Tool(spec=spec, run=missing, title=lambda args: "", origin=f"{PREFIX}{server}/{tool}")  # type: ignore[arg-type]
+    return list(found.values())
+
+
+async def start_tools(session: Session, names: Sequence[str], *, attended: bool) -> list[Tool]:
+    """Starts the named servers that are not running; returns the tools that are named."""
+    found: dict[str, Tool] = {}
+    for name in names:
+        server_name, _, wanted = name.removeprefix(PREFIX).partition("/")
+        server = _find(session, server_name)
+        await server.start()
+        _accept_changes(server, attended=attended)
+        tools = {tool.origin.partition("/")[2]: tool for tool in server.tools}
+        if wanted and wanted not in tools:
+            raise UsageError(_no_tool(server, wanted))
+        found |= {tool.name: tool for tool in (tools.values() if not wanted else [tools[wanted]])}
+    return list(found.values())
+
+
+def ask(question: str) -> bool:
+    """Asks the person; no where nobody can answer."""
+    try:
+        return input(f"{safe_text(question)} [y/N] ").strip().lower() in ("y", "yes")
+    except (StdinNotImplementedError, EOFError):
+        return False
+
+
+def _accept_changes(server: Server, *, attended: bool) -> None:
+    """Asks about tools that the server describes differently now; without a yes they are not offered."""
+    if changed := server.changed:
+        described = "".join(f"\n  {_described(tool)}" for tool in changed)
+        question = f"The MCP server `{server.name}` has changed what it says about its tools:{described}\nOffer them?"
+        if attended and ask(question):
+            server.accept()
+        else:
+            print("\n".join(note for note in server.notes if note.endswith("what it says.")))
+
+
+def _described(tool: ListedTool) -> str:
+    return f"{tool.name}: {' '.join(tool.spec.description.split())[:300]}"
+
+
+def _add(session: Session, name: str, words: Sequence[str]) -> None:
+    check_installed()
+    if not name.replace("-", "_").isidentifier():
+        raise UsageError(f"{name!r} is not a valid name. Use letters, digits, _ and -, such as `weather`.")
+    env, headers, command = _read(words)
+    server = Server(server_config(command, name=name, env=env, headers=headers, folder=session.home))
+    if old := session.servers.pop(name, None):
+        wait_for(old.stop())
+    wait_for(server.start())
+    session.servers[name] = server
+    _say_started(session, server)
+
+
+def _read(words: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """`-e NAME`, `-e NAME=VALUE` and `-H 'Name: value'`, up to the command."""
+    given: dict[str, dict[str, str]] = {"=": {}, ":": {}}
+    rest = list(words)
+    while rest and (mark := _FLAGS.get(rest[0])):
+        name, found, value = (rest[1] if len(rest) > 1 else "").partition(mark)
+        if not name.strip() or (mark == ":" and not found):
+            raise UsageError(
+                f"{rest[0]} takes {'NAME or NAME=VALUE' if mark == '=' else repr('Name: value')}."
+            )
+        given[mark][name.strip()] = value.strip() if found else f"${{{name.strip()}}}"
+        rest = rest[2:]
+    return given["="], given[":"], tuple(rest[1:] if rest[:1] == ["--"] else rest)
+
+
+def _restart(session: Session, name: str) -> None:
+    server = _find(session, name)
+    wait_for(server.stop())
+    wait_for(server.start())
+    _say_started(session, server)
+
+
+def _say_started(session: Session, server: Server) -> None:
+    tools = ", ".join(tool.name for tool in server.listed) or "no tools"
+    print(f"`{server.name}` is running: {tools}. Offer them to a model with `-t {PREFIX}{server.name}`.")
+    for note in server.notes:
+        print(note)
+
+
+def _find(session: Session, name: str) -> Server:
+    if server := session.servers.get(name):
+        return server
+    near = difflib.get_close_matches(name, session.servers, 1)
+    add = session.command(f"mcp add {name or 'NAME'} COMMAND...")
+    hint = f"Did you mean `{near[0]}`?" if near else f"`{add}` adds one."
+    raise UsageError(f"There is no MCP server {name!r}. {hint}")
+
+
+def _no_tool(server: Server, wanted: str) -> str:
+    names = [tool.name for tool in server.listed]
+    if wanted in names:
+        return f"`{wanted}` of the MCP server `{server.name}` has changed and was not accepted."
+    near = difflib.get_close_matches(wanted, names, 1)
+    hint = f"Did you mean `{near[0]}`?" if near else f"It has {', '.join(names) or 'none'}."
+    return f"The MCP server `{server.name}` has no tool {wanted!r}. {hint}"
+
+
+def stop_servers(session: Session) -> None:
+    """Ends all servers, for `%unload_ext`."""
+    for server in session.servers.values():
+        try:
+            wait_for(server.stop())
+        except AgentError:
+            continue
+    session.servers.clear()

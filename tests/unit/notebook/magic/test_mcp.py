@@ -1,0 +1,128 @@
+"""`%agent mcp` and `-t mcp:NAME`, with servers that start at once."""
+
+import shlex
+import sys
+
+import pytest
+
+from agent_nb.events import ToolFinished
+from agent_nb.tools.mcp import process
+from tests.support import ROOT
+from tests.support.scripts import of
+
+BAD = str(ROOT / "tests/support/mcp_servers/bad.py")
+
+
+def command(fault: str) -> str:
+    return shlex.join([sys.executable, "-S", BAD, fault])
+
+
+@pytest.fixture
+def weather(shell):
+    cell = shell.run(f"%agent mcp add weather {command('none')}")
+    assert cell.ok, cell.stderr
+    assert cell.stdout == "`weather` is running: work. Offer them to a model with `-t mcp:weather`.\n"
+    return shell
+
+
+def listed(shell) -> str:
+    (table,) = shell.run("%agent mcp").displays
+    return table["text/plain"]
+
+
+def test_servers_are_listed_with_their_state_and_tools(weather):
+    assert weather.run(f"%agent mcp add odd {command('names')}").ok
+    table = listed(weather)
+    assert table.splitlines()[0].split() == ["server", "state", "started", "with", "tools"]
+    assert "weather  running" in table
+    assert "odd: `read file` is called `odd__read_file_" in table
+    tools = weather.run("%agent tools").displays[0]["text/plain"]
+    assert "weather__work" in tools
+    assert "-t mcp:weather/work" in tools
+
+
+def test_a_cell_uses_a_server_and_replays_without_it(weather):
+    line = "%%agent hero -m demo: --pace 0 -t mcp:weather"
+    assert weather.run(f"{line} --approve auto --record\nA page about work").ok
+    run = weather.names["hero"]
+    (finished,) = [event for event in of(run, ToolFinished) if event.summary == "worked"]
+    assert weather.run("%agent mcp remove weather").stdout == "Removed `weather`.\n"
+    again = weather.run(f"{line} --replay\nA page about work")
+    assert again.ok, again.stderr
+    assert finished.summary in [event.summary for event in of(weather.names["hero"], ToolFinished)]
+    assert weather.names["hero"].settings["replayed"] == "cassettes/hero.jsonl"
+    other = weather.run(f"{line.replace('weather', 'other')} --replay\nA page about work")
+    assert "another tool" in other.stderr
+
+
+def test_one_tool_can_be_named(weather):
+    weather.run("%%agent hero -m demo: --pace 0 -t mcp:weather/work --approve auto\nA page about work")
+    assert "weather__work" in weather.names["hero"].settings["tools"]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            "%%agent hero -m demo: -t mcp:wether\nA page",
+            "There is no MCP server 'wether'. Did you mean `weather`?",
+        ),
+        ("%%agent hero -m demo: -t mcp:weather/wrk\nA page", "has no tool 'wrk'. Did you mean `work`?"),
+        (
+            "%agent mcp ad x",
+            "takes add NAME COMMAND..., add NAME URL, restart NAME or remove NAME, not 'ad x'",
+        ),
+        ("%agent mcp add 'no name' x", "is not a valid name"),
+        ("%agent mcp add x no-such-program", "There is no program 'no-such-program' to start it with."),
+        ("%agent mcp add x -e", "-e takes NAME or NAME=VALUE."),
+        ("%agent mcp add x -e NO_SUCH_VARIABLE y", "The variable NO_SUCH_VARIABLE is not set"),
+        ("%agent mcp add x 'y", "The line cannot be read: No closing quotation."),
+        ("%agent mcp remove x", "There is no MCP server 'x'."),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(weather, line, sentence):
+    cell = weather.run(line)
+    assert not cell.ok
+    assert sentence in cell.stderr
+    assert "Traceback" not in cell.stderr
+
+
+def test_tab_offers_servers_and_their_tools(weather):
+    def texts(code):
+        return [completion.text for completion in weather.complete(code)]
+
+    assert texts("%%agent hero -t mcp:") == ["mcp:weather", "mcp:weather/work"]
+    assert texts("%agent mcp re") == ["restart", "remove"]
+    assert texts("%agent mcp restart ") == ["weather"]
+    assert "mcp" in texts("%agent m")
+
+
+def test_secrets_are_not_shown(shell, monkeypatch):
+    monkeypatch.setenv("WEATHER_KEY", "pp-44-qq-55-rr-66")
+    shell.run(f"%agent mcp add weather -e WEATHER_KEY -e OTHER=aa-bb-77-cc-88 {command('none')}")
+    assert shell.session.servers["weather"].config.expanded().env["WEATHER_KEY"] == "pp-44-qq-55-rr-66"
+    shell.run(f"%agent mcp add broken -e WEATHER_KEY {command('none')} pp-44-qq-55-rr-66")
+    assert "pp-44" not in listed(shell)
+
+
+def test_a_changed_tool_asks_again(shell, monkeypatch):
+    assert shell.run(f"%agent mcp add sly {command('changes')}").ok
+    line = "%%agent hero -m demo: --pace 0 -t mcp:sly --approve auto\nA page about work"
+    assert shell.run(line).ok
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
+    cell = shell.run(line)
+    assert "`work` is not offered: the server has changed what it says." in cell.stdout
+    assert "sends your files elsewhere" in asked[0]
+    monkeypatch.setattr("builtins.input", lambda question: "y")
+    assert shell.run(line).ok
+    assert "sly__work" in shell.names["hero"].settings["tools"]
+
+
+def test_removing_and_unloading_end_the_processes(weather):
+    assert process._running
+    weather.run("%agent mcp restart weather")
+    assert len(process._running) == 1
+    weather.run("%unload_ext agent_nb")
+    assert not process._running
+    weather.run("%load_ext agent_nb")
