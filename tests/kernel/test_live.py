@@ -209,13 +209,52 @@ def test_approvals_are_answered_by_the_page(page, server, answer, code, text):
     assert "no longer open" in page.command(answer, call_id=request["call_id"])["error"]
 
 
-def test_a_question_that_no_page_sees_is_denied(page, server):
+def test_an_edited_call_runs_as_the_page_sent_it(page, server):
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    cell = page.start(f"%%agent edited {MODEL} -t run_shell\nList")
+    page.pump(lambda: page.batches)
+    page.command("hello")
+    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
+    request = next(event for event in page.events() if event["type"] == "approval_requested")
+    assert request["schema"]["required"] == ["command"]
+    refused = page.command("approve", call_id=request["call_id"], args={"command": 3})
+    assert (refused["ok"], refused["fields"]) == (False, {"command": "It must be string, not an integer."})
+    assert page.command("approve", call_id=request["call_id"], args={"command": "ls /tmp"})["ok"]
+    page.finish(cell)
+    resolved = next(event for event in page.events() if event["type"] == "approval_resolved")
+    assert (resolved["by"], resolved["executed"]) == ("person", {"command": "ls /tmp"})
+    assert "ran ls /tmp" in page.kernel.value("edited.tool_uses[0].result.text")
+
+
+def test_a_question_that_no_page_sees_is_asked_with_input(page, server):
     page.kernel.run("import agent_nb.notebook.live.run as live; live.PATIENCE = 0.1")
     server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
-    page.finish(page.start(f"%%agent unseen {MODEL} -t run_shell\nList"))
-    (end,) = [event for event in page.events() if event["type"] == "tool_finished"]
-    assert (end["code"], "nobody is there to ask" in end["summary"]) == ("DENIED", True)
-    assert [event["note"] for event in page.events() if event["type"] == "approval_resolved"] == [""]
+    cell = page.start(f"%%agent unseen {MODEL} -t run_shell\nList")
+    question = page.kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
+    assert question.startswith("Approve?")
+    page.kernel.client.input("yes, once")
+    page.finish(cell)
+    assert page.kernel.value("unseen.tool_uses[0].result.text").startswith("'ran ls")
+    assert "says: once" in page.kernel.value("unseen.tool_uses[0].result.text")
+
+
+def test_an_interrupt_at_the_question_denies_it_and_ends_the_run(page, server):
+    server.plan(reply(Call("run_shell", {"command": "ls"})))
+    cell = page.start(f"%%agent cut {MODEL} -t run_shell\nList")
+    page.kernel.client.get_stdin_msg(timeout=PATIENCE)
+    page.kernel.interrupt()
+    page.finish(cell)
+    assert page.kernel.value("cut.reason") == "'interrupted'"
+    resolved = next(event for event in page.events() if event["type"] == "approval_resolved")
+    assert (resolved["approved"], resolved["by"]) == (False, "stopped")
+
+
+def test_a_question_of_a_background_run_that_no_page_sees_is_denied(page, server):
+    """The cell has ended, so that nobody could answer `input()`."""
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    page.finish(page.start(f"%%agent unseen {MODEL} -t run_shell --background\nList"))
+    page.finish(page.start("await unseen;"))
+    assert "nobody is there to ask" in page.kernel.value("unseen.tool_uses[0].summary")
 
 
 def test_a_background_run_is_displayed_live(page):

@@ -44,14 +44,14 @@ def enter(terminal, *lines: str) -> str:
     return str(terminal.before)
 
 
-def ask(terminal, options: str, prompt: str, *, wait: bool = True) -> str:
+def ask(terminal, options: str, prompt: str, *, until: str = PROMPT) -> str:
     terminal.sendline(f"%%agent {options}")
     terminal.expect(r"\.\.\.: ")
     terminal.sendline(prompt)
     for _ in range(2):  # the simple prompt ends a cell magic after two empty lines
         terminal.expect(r"\.\.\.: ")
         terminal.sendline("")
-    terminal.expect(PROMPT if wait else "slow: ")
+    terminal.expect(until)
     return str(terminal.before)
 
 
@@ -76,11 +76,32 @@ def test_a_table_fits_the_terminal(terminal):
 
 
 def test_ctrl_c_stops_a_run(terminal):
-    ask(terminal, "slow --pace 1", "A form", wait=False)
+    ask(terminal, "slow --pace 1", "A form", until="slow: ")
     os.kill(terminal.pid, 2)
     terminal.expect("holds what was done so far")
     terminal.expect(PROMPT)
     assert "interrupted" in enter(terminal, "slow.reason")
+
+
+def test_a_tool_asks_in_the_terminal(terminal):
+    enter(terminal, "from agent_nb import tool")
+    enter(terminal, r"""exec("def shout(word: str) -> str:\n    'Shouts.'\n    return word.upper()")""")
+    enter(terminal, "shout = tool(approval='ask')(shout)")
+    question = r"approval needed for shout \(shout\)\s+word: .*Approve\?"
+    for answer, result in (("yes", "ok"), ("no, be quiet", "denied")):
+        ask(terminal, "loud -m demo: --pace 0 -t shout", "A form", until=question)
+        terminal.sendline(answer)
+        terminal.expect(PROMPT)
+        assert "be quiet" in terminal.before or result == "ok"
+        shown = enter(
+            terminal, "[(use.ok, use.result.code) for use in loud.tool_uses if use.call.name == 'shout']"
+        )
+        assert ("[(True, None)]" if result == "ok" else "[(False, 'DENIED')]") in shown
+    ask(terminal, "loud -m demo: --pace 0 -t shout", "A form", until=question)
+    terminal.sendintr()
+    terminal.expect("holds what was done so far")
+    terminal.expect(PROMPT)
+    assert "interrupted" in enter(terminal, "loud.reason")
 
 
 def test_a_wrong_option_is_an_error_of_one_line(terminal):

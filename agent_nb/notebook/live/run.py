@@ -9,7 +9,7 @@ from itertools import count
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
-from agent_nb.engine.approval import Answer, nobody_to_ask
+from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
@@ -54,6 +54,8 @@ class LiveRun:
         """What the previewed page has logged."""
         self.on_pick: Callable[[int], None] | None = None
         self.questions = Questions()
+        self.ask_otherwise: Ask | None = None
+        """How to ask if no page shows the run."""
         self._checks: dict[str, asyncio.Future[Json]] = {}
         """The checks that the page carries out, each with its report to come."""
 
@@ -120,14 +122,16 @@ class LiveRun:
         return {**bundle(replace(self.result, key=self.key))}
 
     async def ask(self, request: ApprovalRequested) -> Answer:
-        """Asks the person through the page; if no page shows up, the answer is no."""
+        """Asks the person through the page; if no page shows up, in another way, or else the answer is no."""
         if self.questions.is_approved(request):
             return Answer(True, by="always")
         self.stream.flush()
         try:
             await asyncio.wait_for(self.stream.watched.wait(), PATIENCE)
         except TimeoutError:
-            raise nobody_to_ask() from None
+            if self.ask_otherwise is None:
+                raise nobody_to_ask() from None
+            return await self.ask_otherwise(request)
         return await self.questions.ask(request)
 
     async def look(self, request: CheckRequest | ElementRequest) -> Json:

@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
+from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
@@ -79,6 +80,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         if options.background:
             _in_background(session, handle, view, options)
             return
+        if attended:
+            view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
         await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
         run, unsaved = await _finish(session, handle, view, options)
     if run.reason == "interrupted":

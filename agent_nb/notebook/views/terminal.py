@@ -7,8 +7,9 @@ import sys
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.stream_masker import StreamMasker
+from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
-from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.events import ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.notebook.views.terminal_text import BlockWriter
 from agent_nb.phase import ENDINGS, phase_after
 from agent_nb.render import ready_line
@@ -55,6 +56,15 @@ class TerminalView:
 
     def on_pick(self, pick: object) -> None:
         """Does nothing: only the widget has a Pick button."""
+
+    def ask_with(self, ask: Ask) -> None:
+        async def ask_below(request: ApprovalRequested) -> Answer:
+            self._clear_status()
+            sys.stdout.write("\n" if self._mid_line else "")
+            self._mid_line = False
+            return await ask(request)
+
+        self._handle.approve_with(ask_below)
 
     def abandon(self, why: str) -> None:
         """Does nothing: what was printed stays."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
+from agent_nb.engine.approval import Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.views.terminal import TerminalView, printable
 from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
@@ -21,6 +22,9 @@ class View(Protocol):
 
     def on_pick(self, pick: Pick) -> None: ...
 
+    def ask_with(self, ask: Ask) -> None:
+        """Sets how to ask for approval where the view itself cannot."""
+
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         """Shows the finished run. `image` is a small JPEG of its page, for readers of an untrusted notebook."""
 
@@ -33,7 +37,7 @@ class View(Protocol):
 def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool, network: bool = False) -> View:
     """The view that suits the front end; with `network` its live preview may use any https address."""
     if plain:
-        return PlainView()
+        return PlainView(handle)
     if getattr(shell, "kernel", None) is None:
         return TerminalView(handle)
     return LiveView(handle, network=network) if attended else FrozenView()
@@ -52,12 +56,21 @@ class _KernelView:
     def on_pick(self, pick: Pick) -> None:
         """Does nothing: only the widget has a Pick button."""
 
+    def ask_with(self, ask: Ask) -> None:
+        """Does nothing: nobody is there."""
+
     def abandon(self, why: str) -> None:
         """Does nothing: only the widget shows a run that is under way."""
 
 
 class PlainView(_KernelView):
     """Plain text at the end, the same every time."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def ask_with(self, ask: Ask) -> None:
+        self._handle.approve_with(ask)
 
     def start(self, note: str) -> None:
         if note:
@@ -103,6 +116,9 @@ class LiveView(_KernelView):
                 self._show(*bound, picked=True)
 
         self._live.on_pick = picked
+
+    def ask_with(self, ask: Ask) -> None:
+        self._live.ask_otherwise = ask
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         self._saved = saved

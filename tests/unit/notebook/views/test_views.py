@@ -42,9 +42,9 @@ async def test_each_front_end_gets_its_view(handle, front_end, plain, attended, 
     assert type(view_for(front_end, handle, plain=plain, attended=attended)) is view
 
 
-async def test_the_plain_view_prints_only_text(shell, run):
+async def test_the_plain_view_prints_only_text(shell, run, handle):
     with capture_output() as seen:
-        view = PlainView()
+        view = PlainView(handle)
         view.start(NOTE)
         view.finish(run, "files", [])
     assert seen.stdout == f"{NOTE}\n{to_text(run)}\n"

@@ -1,0 +1,77 @@
+"""Asks for approval with `input()`, in a terminal and where no page shows the run."""
+
+import contextlib
+import json
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import change_texts
+from agent_nb.engine.approval import Answer, nobody_to_ask
+from agent_nb.events import ApprovalRequested
+
+PROMPT = "Approve? yes, no, or a note that denies it: "
+_YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, which can overwrite what was printed, and bidi control characters, which can reorder it."""
+
+
+async def ask_in_text(
+    request: ApprovalRequested, *, several: bool = False, show: Callable[[str], None] = print
+) -> Answer:
+    """Shows the call and reads the answer; with nobody to read it from, the answer is no.
+
+    `input()` blocks the event loop: where the cell waits for the run, so does everything else. It must run in the
+    main thread, because an abandoned thread would take the next line that the person types.
+    """
+    show(question_text(request, several=several))
+    try:
+        with _interruptible():
+            return read_answer(input(PROMPT))  # noqa: ASYNC250 - see above
+    except (EOFError, OSError, RuntimeError):  # IPython's StdinNotImplementedError is a RuntimeError
+        raise nobody_to_ask() from None
+
+
+def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
+    """The exact call, with its arguments below each other."""
+    variant = f"Variant {request.variant + 1}: " if several else ""
+    title = f"{variant}approval needed for {request.title} ({request.name})"
+    return "\n    ".join([_visible(title).replace("\n", " "), *_arguments(request)])
+
+
+def _visible(text: str) -> str:
+    """The text without secrets, and with everything that a terminal would not show written out."""
+    return _HIDDEN.sub(lambda mark: f"\\u{ord(mark[0]):04x}", safe_text(text))
+
+
+def _arguments(request: ApprovalRequested) -> Iterator[str]:
+    for name, value in change_texts(request.args, _visible).items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        first, *rest = text.split("\n")
+        yield from (
+            (f"{name}:", *(f"    {line}" for line in (first, *rest))) if rest else (f"{name}: {first}",)
+        )
+
+
+def read_answer(line: str) -> Answer:
+    """`yes`, `no`, either with a note after it, or a note alone, which denies the call."""
+    found = _YES_OR_NO.fullmatch(line.strip())
+    if found is None:
+        return Answer(False, line.strip())
+    return Answer(found[1].lower().startswith("y"), found[2].strip())
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Lets Ctrl-C raise in `input()`. While a cell runs, the handler only tells the event loop, which is blocked."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous: Any = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

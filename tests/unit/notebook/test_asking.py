@@ -1,0 +1,55 @@
+"""Questions in text: what is shown, and how an answer is read."""
+
+import pytest
+
+from agent_nb.engine.approval import Answer
+from agent_nb.errors import ToolError
+from agent_nb.events import ApprovalRequested
+from agent_nb.notebook.asking import ask_in_text, question_text, read_answer
+
+
+def question(variant: int = 0, **args) -> ApprovalRequested:
+    return ApprovalRequested(
+        run_id="r", seq=1, at=0.0, variant=variant, call_id="c", name="sh", title="run\nit", args=args
+    )
+
+
+def test_the_question_shows_the_exact_call():
+    asked = question(code="a = 1\nb = 2", count=3, tags=["x"])
+    assert question_text(asked) == (
+        'approval needed for run it (sh)\n    code:\n        a = 1\n        b = 2\n    count: 3\n    tags: ["x"]'
+    )
+    assert question_text(question(2), several=True).startswith("Variant 3: approval needed")
+
+
+def test_nothing_in_a_call_can_hide_a_part_of_it():
+    key = "sk-ant-api03-" + "k7Q" * 30
+    shown = question_text(question(code=f"rm -rf /\x1b[2K\rls \u202eevil {key}"))
+    assert r"rm -rf /\u001b[2K\u000dls \u202eevil •••" in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("y", Answer(True)),
+        (" YES ", Answer(True)),
+        ("yes, but only once", Answer(True, "but only once")),
+        ("n", Answer(False)),
+        ("No: use Python", Answer(False, "use Python")),
+        ("", Answer(False)),
+        ("yesterday's file", Answer(False, "yesterday's file")),
+        ("use Python", Answer(False, "use Python")),
+    ],
+)
+def test_an_answer_is_yes_no_or_a_note_that_denies(line, answer):
+    assert read_answer(line) == answer
+
+
+async def test_without_input_the_answer_is_no_with_the_remedy(monkeypatch, capsys):
+    def closed(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", closed)
+    with pytest.raises(ToolError, match="--approve auto"):
+        await ask_in_text(question(code="x"))
+    assert "code: x" in capsys.readouterr().out
