@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_nb.demo.numbers import Data
 from agent_nb.demo.texts import Trade, purpose_of, trade_of
 
 Kind = Literal["landing", "event", "portfolio", "dashboard", "form", "article", "recipe", "game", "app"]
@@ -92,6 +93,8 @@ class Brief:
     """The names of the sections asked for."""
     prompt: str
     variant: int
+    data: Data | None = None
+    """The numbers to show; None to look for some in the prompt."""
 
     @property
     def seed(self) -> int:

@@ -11,6 +11,8 @@ from agent_nb.tools.files import CREATE_FILE, EDIT_FILE, READ_FILE
 CREATE, EDIT, READ = CREATE_FILE.name, EDIT_FILE.name, READ_FILE.name
 SCRIPTED = frozenset((CREATE, EDIT, READ))
 """The tools that the script calls by name. They need not be the built-in ones."""
+LIST, DESCRIBE, RUN = "list_variables", "describe_variable", "run_python"
+"""The tools for a notebook's data. Two of them are needed to see it, the third to compute with it."""
 ENTRY = "index.html"
 
 
@@ -45,7 +47,11 @@ class Conversation:
     own_tools: frozenset[str]
     """The person's tools, which are tried out."""
     asking_tools: frozenset[str]
-    """Those of them that need approval for every call."""
+    """The tools that need approval for every call."""
+    sees_notebook: bool
+    """Whether there are tools for the data of a notebook."""
+    findings: tuple[str, ...] = ()
+    """What that data showed, a sentence each."""
 
     def called(self, name: str) -> tuple[Use, ...]:
         return tuple(use for use in self.uses if use.call.name == name)
@@ -64,6 +70,7 @@ def read_conversation(request: Request) -> Conversation:
     parts = [part for message in prompt for part in message.parts]
     path = entry_of(facts.files) or ENTRY
     page = None if path in facts.edited else facts.files.get(path)
+    sees_notebook = {LIST, DESCRIBE} <= facts.own_tools
     return Conversation(
         prompt=next((part.text for part in parts if isinstance(part, Text)), "").strip(),
         images=tuple(part for part in parts if isinstance(part, Image)),
@@ -71,8 +78,9 @@ def read_conversation(request: Request) -> Conversation:
         path=path,
         page=page if isinstance(page, str) else None,
         earlier=bool(facts.files) or any(message.tool_calls for message in before),
-        own_tools=facts.own_tools - SCRIPTED,
+        own_tools=facts.own_tools - SCRIPTED - ({LIST, DESCRIBE, RUN} if sees_notebook else set()),
         asking_tools=facts.asking_tools,
+        sees_notebook=sees_notebook,
     )
 
 

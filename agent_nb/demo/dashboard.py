@@ -4,8 +4,9 @@ import math
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.compose import Html, fill, head, joined, layouts, note, rest
-from agent_nb.demo.data import Data, read_data
+from agent_nb.demo.data import read_data
 from agent_nb.demo.look import Look
+from agent_nb.demo.numbers import Data
 from agent_nb.demo.texts import template
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
@@ -19,9 +20,9 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
     data = read_data(brief)
     line_first = look.layout != 2
     charts = (
-        _chart(data, 0, line=line_first),
-        _chart(data, min(1, len(data.columns) - 1), line=not line_first),
-    )
+        _chart(data, 0, line=line_first and not data.ranked),
+        _chart(data, min(1, len(data.columns) - 1), line=not line_first and not data.ranked),
+    )[: len(data.columns) if data.ranked else 2]
     return fill(
         template("dashboard.html"),
         head=head(brief.name, look),
@@ -29,17 +30,25 @@ def dashboard(brief: Brief, look: Look, found: str) -> Html:
         rest=rest(look),
         columns="1fr 1.6fr" if look.layout == 1 else "1.6fr 1fr",
         name=brief.name,
-        lede=f"{_period(brief, data)} {'From the numbers you gave.' if data.given else SAMPLE}",
+        lede=f"{_period(brief, data)} {_origin(data)}",
         found=note(found),
-        kpis=_kpis(data),
+        kpis=_ranks(data) if data.ranked else _kpis(data),
         charts=joined(reversed(charts) if look.layout == 1 else charts),
-        table_note=f"The last {min(ROWS, len(data.labels))} of {len(data.labels)}.",
+        table_note=_table_note(data),
         table=_table(data),
         footer="A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
     )
 
 
+def _origin(data: Data) -> str:
+    if data.source:
+        return f"Computed from {data.source.replace('`', '')}."
+    return "From the numbers you gave." if data.given else SAMPLE
+
+
 def _period(brief: Brief, data: Data) -> str:
+    if data.ranked:
+        return f"{len(data.labels)} {data.axis} values, largest first."
     span = f"{data.labels[0]} to {data.labels[-1]}"
     return brief.choice(
         (
@@ -55,7 +64,7 @@ def insight(brief: Brief) -> str:
     data = read_data(brief)
     measure, values = data.columns[0]
     mean, best = sum(values) / len(values), max(range(len(values)), key=values.__getitem__)
-    above = f", {values[best] / mean - 1:.0%} above the average" if mean > 0 else ""
+    above = f", {values[best] / mean - 1:.0%} above the average" if 0 < mean < values[best] else ""
     return f"{data.labels[best]} stands out. {measure}: {number(values[best])}{above}."
 
 
@@ -90,7 +99,7 @@ def _chart(data: Data, column: int, *, line: bool) -> Html:
             (fill(grid, top=str(p), value=number(high - (high - low) * p / 100)) for p in (0, 25, 50, 75)), ""
         ),
         shapes=_line(places) if line else _columns(places, step),
-        ticks=joined((fill("<span>{{t}}</span>", t=data.labels[i]) for i in _spread(len(values))), ""),
+        ticks=_ticks(data),
     )
 
 
@@ -122,6 +131,15 @@ def _columns(places: list[Point], step: float) -> Html:
     )
 
 
+def _ticks(data: Data) -> Html:
+    """A few labels along the axis, or those of all categories, each below its column."""
+    if not data.ranked:
+        spread = _spread(len(data.labels))
+        return joined((fill("<span>{{t}}</span>", t=data.labels[i]) for i in spread), "")
+    tick = '<span style="flex:1 1 0;overflow:hidden;text-overflow:ellipsis;text-align:center">{{t}}</span>'
+    return joined((fill(tick, t=label) for label in data.labels), "")
+
+
 def _spread(count: int) -> list[int]:
     """Evenly spaced indices from the first to the last."""
     wanted = min(count, TICKS)
@@ -147,6 +165,26 @@ def _kpis(data: Data) -> Html:
     return joined(tiles)
 
 
+def _ranks(data: Data) -> Html:
+    """The first and the last category beside all of them."""
+    tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{compared}}</em>{{line}}</li>"
+    measure, values = data.columns[0]
+    mean = sum(values) / len(values)
+    tiles = [(data.labels[i], values[i], _compared(values[i], mean)) for i in (0, -1)]
+    if not measure.startswith("Average"):
+        tiles.insert(0, (measure, sum(values), f"{number(mean)} each on average"))
+    return joined(
+        fill(tile, name=name, value=number(value), compared=compared, line=_sparkline(values))
+        for name, value, compared in tiles
+    )
+
+
+def _compared(value: float, mean: float) -> str:
+    return (
+        f"{abs(value / mean - 1):.0%} {'above' if value >= mean else 'below'} the average" if mean > 0 else ""
+    )
+
+
 def _sparkline(values: tuple[float, ...]) -> Html:
     low, high = min(values), max(values)
     step, size = 100 / max(len(values) - 1, 1), high - low or 1
@@ -158,11 +196,19 @@ def _sparkline(values: tuple[float, ...]) -> Html:
     )
 
 
+def _table_note(data: Data) -> str:
+    count = len(data.labels)
+    if not data.ranked:
+        return f"The last {min(ROWS, count)} of {count}."
+    return f"The first {ROWS} of {count}." if count > ROWS else f"All {count}."
+
+
 def _table(data: Data) -> Html:
     names = (data.axis.capitalize(), *(name for name, _ in data.columns))
     header = joined((fill("<th>{{name}}</th>", name=name) for name in names), "")
     rows = []
-    for i, label in list(enumerate(data.labels))[-ROWS:]:
+    shown = slice(ROWS) if data.ranked else slice(-ROWS, None)
+    for i, label in list(enumerate(data.labels))[shown]:
         cells = (fill("<td>{{value}}</td>", value=number(values[i])) for _, values in data.columns)
         rows.append(fill("<tr><td>{{label}}</td>{{cells}}</tr>", label=label, cells=joined(cells, "")))
     return Html(f"<tr>{header}</tr>\n{joined(rows)}")

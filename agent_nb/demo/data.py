@@ -1,11 +1,11 @@
-"""The numbers of a dashboard: from the prompt if it has any, otherwise a sample seeded by the prompt."""
+"""The numbers of a dashboard: from the notebook or the prompt, otherwise a sample seeded by the prompt."""
 
 import itertools
 import random
 import re
-from dataclasses import dataclass
 
 from agent_nb.demo.brief import Brief
+from agent_nb.demo.numbers import Data
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
 _READ = 20_000
@@ -43,18 +43,8 @@ _MEASURES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Data:
-    axis: str
-    labels: tuple[str, ...]
-    columns: tuple[tuple[str, tuple[float, ...]], ...]
-    """At least one, each as long as `labels`."""
-    given: bool
-    """Whether the numbers came with the prompt."""
-
-
 def read_data(brief: Brief) -> Data:
-    return _table(brief.prompt) or _sample(brief)
+    return brief.data or _table(brief.prompt) or _sample(brief)
 
 
 def _table(prompt: str) -> Data | None:

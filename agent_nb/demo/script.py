@@ -5,15 +5,24 @@ Every tool is called at most twice for a prompt, so that errors cannot cause an 
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from agent_nb._base.wire import Json
 from agent_nb.demo import speech
 from agent_nb.demo.actions import Action, Call, Say, Think
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
-from agent_nb.demo.conversation import CREATE, EDIT, READ, Conversation, read_conversation
+from agent_nb.demo.conversation import CREATE, EDIT, LIST, READ, Conversation, read_conversation
 from agent_nb.demo.images import main_hue
 from agent_nb.demo.look import Look, choose_look
+from agent_nb.demo.notebook_data import (
+    brief_for,
+    concluded,
+    explore,
+    is_about_data,
+    sentences,
+    wants_page,
+)
 from agent_nb.demo.own_tools import announce_results, failure, found, try_out
 from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.questions import is_question
@@ -28,10 +37,27 @@ def next_turn(request: Request) -> tuple[Action, ...]:
     talk = read_conversation(request)
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant)
+    if is_about_data(talk):
+        return tuple(_from_data(talk, tools, brief))
     thoughts, actions = _planned(talk, tools, brief)
     if talk.uses:
         return tuple(actions)
     return (Think(thoughts), *(try_out(talk, tools, brief) or actions))
+
+
+def _from_data(talk: Conversation, tools: Tools, brief: Brief) -> list[Action]:
+    """Looks at the notebook's data, then builds a page with its numbers, or says what they are."""
+    if not talk.uses and LIST in tools:
+        first = [Think(speech.thoughts_on_data(talk)), *try_out(talk, tools, brief)]
+        return [*first, *explore(talk, tools)]
+    if actions := explore(talk, tools):
+        return actions
+    known = concluded(talk)
+    talk = replace(talk, findings=sentences(known, on_page=wants_page(talk)))
+    if not wants_page(talk):
+        return [Say(speech.data_answer(talk, found=known.data is not None))]
+    brief = brief_for(brief, known)
+    return _build(talk, tools, brief, choose_look(brief, main_hue(talk.images)))
 
 
 def _planned(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, list[Action]]:
@@ -53,7 +79,7 @@ def _build(talk: Conversation, tools: Tools, brief: Brief, look: Look) -> list[A
     if created and not created[0].ok:
         return [Say(f"{failure(created[0])} Here is the page instead.\n\n{_fenced(page)}\n")]
     if CREATE in tools and not created:
-        opening = announce_results(talk) + speech.opening(brief, look)
+        opening = speech.announced(talk) + announce_results(talk) + speech.opening(brief, look)
         return [Say(opening), Call(CREATE, {"path": talk.path, "content": page})]
     if not created:
         return [Say(f"{speech.labelled(speech.page_items(talk, brief))}\n{_fenced(page)}\n")]

@@ -11,6 +11,7 @@ from agent_nb.demo.own_tools import failure, summaries
 from agent_nb.demo.page import describe
 
 LABEL = "This is the offline demo model. It fills templates with words it knows from your prompt and needs no server."
+DATA_LABEL = "This is the offline demo model, a script that can compare the groups of one table."
 NO_ANSWER = (
     "This is the offline demo model, a script without knowledge. It cannot answer questions, so it made no page from"
     " this one."
@@ -73,6 +74,18 @@ def thoughts_on_question(talk: Conversation) -> str:
     return f"“{_prompt(talk)}” asks for knowledge, and I am a script that has none. I will say so and make no page."
 
 
+def thoughts_on_data(talk: Conversation) -> str:
+    return (
+        f"“{_prompt(talk)}” is about data, and I have tools for the notebook's variables. As the offline demo model I "
+        "can compare the groups of one table. I look for the table first."
+    )
+
+
+def announced(talk: Conversation) -> str:
+    """What the notebook's data showed, before the page is written."""
+    return "".join(f"{sentence} " for sentence in talk.findings)
+
+
 def opening(brief: Brief, look: Look) -> str:
     return _of(brief.variant, _OPENINGS).format(name=brief.name, look=describe_look(look)) + "\n"
 
@@ -98,6 +111,12 @@ def answer(talk: Conversation) -> str:
     """To a question: what this model is, what the person's tools returned, and how to get a real answer."""
     unchanged = ["The files are unchanged."] if talk.earlier else []
     return _with_items(NO_ANSWER, [*summaries(talk, on_page=False), *unchanged, PAGES_INSTEAD, CONNECT])
+
+
+def data_answer(talk: Conversation, *, found: bool) -> str:
+    """To a question about data: what was found, without a page."""
+    more = ["I can build a page of it: add “and build a dashboard” to the prompt."] if found else [CONNECT]
+    return _with_items(DATA_LABEL, [*talk.findings, *summaries(talk, on_page=False), *more])
 
 
 def page_summary(talk: Conversation, brief: Brief, look: Look) -> str:
@@ -135,9 +154,9 @@ def _with_items(first: str, items: Sequence[str]) -> str:
 
 
 def _inputs(talk: Conversation) -> list[str]:
-    """What was taken from the person's tools and images."""
+    """What was taken from the notebook, the person's tools and images."""
     images = [f"{_images(talk)} I can only look at colours."] if talk.images else []
-    return [*summaries(talk, on_page=True), *images]
+    return [*talk.findings, *summaries(talk, on_page=True), *images]
 
 
 def _of(variant: int, sentences: Sequence[str]) -> str:

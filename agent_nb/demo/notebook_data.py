@@ -1,0 +1,152 @@
+"""How the demo model looks at the data of a notebook, if it is offered the tools for that and the prompt asks for it.
+
+It lists the variables, describes a table, runs code that answers one question about it, and uses the numbers for a
+page or an answer. Where it cannot do one of these, it says so and continues without.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from agent_nb.demo.actions import Action, Call, Say
+from agent_nb.demo.brief import Brief, name_in
+from agent_nb.demo.conversation import DESCRIBE, LIST, RUN, Conversation, Use
+from agent_nb.demo.dashboard import number
+from agent_nb.demo.frame import Frame, Question, find_frame, find_question
+from agent_nb.demo.numbers import Data
+from agent_nb.demo.own_tools import failure
+from agent_nb.demo.totals import MOST_ROWS, code_for, read_counts, read_totals
+
+_DATA = re.compile(
+    r"\b(?:df|data|data ?frames?|data ?sets?|variables?|columns?|tables?|charts?|plots?|graphs?|draw|dashboards?"
+    r"|reports?|numbers|best|worst|most|least|top|highest|lowest|largest|smallest|averages?|totals?|sells?|sold|sales"
+    r"|compare|comput\w+|calculat\w+|analy\w+)\b",
+    re.I,
+)
+_PAGE = re.compile(r"\b(?:dashboards?|(?:web ?)?(?:page|site)|reports?)\b", re.I)
+NO_TABLE = "Among the notebook's variables there is no table with rows, such as a data frame."
+NO_QUESTION = (
+    "`{frame}` lacks a column of groups or a column of numbers, so there is nothing that I can compare."
+)
+NOT_PRINTED = "The output of `{run}` does not have the numbers that my code prints."
+NOT_OFFERED = "I have no tool to run code."
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is known about the data so far."""
+
+    frame: Frame | None = None
+    question: Question | None = None
+    data: Data | None = None
+    problem: str = ""
+    """A sentence about what could not be found or done; can be empty."""
+
+
+def is_about_data(talk: Conversation) -> bool:
+    """Whether to look at the notebook: there are tools for it, and the prompt has words for data."""
+    return talk.sees_notebook and _DATA.search(talk.prompt) is not None
+
+
+def wants_page(talk: Conversation) -> bool:
+    return _PAGE.search(talk.prompt) is not None
+
+
+def explore(talk: Conversation, tools: Collection[str]) -> list[Action]:
+    """The next call; empty if there is nothing more to look at."""
+    known = read_findings(talk)
+    if known.problem:
+        return []
+    if not talk.called(LIST):
+        call, sentence = Call(LIST, {}), "First I look at what the notebook holds."
+    elif known.frame and not talk.called(DESCRIBE):
+        call = Call(DESCRIBE, {"name": known.frame.name})
+        sentence = f"`{known.frame.name}` is a table with {known.frame.rows} rows. I look at its columns."
+    elif known.question and RUN in tools and not talk.called(RUN):
+        call, sentence = Call(RUN, {"code": code_for(known.question)}), _intention(known.question)
+        sentence += " The code needs your approval before it runs." if RUN in talk.asking_tools else ""
+    else:
+        return []
+    return [Say(f"{sentence}\n"), call] if call.name in tools else []
+
+
+def read_findings(talk: Conversation) -> Findings:
+    listed, described = _result(talk, LIST), _result(talk, DESCRIBE)
+    if listed is None:
+        return Findings()
+    if not listed.ok:
+        return Findings(problem=failure(listed))
+    frame = find_frame(_text(listed), talk.prompt)
+    if frame is None:
+        return Findings(problem=NO_TABLE)
+    if described is None:
+        return Findings(frame)
+    if not described.ok:
+        return Findings(frame, problem=failure(described))
+    question = find_question(frame, _text(described), talk.prompt)
+    if question is None:
+        return Findings(frame, problem=NO_QUESTION.format(frame=frame.name))
+    return _answered(Findings(frame, question), question, _result(talk, RUN))
+
+
+def _answered(known: Findings, question: Question, ran: Use | None) -> Findings:
+    """With the numbers that the code printed, or else with those of the description."""
+    if ran is None:
+        return known
+    data = read_totals(question, _text(ran)) if ran.ok else None
+    if data is not None:
+        return replace(known, data=data)
+    problem = NOT_PRINTED.format(run=RUN) if ran.ok else failure(ran)
+    return replace(known, data=read_counts(question), problem=problem)
+
+
+def concluded(talk: Conversation) -> Findings:
+    """What is known when nothing more can be looked at."""
+    known = read_findings(talk)
+    if known.question is None or known.data is not None or known.problem:
+        return known
+    return replace(known, data=read_counts(known.question), problem=NOT_OFFERED)
+
+
+def brief_for(brief: Brief, known: Findings) -> Brief:
+    """The dashboard of the numbers, or the brief as it was if there are none."""
+    if known.data is None or known.question is None:
+        return brief
+    title = known.question.title if not known.problem else f"Rows by {known.question.category.name}"
+    return replace(brief, kind="dashboard", name=name_in(brief.prompt) or title, data=known.data)
+
+
+def sentences(known: Findings, *, on_page: bool) -> tuple[str, ...]:
+    """What was found, and what could not be."""
+    problem = [known.problem] if known.problem else []
+    if known.data is None:
+        sample = ["So the numbers on the page are a sample, made up from the words of the prompt."]
+        return (*problem, *(sample if on_page else []))
+    if known.problem:
+        less = "So I only know how often the most common values occur, from the description of the table."
+        return (*problem, less, _leader(known.data))
+    chart = f"Its chart is with the call of `{RUN}`, and `data.json` has the numbers."
+    return _leader(known.data), chart
+
+
+def _leader(data: Data) -> str:
+    """The category with the largest number, which answers “what sells best?”."""
+    measure, values = data.columns[0]
+    share = ""
+    if not measure.startswith("Average") and sum(values) > 0 and len(values) < MOST_ROWS and min(values) >= 0:
+        share = f" of {number(sum(values))} ({values[0] / sum(values):.0%})"
+    name = measure[:1].lower() + measure[1:]
+    return f"**{data.labels[0]}** leads by {name} in {data.source}: {number(values[0])}{share}."
+
+
+def _intention(question: Question) -> str:
+    verb = "take the average of" if question.measure == "average" else "add up"
+    return f"I {verb} `{question.number.name}` for each `{question.category.name}` and draw it."
+
+
+def _result(talk: Conversation, name: str) -> Use | None:
+    return next((use for use in talk.called(name) if use.result is not None), None)
+
+
+def _text(use: Use) -> str:
+    return use.result.text if use.result else ""

@@ -1,0 +1,199 @@
+"""The demo model and the data of a notebook: it looks, computes, and uses the numbers, or says why it cannot."""
+
+import contextlib
+import io
+
+import matplotlib as mpl
+import pytest
+
+from agent_nb import Run, ToolContext, kernel_tools, tool
+from agent_nb.demo import conversation
+from agent_nb.demo.frame import Frame, find_frame, find_question
+from agent_nb.demo.totals import read_totals
+from agent_nb.tools import Toolbox
+from tests.support.demo_kit import BAKERY, Page, agent, called
+from tests.support.shells import start_shell
+
+PROMPT = "What sells best in df? Draw it and build a dashboard"
+LOOKS = ["list_variables", "describe_variable"]
+DATA = {
+    "day": list(range(1, 7)) * 2,
+    "shop": ["Lyon", "Paris"] * 6,
+    "product": ["espresso", "tea", "croissant, plain", "espresso", "cake", "tea"] * 2,
+    "units": [5, 3, 8, 6, 1, 2] * 2,
+    "price": [2.5, 3.0, 1.9, 2.5, 4.5, 3.0] * 2,
+}
+MAKERS = {
+    "pandas": "import pandas as pd\ndf = pd.DataFrame(data)",
+    "polars": "import polars as pl\ndf = pl.DataFrame(data)",
+    "pyarrow": "import pyarrow as pa\ndf = pa.table(data)",
+    "category": "import pandas as pd\ndf = pd.DataFrame(data).astype({'product': 'category'})",
+}
+
+
+@pytest.fixture
+def shell(tmp_path):
+    mpl.use("agg")
+    with start_shell(tmp_path) as shell:
+        shell.names["data"] = DATA
+        yield shell
+
+
+async def ask(shell, prompt: str = PROMPT, *, approve: str = "auto", python: bool = True) -> Run:
+    @tool(approval="ask")
+    def run_python(code: str, context: ToolContext) -> str:
+        """Runs Python in the notebook."""
+        printed = io.StringIO()
+        shell.names["to_file"] = lambda path, value: context.files.write(path, str(value))
+        with contextlib.redirect_stdout(printed):
+            exec(code, shell.names)
+        return f"{printed.getvalue()}\n\nIt bound `groups` and `totals`."
+
+    looks = [each for each in kernel_tools() if each.name in LOOKS]
+    tools = [*Toolbox.default(), *looks, *([run_python] if python else [])]
+    return await agent(tools=tools, approve=approve).run(prompt)
+
+
+def spoken(run: Run) -> str:
+    return " ".join(message.text for message in run.own_messages if message.role == "assistant")
+
+
+@pytest.mark.parametrize("library", MAKERS)
+async def test_a_dashboard_has_the_numbers_of_the_table(shell, library):
+    assert shell.run(MAKERS[library]).error is None
+    run = await ask(shell)
+    assert called(run) == [*LOOKS, "run_python", "create_file", "edit_file"]
+    assert set(run.files) == {"index.html", "data.json"}
+    text = " ".join(Page(run.html or "").text.split())
+    assert "4 product values, largest first. Computed from df." in text
+    assert "espresso stands out. Total units: 22, 76% above the average." in text
+    assert "espresso225.54 croissant, plain1682 tea102.54 cake212" in text  # the rows of the table
+    assert "Sample" not in text
+    assert "**espresso** leads by total units in `df`: 22 of 50 (44%)." in run.text
+
+
+async def test_without_approval_it_goes_on_and_says_so(shell):
+    shell.run(MAKERS["pandas"])
+    run = await ask(shell, approve="deny")
+    assert called(run) == [*LOOKS, "run_python", "create_file", "edit_file"]
+    assert "`run_python` was not approved, so it did not run" in spoken(run)
+    assert "**espresso** leads by rows in the description of `df`: 4 of 12 (33%)." in run.text
+    text = Page(run.html or "").text
+    assert "Rows by product" in text
+    assert "22" not in text
+
+
+async def test_without_a_tool_for_code_it_uses_what_the_description_says(shell):
+    shell.run(MAKERS["polars"])
+    run = await ask(shell, python=False)
+    assert called(run) == [*LOOKS, "create_file", "edit_file"]
+    assert "I have no tool to run code." in run.text
+    assert "Rows by product" in Page(run.html or "").text
+
+
+async def test_code_that_fails_is_reported(shell):
+    shell.run("import pandas as pd\nclass Frame(pd.DataFrame):\n    groupby = None\ndf = Frame(data)")
+    run = await ask(shell)
+    assert "`run_python` failed (TypeError: " in run.text
+    assert "Rows by product" in Page(run.html or "").text
+
+
+async def test_a_question_is_answered_without_a_page(shell):
+    shell.run(MAKERS["pandas"])
+    run = await ask(shell, "What is the average price for each shop in df?")
+    assert called(run) == [*LOOKS, "run_python"]
+    assert "**Lyon** leads by average price in `df`: 3.0." in run.text
+    assert "index.html" not in run.files
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence", "calls"),
+    [
+        ("number = 3", "there is no table with rows", LOOKS[:1]),
+        ("import pandas as pd\nempty = pd.DataFrame({'a': []})", "there is no table with rows", LOOKS[:1]),
+        ("import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})", "`df` lacks a column of groups", LOOKS),
+        ("import pandas as pd\ndf = pd.DataFrame({'a': ['x', 'y']})", "`df` lacks a column of groups", LOOKS),
+    ],
+)
+async def test_where_there_is_nothing_to_compare_it_says_so(shell, code, sentence, calls):
+    shell.run(code)
+    run = await ask(shell)
+    assert called(run) == [*calls, "create_file", "edit_file"]
+    assert sentence in spoken(run)
+    assert "the numbers on the page are a sample" in run.text
+    assert "Sample numbers" in Page(run.html or "").text
+    answer = await ask(shell, "What sells best in df?")
+    assert sentence in answer.text
+    assert called(answer) == calls
+
+
+async def test_other_prompts_leave_the_notebook_alone(shell):
+    shell.run(MAKERS["pandas"])
+    assert called(await ask(shell, BAKERY)) == ["create_file", "edit_file"]
+
+
+async def test_own_tools_are_tried_out_too(shell):
+    @tool
+    def weather(city: str) -> str:
+        """The weather of a city."""
+        return "Sunny"
+
+    shell.run(MAKERS["pandas"])
+    looks = [each for each in kernel_tools() if each.name in LOOKS]
+    run = await agent(tools=[*Toolbox.default(), *looks, weather]).run(PROMPT)
+    assert called(run) == ["weather", *LOOKS, "create_file", "edit_file"]
+
+
+def test_the_tools_have_the_names_that_the_demo_model_knows(shell):
+    names = {conversation.LIST, conversation.DESCRIBE}
+    assert names <= {each.name for each in kernel_tools()}
+
+
+LISTED = (
+    "3 variables, newest first:\n- new: pandas.DataFrame, 9 rows x 2 columns; columns a, b\n- n: int; 3\n"
+    "- old: polars.DataFrame, 1,200 rows x 2 columns; columns a, b"
+)
+
+
+@pytest.mark.parametrize(("prompt", "name"), [("Draw old", "old"), ("Draw it", "new"), ("golden", "new")])
+def test_the_table_that_the_prompt_names_or_the_newest(prompt, name):
+    frame = find_frame(LISTED, prompt)
+    assert frame is not None
+    assert frame.name == name
+
+
+FACTS = (
+    "`df`: pandas.DataFrame\nFacts:\n"
+    "- api_key: str, 0 nulls, 2 distinct; most common: ••• (9)\n"
+    "- customer: str, 0 nulls, 1,000 distinct\n"
+    "- region: str, 0 nulls, 3 distinct; most common: n (4)\n"
+    "- kind: of: thing: str, 1 null, 2 distinct; most common: n (4)\n"
+    "- order_id: int64, 0 nulls, from 1 to 9\n"
+    "- height: float64, 0 nulls, from 1 to 9\n"
+    "- revenue: float64, 2 nulls, from 1 to 9"
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "category", "number", "measure"),
+    [
+        ("Draw it", "kind: of: thing", "revenue", "total"),
+        ("Draw the regions", "region", "revenue", "total"),
+        ("Draw the height by region", "region", "height", "average"),
+        ("Average revenue?", "kind: of: thing", "revenue", "average"),
+    ],
+)
+def test_the_columns_that_the_prompt_names_or_usual_ones(prompt, category, number, measure):
+    question = find_question(Frame("df", "pandas", "9"), FACTS, prompt)
+    assert question is not None
+    assert (question.category.name, question.number.name, question.measure) == (category, number, measure)
+
+
+@pytest.mark.parametrize("printed", ["", "Done.", "region,total,average,rows\n", "region,total\nn,3"])
+def test_output_without_the_numbers_is_not_read(printed):
+    question = find_question(Frame("df", "pandas", "9"), FACTS, "region")
+    assert question is not None
+    assert read_totals(question, printed) is None
+    data = read_totals(question, 'region,total,average,rows\n"a, b",3.0,1.5,2\n\nNote, 3')
+    assert data is not None
+    assert (data.labels, data.columns[0]) == (("a, b",), ("Total revenue", (3.0,)))
