@@ -75,6 +75,8 @@ class Approvals:
     hold: Callable[[], AbstractContextManager[None]] = nullcontext
     """Stops the run's clock while the user is asked."""
     hosts: AllowedHosts = field(default_factory=AllowedHosts)
+    unanswered: set[str] = field(default_factory=set)
+    """Calls whose question was open when the run was stopped."""
     _seconds: dict[str, float] = field(default_factory=dict)
     """Seconds that the user took to answer, by call id."""
 
@@ -142,6 +144,7 @@ class Approvals:
             answer = self._checked(answer, args, tool if question.get("schema") else None)
         except (asyncio.CancelledError, EndRun):
             answer = Answer(False, by="stopped")
+            self.unanswered.add(call.id)
             raise
         except ToolError:
             answer = replace(answer, approved=False)

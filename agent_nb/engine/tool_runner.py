@@ -119,7 +119,8 @@ class ToolRunner:
         except ToolError as failure:
             error = failure
         except (asyncio.CancelledError, EndRun):
-            cut = ToolError("Stopped before it ended.", code="STOPPED")
+            asked = event_id in self.approvals.unanswered
+            cut = ToolError(f"Stopped before it {'was approved' if asked else 'ended'}.", code="STOPPED")
             self.settle(event_id, charge)
             self._finished(event_id, self.clock.now() - started, output, cut)
             raise

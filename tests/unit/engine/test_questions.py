@@ -1,6 +1,8 @@
-"""The time that a person takes to answer is not the run's time."""
+"""Open questions: the time that a person takes is not the run's time, and the end of the run denies them."""
 
 import asyncio
+
+import pytest
 
 from agent_nb import Agent, Limits, Run, tool
 from agent_nb.engine.approval import Answer
@@ -78,3 +80,53 @@ async def test_a_recorded_question_plays_at_the_same_times(tmp_path):
     again = await play(tmp_path / "hero.jsonl", "go", tools=[shell_tool(clock)])
     assert facts(again) == facts(run)
     assert again.seconds == run.seconds == 0.01
+
+
+class Desk:
+    """Eight variants that ask, and the questions that are open."""
+
+    def __init__(self) -> None:
+        self.open: dict[int, asyncio.Future[Answer]] = {}
+        self.all_open = asyncio.Event()
+        clock = SteppedClock()
+        models = [script(clock, [call("shell", {"command": f"ls {n}"})], [text("Done.")]) for n in range(8)]
+        self.race = Agent(models[0], tools=[shell_tool(clock)]).race("go", models=models)
+        self.race.approve_with(self.ask)
+
+    async def ask(self, request: ApprovalRequested) -> Answer:
+        self.open[request.variant] = asyncio.get_running_loop().create_future()
+        if len(self.open) == 8:
+            self.all_open.set()
+        return await self.open[request.variant]
+
+
+async def test_eight_variants_ask_at_once_and_each_gets_its_answer():
+    desk = Desk()
+    await desk.all_open.wait()
+    desk.race.stop(number=3)
+    for number, question in desk.open.items():
+        if number != 2:
+            question.set_result(Answer(number % 2 == 0, args={"command": f"pwd {number}"}))
+    run = await desk.race
+    results = [variant.tool_uses[0].result for variant in run.variants]
+    codes = [result.code for result in results]
+    assert codes == [None, "DENIED", "STOPPED", "DENIED", None, "DENIED", None, "DENIED"]
+    assert [result.text.partition("\n")[0] for result in results if result.ok] == [
+        "ran pwd 0",
+        "ran pwd 4",
+        "ran pwd 6",
+    ]
+
+
+@pytest.mark.parametrize("reason", ["stopped", "interrupted"])
+async def test_the_end_of_the_run_denies_every_open_question_and_says_so(reason):
+    desk = Desk()
+    await desk.all_open.wait()
+    desk.race.stop(reason)
+    run = await desk.race
+    for variant in run.variants:
+        (resolved,) = of(variant, ApprovalResolved)
+        assert (variant.reason, resolved.approved, resolved.by) == (reason, False, "stopped")
+        assert resolved.executed is None
+        assert [event.summary for event in of(variant, ToolFinished)] == ["Stopped before it was approved."]
+        assert variant.tool_uses[0].result.text == "Stopped before it was approved."

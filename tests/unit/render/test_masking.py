@@ -62,6 +62,7 @@ async def test_an_image_is_never_masked():
 
 
 async def test_plain_text_holds_no_control_signs(capsys):
-    run = await play([text("\x1b]0;pwned\x07 Bye.")])
-    PlainView().finish(run, "files", [])
+    with ScriptedProvider([[text("\x1b]0;pwned\x07 Bye.")]]) as provider:
+        handle = Agent(provider).start("Hello")
+        PlainView(handle).finish(await handle, "files", [])
     assert "]0;pwned Bye." in capsys.readouterr().out
