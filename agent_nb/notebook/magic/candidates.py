@@ -80,6 +80,7 @@ def of_command(session: Session, command: str) -> list[Candidate]:
             helps = {"add": "a server", "restart": "a server", "remove": "a server"}
             return [Candidate(*each) for each in helps.items()]
         case "mcp restart" | "mcp remove":
+            _read_servers(session)
             return [Candidate(name, server.state) for name, server in session.servers.items()]
         case "log":
             helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
@@ -225,6 +226,7 @@ def _tools(session: Session) -> list[Candidate]:
 
 
 def _server_tools(session: Session) -> Iterator[Candidate]:
+    _read_servers(session)
     for server in session.servers.values():
         yield Candidate(f"mcp:{server.name}", f"all tools of this MCP server, {server.state}")
         for tool in server.listed:
@@ -237,6 +239,14 @@ def _kernel_tools(session: Session) -> list[Candidate]:
     group = Candidate(KERNEL, "all tools for the notebook's variables")
     each = (Candidate(tool.name, _brief(tool.spec.description)) for tool in kernel_tools(session.shell))
     return [group, *each]
+
+
+def _read_servers(session: Session) -> None:
+    """Reads the project's file of MCP servers, if there is one; the module takes longer to load than Tab may."""
+    if (session.home / ".mcp.json").exists():
+        from agent_nb.notebook.magic.mcp import read_servers
+
+        read_servers(session)
 
 
 def _systems(session: Session) -> list[Candidate]:

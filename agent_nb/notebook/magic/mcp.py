@@ -13,9 +13,12 @@ from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.waiting import is_attended
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.config import server_config
+from agent_nb.tools.mcp.consent import accepted_tools, is_allowed, remember
 from agent_nb.tools.mcp.listing import ListedTool, wire_prefix
+from agent_nb.tools.mcp.project import FILE, read_project
 from agent_nb.tools.mcp.server import Server, check_installed
 from agent_nb.tools.mcp.thread import wait_for
 
@@ -37,28 +40,35 @@ def mcp_command(session: Session, rest: str) -> None:
         case "restart", [name]:
             _restart(session, name)
         case "remove", [name]:
-            server = _find(session, name)
-            wait_for(server.stop())
-            del session.servers[name]
-            print(f"Removed `{name}`.")
+            _remove(session, name)
         case _:
             raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(rest)!r}.")
 
 
 def list_servers(session: Session) -> None:
     """Displays the servers, their state and their tools."""
+    problems = read_servers(session)
     rows = [
-        (
-            server.name,
-            f"ended: {server.problem}" if server.state == "ended" and server.problem else server.state,
-            server.config.shown,
-            ", ".join(tool.name for tool in server.listed),
-        )
+        (server.name, _state(server), server.config.shown, ", ".join(tool.name for tool in server.listed))
         for server in session.servers.values()
     ]
-    notes = [f"{server.name}: {note}" for server in session.servers.values() for note in server.notes]
+    notes = [*problems] + [
+        f"{server.name}: {note}" for server in session.servers.values() for note in server.notes
+    ]
     empty = f"No MCP servers. `{session.command('mcp add NAME COMMAND...')}` adds one."
     display(Table(("server", "state", "started with", "tools"), rows, empty, "\n".join(notes)))
+
+
+def read_servers(session: Session) -> list[str]:
+    """Adds the servers of the project's file to the session; returns what is wrong with that file."""
+    configs, problems = read_project(session.home)
+    for name, server in list(session.servers.items()):
+        if server.config.key and (name not in configs or configs[name].key != server.config.key):
+            wait_for(server.stop())
+            del session.servers[name]
+    for name, config in configs.items():
+        session.servers.setdefault(name, Server(config))
+    return [safe_text(problem) for problem in problems]
 
 
 def is_server(name: str) -> bool:
@@ -86,6 +96,7 @@ async def start_tools(session: Session, names: Sequence[str], *, attended: bool)
     for name in names:
         server_name, _, wanted = name.removeprefix(PREFIX).partition("/")
         server = _find(session, server_name)
+        _allow(server, attended=attended)
         await server.start()
         _accept_changes(server, attended=attended)
         tools = {tool.origin.partition("/")[2]: tool for tool in server.tools}
@@ -103,6 +114,27 @@ def ask(question: str) -> bool:
         return False
 
 
+def _allow(server: Server, *, attended: bool) -> None:
+    """Asks about a server of the project's file before its first start. Only a person can start one."""
+    config = server.config
+    if not config.key:
+        return
+    if not attended:
+        raise UsageError(
+            f"`{server.name}` stands in {FILE}, and nobody is there to start it. Use a cassette."
+        )
+    if is_allowed(config):
+        server.accepted = accepted_tools(config) | server.accepted
+        return
+    what = "connect to" if config.url else "start"
+    names = ", ".join((*config.env, *config.headers))
+    values = f"\n  with values for {names}" if names else ""
+    question = f"{FILE} asks to {what} the MCP server `{server.name}`:\n  {config.shown}{values}"
+    if not ask(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
+        raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
+    remember(config, {})
+
+
 def _accept_changes(server: Server, *, attended: bool) -> None:
     """Asks about tools that the server describes differently now; without a yes they are not offered."""
     if changed := server.changed:
@@ -112,6 +144,8 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
             server.accept()
         else:
             print("\n".join(note for note in server.notes if note.endswith("what it says.")))
+    if server.config.key and accepted_tools(server.config) != server.accepted:
+        remember(server.config, server.accepted)
 
 
 def _described(tool: ListedTool) -> str:
@@ -148,8 +182,11 @@ def _read(words: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tuple[s
 
 def _restart(session: Session, name: str) -> None:
     server = _find(session, name)
+    attended = is_attended(session.shell)
+    _allow(server, attended=attended)
     wait_for(server.stop())
     wait_for(server.start())
+    _accept_changes(server, attended=attended)
     _say_started(session, server)
 
 
@@ -160,13 +197,30 @@ def _say_started(session: Session, server: Server) -> None:
         print(note)
 
 
+def _remove(session: Session, name: str) -> None:
+    server = _find(session, name)
+    wait_for(server.stop())
+    if server.config.key:
+        print(f"Ended `{name}`. It stands in {FILE}: remove it there.")
+        return
+    del session.servers[name]
+    print(f"Removed `{name}`.")
+
+
+def _state(server: Server) -> str:
+    if server.state == "ended" and server.problem:
+        return f"ended: {server.problem}"
+    return server.state if is_allowed(server.config) else "not started; asks first"
+
+
 def _find(session: Session, name: str) -> Server:
+    problems = read_servers(session)
     if server := session.servers.get(name):
         return server
     near = difflib.get_close_matches(name, session.servers, 1)
     add = session.command(f"mcp add {name or 'NAME'} COMMAND...")
     hint = f"Did you mean `{near[0]}`?" if near else f"`{add}` adds one."
-    raise UsageError(f"There is no MCP server {name!r}. {hint}")
+    raise UsageError(" ".join([f"There is no MCP server {name!r}. {hint}", *problems]))
 
 
 def _no_tool(server: Server, wanted: str) -> str:

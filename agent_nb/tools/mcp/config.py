@@ -41,6 +41,8 @@ class ServerConfig:
     headers: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
     """The working directory of the command."""
+    key: str = ""
+    """Identifies an entry of a project's file; empty for a server that the person added."""
     timeout: float = 60.0
     """Seconds that a call may take."""
     start_timeout: float = 60.0
@@ -76,13 +78,14 @@ class Expanded:
     headers: Mapping[str, str] = field(repr=False)
 
 
-def server_config(
+def server_config(  # noqa: PLR0913 - one for each field
     command: tuple[str, ...],
     *,
     name: str | None = None,
     env: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    key: str = "",
 ) -> ServerConfig:
     """Checks what a person wrote: one URL, or a command with its arguments."""
     if not command or not all(isinstance(part, str) and part for part in command):
@@ -103,6 +106,7 @@ def server_config(
         env=dict(env or {}),
         headers=dict(headers or {}),
         folder=folder,
+        key=key,
     )
 
 

@@ -1,5 +1,6 @@
 """`%agent mcp` and `-t mcp:NAME`, with servers that start at once."""
 
+import json
 import shlex
 import sys
 
@@ -126,3 +127,62 @@ def test_removing_and_unloading_end_the_processes(weather):
     weather.run("%unload_ext agent_nb")
     assert not process._running
     weather.run("%load_ext agent_nb")
+
+
+@pytest.fixture
+def project(shell, tmp_path, monkeypatch):
+    """A shell in a project with a server that is not allowed yet."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("WEATHER_KEY", "zz-11-yy-22-xx-33")
+    program, *arguments = shlex.split(command("none"))
+    entry = {"command": program, "args": arguments, "env": {"KEY": "${WEATHER_KEY}"}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"weather": entry, "bad": {}}}))
+    return shell
+
+
+LINE = "%%agent hero -m demo: --pace 0 -t mcp:weather --approve auto\nA page about work"
+
+
+def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
+    asked = []
+    answers = iter(["no", "y", "no"])
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or next(answers))
+    assert "not started; asks first" in listed(project)
+    assert '`bad` in .mcp.json: it needs either "command" or "url".' in listed(project)
+    assert [each.text for each in project.complete("%%agent hero -t mcp:")] == ["mcp:weather"]
+    assert "was not started, because you did not allow it" in project.run(LINE).stderr
+    assert not process._running
+    assert project.run(LINE).ok
+    assert "with values for KEY" in asked[1]
+    assert project.run(LINE).ok
+    assert len(asked) == 2
+    assert "zz-11" not in listed(project) + "".join(asked)
+    assert "Ended `weather`. It stands in .mcp.json" in project.run("%agent mcp remove weather").stdout
+    project.run("%reload_ext agent_nb")
+    assert project.run(LINE).ok
+    path = tmp_path / ".mcp.json"
+    path.write_text(path.read_text().replace('"none"', '"slow"'))
+    assert not project.run(LINE).ok
+    assert len(asked) == 3
+
+
+def test_nobody_there_means_that_it_is_not_started(project, monkeypatch):
+    monkeypatch.setattr("agent_nb.notebook.magic.cell.is_attended", lambda shell: False)
+    monkeypatch.setattr("builtins.input", lambda question: "y")
+    assert "stands in .mcp.json, and nobody is there to start it" in project.run(LINE).stderr
+    assert not process._running
+
+
+def test_a_change_between_sessions_asks_again(project, tmp_path, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda question: "y")
+    assert project.run(LINE).ok
+    stored = tmp_path / "config/agent_nb/mcp.json"
+    content = json.loads(stored.read_text())
+    (entry,) = content["allowed"].values()
+    assert list(entry["tools"]) == ["work"]
+    entry["tools"]["work"] = "another digest"
+    stored.write_text(json.dumps(content))
+    project.run("%reload_ext agent_nb")
+    monkeypatch.setattr("builtins.input", lambda question: "n")
+    cell = project.run(LINE)
+    assert "`work` is not offered: the server has changed what it says." in cell.stdout

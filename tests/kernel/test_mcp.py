@@ -1,0 +1,68 @@
+"""MCP servers in a real kernel: the question before a project's server, calls, Stop, and the kernel's end."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from tests.support import ROOT
+from tests.support.kernels import PATIENCE, Kernel, start_kernel
+
+BAD = str(ROOT / "tests/support/mcp_servers/bad.py")
+LINE = "%%agent hero -m demo: --pace 0 --approve auto -t mcp:"
+IN_PYTHON = f"""
+import sys
+from agent_nb import Agent, mcp_server, model
+async with mcp_server(sys.executable, "-S", {BAD!r}, "none", name="block") as tools:
+    agent = Agent(model("demo:", pace=0), tools=tools, approve="auto")
+    both = [await agent.run("Work"), agent.run_sync("Work")]
+print([event.summary for run in both for event in run.events if event.type == "tool_finished"])
+"""
+
+
+def answered(kernel: Kernel, code: str, answer: str) -> tuple[str, object]:
+    """Runs a cell that asks once; returns the question and the cell."""
+    started = kernel.start(code, stdin=True)
+    question = kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
+    kernel.client.input(answer)
+    return question, kernel.finish(started)
+
+
+def ended(pid: int) -> bool:
+    """Whether a process has ended. One that nobody waits for stays as a zombie in some containers."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except ProcessLookupError:
+        return True
+    except FileNotFoundError:  # no /proc here
+        return False
+
+
+def test_servers_in_a_kernel(tmp_path):
+    entry = {"command": sys.executable, "args": ["-S", BAD, "none"]}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": entry}}))
+    with start_kernel(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config")) as kernel:
+        unattended = kernel.run(f"{LINE}theirs\nWork")
+        assert "nobody is there to start it" in unattended.errors
+        question, cell = answered(kernel, f"{LINE}theirs\nWork", "y")
+        assert "asks to start the MCP server `theirs`" in question
+        assert cell.status == "ok", cell.errors
+        assert "'worked'" in kernel.value("[getattr(event, 'summary', '') for event in hero.events]")
+        assert kernel.run(f"{LINE}theirs\nWork", stdin=True).status == "ok"
+        cell = kernel.run(IN_PYTHON)
+        assert cell.status == "ok", cell.errors
+        assert cell.stdout == "['worked', 'worked']\n"
+        assert not cell.stderr
+        added = kernel.run(f"%agent mcp add hung {sys.executable} -S {BAD} stays")
+        assert added.status == "ok", added.errors
+        pids = json.loads(
+            kernel.value("[*__import__('agent_nb.tools.mcp.process').tools.mcp.process._running]")
+        )
+        assert len(pids) == 2
+        kernel.client.shutdown()
+        deadline = time.monotonic() + PATIENCE
+        while not all(map(ended, pids)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert all(map(ended, pids))

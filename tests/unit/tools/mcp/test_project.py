@@ -1,0 +1,95 @@
+"""`.mcp.json`, and what the person has allowed."""
+
+import json
+
+import pytest
+
+from agent_nb.tools.mcp.consent import accepted_tools, consent_path, is_allowed, remember
+from agent_nb.tools.mcp.project import FILE, MAX_BYTES, read_project
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    def write(**servers):
+        (tmp_path / FILE).write_text(json.dumps({"mcpServers": servers}))
+        return read_project(tmp_path)
+
+    return write
+
+
+def test_servers_are_read_in_both_forms(write, tmp_path):
+    configs, problems = write(
+        files={
+            "command": "npx",
+            "args": ["-y", "server-files", "${HOME}"],
+            "env": {"KEY": "${FILES_KEY:-none}"},
+        },
+        web={"type": "http", "url": "https://x.example/mcp", "headers": {"Authorization": "Bearer ${T}"}},
+    )
+    assert problems == []
+    assert configs["files"].command == ("npx", "-y", "server-files", "${HOME}")
+    assert configs["files"].folder == tmp_path
+    assert configs["files"].expanded().env == {"KEY": "none"}
+    assert configs["web"].url == "https://x.example/mcp"
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ([], "it is not an object."),
+        ({}, 'it needs either "command" or "url".'),
+        ({"command": "x", "url": "https://x.example"}, 'it needs either "command" or "url".'),
+        ({"command": "x", "args": "y"}, '"args" is a list of texts.'),
+        ({"command": 5}, '"command" and "url" are text'),
+        ({"command": "x", "env": {"A": 1}}, '"env" must be an object of texts.'),
+        ({"type": "sse", "url": "https://x.example"}, "the type 'sse' is not supported"),
+    ],
+)
+def test_a_wrong_entry_leaves_the_others(write, entry, sentence):
+    configs, (problem,) = write(wrong=entry, right={"command": "x"})
+    assert list(configs) == ["right"]
+    assert problem.startswith(f"`wrong` in {FILE}: ")
+    assert sentence in problem
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{\n oops", "is not valid JSON: Expecting property name enclosed in double quotes in line 2."),
+        ("[]", 'has no object "mcpServers".'),
+        ("[" * 100_000, "cannot be read"),
+        (" " * (MAX_BYTES + 1), "has more than 1 MB."),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(tmp_path, text, sentence):
+    (tmp_path / FILE).write_text(text)
+    configs, (problem,) = read_project(tmp_path)
+    assert configs == {}
+    assert sentence in problem
+
+
+def test_what_is_allowed_is_the_entry_in_its_folder(write, tmp_path):
+    config = write(one={"command": "x"})[0]["one"]
+    assert not is_allowed(config)
+    remember(config, {"work": "digest"})
+    again = write(one={"command": "x"}, two={"command": "y"})[0]
+    assert is_allowed(again["one"])
+    assert accepted_tools(again["one"]) == {"work": "digest"}
+    assert not is_allowed(again["two"])
+    assert not is_allowed(write(one={"command": "x", "args": ["--more"]})[0]["one"])
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / FILE).write_text(json.dumps({"mcpServers": {"one": {"command": "x"}}}))
+    assert not is_allowed(read_project(other)[0]["one"])
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"allowed": []}', '{"allowed": {"a": 1}}'])
+def test_a_damaged_store_asks_again(write, damage):
+    config = write(one={"command": "x"})[0]["one"]
+    remember(config, {})
+    consent_path().write_text(damage)
+    assert not is_allowed(config)
+    remember(config, {})
+    assert is_allowed(config)
