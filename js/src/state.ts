@@ -274,7 +274,7 @@ function withTool(state: VariantState, call_id: string, change: (row: ToolRow) =
 }
 
 function changeTool(state: VariantState, event: ToolEvent): VariantState {
-	return withTool(state, event.call_id, (row) => toolRowAfter(row, event));
+	return withTool(state, event.call_id, (row) => ({ ...toolRowAfter(row, event), changes: state.changes }));
 }
 
 function compactedRow(state: VariantState, event: ConversationCompacted): LineRow {

@@ -29,6 +29,8 @@ export interface ToolRow {
 	code: ToolErrorCode | null;
 	hint: string;
 	change: Change | null;
+	/** How often the run had changed a file at the last event of the call. */
+	changes: number;
 	/** The person's answer; null if nobody was asked. */
 	answer: { approved: boolean; note: string } | null;
 }
@@ -68,6 +70,7 @@ export function newToolRow(
 		code: null,
 		hint: "",
 		change: null,
+		changes: 0,
 		answer: null,
 	};
 }

@@ -18,6 +18,8 @@ export interface Report {
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
 	/** One for each selector, null where it finds nothing. `agent_nb/tools/element_look.py` reads them. */
 	elements: (Look | null)[];
+	/** A small JPEG as an address, if one was asked for. */
+	thumbnail?: string;
 	/** What is missing, and why. */
 	notes: string[];
 }
@@ -38,6 +40,8 @@ export interface Given {
 	html: string;
 	/** The elements to look at instead of the whole page, if there are any. */
 	selectors: readonly string[];
+	/** Whether only a thumbnail is wanted. */
+	thumbnail?: boolean;
 }
 
 /** What the script sends: a part of the report, whose lists are added to it; the width it needs next; or the end. */

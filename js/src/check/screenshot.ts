@@ -9,6 +9,9 @@ const MOST_ELEMENTS = 8000;
 /** Characters of an image in base64: two of them and the rest of the report are one message. */
 const MOST_PNG = 2_500_000;
 
+const THUMBNAIL = { width: 240, height: 300 };
+/** Characters: 12 KB in base64. */
+const MOST_THUMBNAIL = 16_384;
 /** Pixels of the image of an element on its long side. */
 const MOST_SIDE = 400;
 
@@ -17,14 +20,29 @@ export async function screenshot(): Promise<Report["screenshots"][number]> {
 	const width = window.innerWidth;
 	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
 	const shown = Math.min(height, MOST_HEIGHT);
-	const canvas = await snapdom.toCanvas(document.documentElement, {
+	return { width, height, png: encoded(await drawTop(shown)), cut: shown < height };
+}
+
+/** A small JPEG of the top of the page, as an address. */
+export async function thumbnail(): Promise<string> {
+	checkCount(document);
+	const { width, height } = THUMBNAIL;
+	const scale = width / window.innerWidth;
+	const drawn = await drawTop(Math.min(document.documentElement.scrollHeight, Math.round(height / scale)));
+	const small = resized(drawn, scale);
+	const all = [0.8, 0.6, 0.4, 0.2].map((quality) => small.toDataURL("image/jpeg", quality));
+	return all.find((address) => address.length < MOST_THUMBNAIL) ?? "";
+}
+
+/** The page from its top to a height. */
+function drawTop(height: number): Promise<HTMLCanvasElement> {
+	return snapdom.toCanvas(document.documentElement, {
 		scale: 1,
 		dpr: 1,
 		fast: "auto",
 		backgroundColor: backgroundOf(document.documentElement) ?? backgroundOf(document.body) ?? "#ffffff",
-		clip: { x: 0, y: 0, width, height: shown },
+		clip: { x: 0, y: 0, width: window.innerWidth, height },
 	});
-	return { width, height, png: encoded(canvas), cut: shown < height };
 }
 
 /** A small image of an element, in base64. */
@@ -61,11 +79,17 @@ function backgroundOf(element: Element): string | null {
 function encoded(canvas: HTMLCanvasElement): string {
 	const [, png = ""] = canvas.toDataURL("image/png").split(",");
 	if (png.length <= MOST_PNG) return png;
-	const half = document.createElement("canvas");
-	half.width = Math.ceil(canvas.width / 2);
-	half.height = Math.ceil(canvas.height / 2);
-	half.getContext("2d")?.drawImage(canvas, 0, 0, half.width, half.height);
-	return encoded(half);
+	return encoded(resized(canvas, 0.5));
+}
+
+function resized(canvas: HTMLCanvasElement, scale: number): HTMLCanvasElement {
+	const smaller = document.createElement("canvas");
+	smaller.width = Math.ceil(canvas.width * scale);
+	smaller.height = Math.ceil(canvas.height * scale);
+	const drawing = smaller.getContext("2d");
+	if (drawing) drawing.imageSmoothingQuality = "high";
+	drawing?.drawImage(canvas, 0, 0, smaller.width, smaller.height);
+	return smaller;
 }
 
 /** WebGL drops what it has drawn once it is on screen, unless it is told not to. Call it before the page runs. */

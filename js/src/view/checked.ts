@@ -7,11 +7,14 @@ export const CHECK_TYPE = "application/vnd.agent-nb.check+json";
 
 /** A `PageCheck` of `agent_nb/tools/page_check.py`, without its images. */
 export interface Check {
+	path: string;
 	console: { level: "error" | "warning" | "info"; text: string; line: number | null; file: string }[];
 	blocked: { address: string; reason: string }[];
 	overflow: { pixels: number; selector: string } | null;
 	findings: { summary: string; targets: string[] }[];
 	notes: string[];
+	/** `thumbnail` is a small JPEG in base64. */
+	screenshots: { thumbnail?: string }[];
 }
 
 /** The fold, or nothing if there is nothing to report. */

@@ -9,6 +9,7 @@ import type { Choices } from "../ui.ts";
 import { iconButton } from "./buttons.ts";
 import { createCellButton } from "./cellbutton.ts";
 import type { Context, Snapshot } from "./context.ts";
+import { createThumbnails } from "./thumbnails.ts";
 
 export function createVersions(context: Context, preview: { scale(): string }) {
 	const { choices } = context;
@@ -119,6 +120,11 @@ function createPager(context: Context) {
 		at: 0,
 	};
 	listen(range, "input", context.signal, () => choose(Number(range.value) - 1));
+	const thumbnails = createThumbnails(context, range, (index) => {
+		const { shown, stops } = position;
+		const stop = stops[index];
+		return shown && stop ? { change: stop.change, label: labelOf(shown, stops, index) } : null;
+	});
 
 	function choose(index: number): void {
 		const { shown, stops } = position;
@@ -129,7 +135,7 @@ function createPager(context: Context) {
 	}
 
 	return {
-		elements: [back, range, forward],
+		elements: [back, range, forward, thumbnails],
 		update(next: Position) {
 			position = next;
 			const { stops, at, shown } = next;
