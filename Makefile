@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-BUNDLE := agent_nb/static/widget.js agent_nb/static/check.js agent_nb/static/inspect.js agent_nb/static/request.js agent_nb/static/headless.js
+BUNDLE := $(patsubst %,agent_nb/static/%.js,widget check form headless inspect request)
 JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.

@@ -56,7 +56,7 @@ class Kernel {
 		} else if (["element", "request"].includes(command)) {
 			reply(this.record[command] ?? { ok: false, error: "A recording has no kernel to ask." });
 		} else {
-			reply({});
+			reply(this.record[command] ?? {});
 			if (command === "stop") this.stop(variant);
 			if (command === "pick") this.pick(variant);
 		}

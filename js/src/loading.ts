@@ -1,12 +1,14 @@
 // Loads code that is not part of the bundle: the kernel sends it when it is first needed.
 
 import type * as Check from "./check/look.ts";
+import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
 import type * as Request from "./view/requestparts.ts";
 
 interface Modules {
 	check: typeof Check;
+	form: typeof Form;
 	inspect: typeof Inspect;
 	request: typeof Request;
 }

@@ -1,6 +1,7 @@
 // The moments of a run: a person steps through its replay by them.
 
 import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
+import { decisionText } from "./toolrow.ts";
 
 /** One moment: everything the model says, thinks or writes in one go, or one thing that happens. */
 export interface Moment {
@@ -111,10 +112,8 @@ function describeTool(event: ToolEvent, calls: Calls): Description | null {
 			};
 		case "approval_requested":
 			return { key: `ask ${call_id}`, label: `approval needed: ${title}`, kind: "tool" };
-		case "approval_resolved": {
-			const label = event.approved ? "you approved" : "you said no";
-			return { key: `answer ${call_id}`, label, kind: "tool" };
-		}
+		case "approval_resolved":
+			return { key: `answer ${call_id}`, label: decisionText(event), kind: "tool" };
 		case "tool_running":
 		case "tool_progress":
 			return { key: `run ${call_id}`, label: `running: ${title}`, kind: "tool" };

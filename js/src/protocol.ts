@@ -42,7 +42,13 @@ export interface CheckMessage {
 }
 
 export type Answer = { kind: "answer"; id: string; ok: true } & Record<string, unknown>;
-export type Refusal = { kind: "answer"; id: string; ok: false; error: string };
+export type Refusal = {
+	kind: "answer";
+	id: string;
+	ok: false;
+	error: string;
+	fields?: Record<string, string>;
+};
 export type FromKernel = Batch | ReadyMessage | OwnerMessage | CheckMessage | Answer | Refusal;
 
 export type CommandName =

@@ -172,7 +172,9 @@ export class RunEntry {
 
 	#apply(batch: Batch): Map<number, VariantState> {
 		const next = new Map(batch.first === 1 ? [] : this.state?.variants);
-		for (const event of batch.events) {
+		for (const [index, event] of batch.events.entries()) {
+			// Joined deltas leave gaps in these numbers, but their order is that of the run.
+			event.seq = batch.first + index;
 			const variant = event.variant ?? 0;
 			const tape = this.#tapes.get(variant) ?? new Tape();
 			this.#tapes.set(variant, tape);

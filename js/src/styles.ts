@@ -1,5 +1,6 @@
 // The styles, shared by every mount.
 
+import approval from "./styles/approval.css";
 import away from "./styles/away.css";
 import base from "./styles/base.css";
 import cards from "./styles/cards.css";
@@ -29,6 +30,7 @@ export function adoptStyles(root: ShadowRoot): void {
 				header,
 				timeline,
 				cards,
+				approval,
 				images,
 				markdown,
 				result,

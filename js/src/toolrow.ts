@@ -1,7 +1,16 @@
 // The row of a tool call in the transcript, from its streaming arguments to its result.
 
-import type { Event, Json, MimeBundle, ToolErrorCode, ToolFinished } from "./events.ts";
+import type {
+	ApprovalResolved,
+	Decider,
+	Event,
+	Json,
+	MimeBundle,
+	ToolErrorCode,
+	ToolFinished,
+} from "./events.ts";
 import type { Change } from "./filestate.ts";
+import { sameJson } from "./json.ts";
 
 export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
 
@@ -18,6 +27,12 @@ export interface ToolRow {
 	args: Json | null;
 	/** What the tool does; empty unless it asks. */
 	description: string;
+	/** The tool's parameters; empty unless it asks, and for a question whose arguments cannot be edited. */
+	schema: Json;
+	/** Whether "always" covers only calls with these arguments. */
+	identical_only: boolean;
+	/** The position of the question among the run's events; 0 if nobody was asked. */
+	asked: number;
 	/** The file this call is writing, and how many characters of it have arrived. */
 	path: string | null;
 	written: number;
@@ -31,8 +46,27 @@ export interface ToolRow {
 	change: Change | null;
 	/** How often the run had changed a file at the last event of the call. */
 	changes: number;
-	/** The person's answer; null if nobody was asked. */
-	answer: { approved: boolean; note: string } | null;
+	/** How the question was decided; null if nobody was asked. */
+	answer: Decision | null;
+}
+
+export interface Decision extends Pick<ApprovalResolved, "approved" | "note" | "by"> {
+	/** The arguments that the model proposed; null unless others were run. */
+	proposed: Json | null;
+}
+
+const DECISIONS: Record<Decider, readonly [approved: string, denied: string]> = {
+	person: ["you approved", "you said no"],
+	always: ["approved, because you said always", "you said no"],
+	function: ["your function approved", "your function said no"],
+	policy: ["approved for this run", "switched off for this run"],
+	nobody: ["approved", "nobody was there to answer"],
+	stopped: ["approved", "stopped before there was an answer"],
+};
+
+/** Who decided, and how. Runs of older releases do not say by whom: only a person could. */
+export function decisionText({ by, approved }: { by?: Decider; approved: boolean }): string {
+	return DECISIONS[by ?? "person"][approved ? 0 : 1];
 }
 
 /** The events of a call that change its row, except those about files. */
@@ -60,6 +94,9 @@ export function newToolRow(
 		args_text: "",
 		args: null,
 		description: "",
+		schema: {},
+		identical_only: false,
+		asked: 0,
 		path: null,
 		written: 0,
 		from: at,
@@ -88,10 +125,13 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 				title: event.title,
 				args: event.args,
 				description: event.description,
+				schema: event.schema ?? {},
+				identical_only: event.identical_only ?? false,
+				asked: event.seq,
 				status: "asking",
 			};
 		case "approval_resolved":
-			return { ...row, status: "running", answer: { approved: event.approved, note: event.note } };
+			return decide(row, event);
 		case "tool_running":
 			return { ...row, title: event.title, status: "running" };
 		case "tool_progress":
@@ -103,6 +143,19 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 			return unhandled;
 		}
 	}
+}
+
+function decide(row: ToolRow, event: ApprovalResolved): ToolRow {
+	const { approved, note, by = "person", proposed, executed } = event;
+	const changed = executed && proposed && !sameJson(executed, proposed);
+	// A call may be asked about twice: whether it may run, and which hosts it may reach.
+	const before = row.answer?.proposed ?? null;
+	return {
+		...row,
+		status: "running",
+		args: executed ?? row.args,
+		answer: { approved, note, by, proposed: changed ? proposed : before },
+	};
 }
 
 function finish(row: ToolRow, event: ToolFinished): ToolRow {

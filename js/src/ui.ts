@@ -1,6 +1,7 @@
 // The person's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
 
 import { type Ask, newAsk } from "./ask.ts";
+import type { Draft } from "./questions.ts";
 import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files";
@@ -45,6 +46,10 @@ export interface Choices {
 	request: number | null;
 	/** What the person is about to ask for. */
 	ask: Ask;
+	/** What was typed into open questions, by question. */
+	drafts: Map<string, Draft>;
+	/** The question whose card takes the focus when it is drawn next, because the person asked for it. */
+	question: string | null;
 	/** The person lets the live preview load from any https address. */
 	network: boolean;
 }
@@ -65,6 +70,8 @@ export function newChoices(): Choices {
 		replay: null,
 		request: null,
 		ask: newAsk(),
+		drafts: new Map(),
+		question: null,
 		network: false,
 	};
 }
@@ -80,6 +87,7 @@ export function resetRun(choices: Choices): void {
 	resetVariant(choices);
 	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });
 	choices.ask.notes = [];
+	choices.drafts = new Map();
 	choices.network = false;
 }
 
@@ -92,6 +100,7 @@ export function copyChoices(choices: Choices): Choices {
 		replay: replay && { ...replay },
 		note: "",
 		ask: newAsk(),
+		drafts: new Map(),
 		network: false,
 	};
 }

@@ -122,6 +122,90 @@ test("the card says what the tool does, and the row what it was called with", as
 	expect(find(".anb-row .lab").textContent).toBe("run shell 3, tickets");
 });
 
+const labels = (): string[] =>
+	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn:not([hidden]) > span:first-child")].map(
+		(one) => one.textContent,
+	);
+
+test("the buttons say what always means", async () => {
+	const [begun, asked] = asks("a");
+	const schema = { type: "object", properties: { command: { type: "string" } } };
+	const always = async (more: object): Promise<string> => {
+		kernel.batch(1, script(started, turn, begun!, { ...asked!, ...more }), { run_id: JSON.stringify(more) });
+		await soon();
+		return labels().at(-1)!;
+	};
+	expect(await always({ schema })).toBe("Always for this tool in this run");
+	expect(await always({ schema, identical_only: true })).toBe("Always for exactly this call");
+	expect(await always({ schema: {} })).toBe("Always in this run");
+	const edit = [...shadow().querySelectorAll<HTMLElement>(".anb-card header button")].at(-1)!;
+	expect(edit.hidden).toBe(true);
+	key(".anb-card.ask", "e");
+	key(".anb-card.ask", "Y", { shiftKey: true });
+	expect(kernel.commands("module")).toEqual([]);
+	expect(kernel.commands("approve")).toMatchObject([{ call_id: "a", always: true }]);
+});
+
+test("Escape leaves the card and answers nothing", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	await soon();
+	const focused = (): string => shadow().activeElement!.className;
+	(find(".anb-note-input") as HTMLInputElement).focus();
+	key(".anb-note-input", "Escape");
+	expect(focused()).toBe("anb-card ask");
+	key(".anb-card.ask", "Escape");
+	expect(focused()).toBe("anb-scroll");
+	expect([...kernel.commands("approve"), ...kernel.commands("deny")]).toEqual([]);
+});
+
+test("questions of several variants are one queue, and those alike are approved together", async () => {
+	const both = [0, 1].flatMap((variant) =>
+		script(started, turn, ...asks("a")).map((one) => ({ ...one, variant })),
+	);
+	kernel.batch(1, both);
+	await soon();
+	find('.anb-grid [aria-label^="Answer Variant 2"]').click();
+	await soon();
+	expect(find(".anb-queue").textContent).toContain("2 of 2");
+	(find(".anb-note-input") as HTMLInputElement).value = "go";
+	find(".anb-note-input").dispatchEvent(new Event("input"));
+	find('[aria-label="Next question"]').click();
+	await soon();
+	expect(find(".anb-queue").textContent).toContain("1 of 2");
+	expect(shadow().activeElement).toBe(find(".anb-card.ask"));
+	find('[aria-label="Next question"]').click();
+	await soon();
+	expect((find(".anb-note-input") as HTMLInputElement).value).toBe("go");
+	expect(labels()).toContain("Approve all 2 alike");
+	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn")][2]!.click();
+	expect(kernel.commands("approve")).toMatchObject([
+		{ variant: 1, call_id: "a", note: "go", together: true },
+	]);
+	const one = { type: "approval_resolved", call_id: "a", approved: true, note: "go", by: "person" } as const;
+	kernel.batch(9, script({ ...one, variant: 0 }));
+	await soon();
+	expect(find(".anb-queue").hidden).toBe(true);
+	expect(labels()).not.toContain("Approve all 2 alike");
+});
+
+test("the row says who decided and what was changed", async () => {
+	kernel.batch(1, script(started, turn, ...asks("a")));
+	const changed = { proposed: { command: "ls" }, executed: { command: "ls -l" } };
+	const resolved = {
+		type: "approval_resolved",
+		call_id: "a",
+		approved: true,
+		note: "",
+		by: "person",
+	} as const;
+	kernel.batch(5, script({ ...resolved, ...changed }, done({ call_id: "a" })));
+	await soon();
+	expect(find(".anb-row .facts").textContent).toBe("changed by you");
+	expect(find(".anb-detail").textContent).toContain("You approved.");
+	const lines = [...shadow().querySelectorAll(".anb-detail .anb-diff tr")].map((one) => one.textContent);
+	expect(lines).toEqual(["1−ls", "1+ls -l"]);
+});
+
 test("the buttons disappear when another page owns the run", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();

@@ -107,6 +107,30 @@ def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
 
 
 @pytest.mark.wide
+def test_a_call_runs_as_it_was_edited(page, lab, vendor):
+    vendor.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    cell = f"%%agent hero {MODEL} -t run_shell\nList the files"
+    begin(page, lab, "approval-edited", ASKING, cell, "print('result:', hero.tool_uses[0].result.text)")
+    phase(page, "waiting for approval")
+    page.locator(".anb-card.ask").get_by_role("button", name="Edit").click()
+    field = page.locator(".anb-form textarea")
+    expect(field).to_be_focused(timeout=30_000)
+    page.keyboard.press("End")
+    page.keyboard.type(" -l")
+    keep_screenshot(page, "lab-approval-edit")
+    page.keyboard.press("Escape")
+    expect(page.locator(".anb-card.ask .anb-diff tr")).to_have_text(["1−ls", "1+ls -l"])
+    page.keyboard.press("y")
+    phase(page, "done")
+    expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text(
+        "ran ls -l", timeout=30_000
+    )
+    expect(page.locator(".anb-row .facts", has_text="changed by you")).to_be_visible()
+    assert "do not repeat the original call" in json.dumps(vendor.requests[-1].body)
+    keep_screenshot(page, "lab-approval-edited")
+
+
+@pytest.mark.wide
 def test_a_cell_run_again_asks_again(page, lab, vendor):
     commands = ["ls", "pwd"]
     for command in commands:

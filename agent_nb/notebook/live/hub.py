@@ -26,7 +26,7 @@ from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
-MODULES = ("check", "inspect", "request")
+MODULES = ("check", "form", "inspect", "request")
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 

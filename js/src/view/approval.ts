@@ -1,50 +1,219 @@
 // Asks the person whether a tool may run.
 
-import { h, hasFocus, listen, moveFocus, setText, withCode } from "../dom.ts";
+import { h, hasFocus, listen, moveFocus, withCode } from "../dom.ts";
+import { countAlike, type Draft, newDraft, type Question, questionsOf } from "../questions.ts";
 import type { ToolRow } from "../state.ts";
-import { type Context, follow, STOP_HINT } from "./context.ts";
+import { type Action, actionFor, createAnswer } from "./answer.ts";
+import { createCall } from "./call.ts";
+import { createCardHead } from "./cardhead.ts";
+import { type Context, follow, type Outcome, type Snapshot, STOP_HINT } from "./context.ts";
+import { visible } from "./question.ts";
+import { openVariant } from "./variant.ts";
 
-export function createApproval(context: Context, callId: string) {
-	const heading = h("h4");
-	const sub = h("p", { class: "sub" });
-	const fields = h("div", { class: "in" });
-	const answer = createAnswer(context, callId);
-	const header = h("header", null, h("div", null, heading, sub));
-	const element = h(
-		"div",
-		// The keys work after a click anywhere on the card.
-		{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true },
-		header,
-		fields,
-		answer.element,
+/** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
+export class Approval {
+	readonly element: HTMLElement;
+	readonly #context: Context;
+	readonly #variant: number;
+	readonly #head = createCardHead(
+		() => this.#act(this.#draft.editing ? "leave" : "edit"),
+		() => this.#goToNext(),
 	);
-	let shown = false;
-	listen(element, "keydown", context.signal, answer.onKey);
+	readonly #call: ReturnType<typeof createCall>;
+	readonly #answer: ReturnType<typeof createAnswer>;
+	#row: ToolRow;
+	#draft: Draft = newDraft();
+	/** The position of the question that is shown among the run's events. */
+	#shown = 0;
+	#sent = false;
+	#questions: readonly Question[] = [];
 
-	function ask(row: ToolRow): void {
-		const title = visible(row.title);
-		heading.replaceChildren(...withCode(`Allow “${title}”?`));
-		const [description] = visible(row.description ?? "").split("\n\n", 1);
-		sub.replaceChildren(...(description ? withCode(description) : [asksFirst(row)]));
-		fields.replaceChildren(...fieldsOf(row));
-		answer.offer();
-		element.setAttribute("aria-label", `Allow ${title}?`);
-		if (!context.choices.replay) context.announce(`Approval needed: ${title}`);
-		requestAnimationFrame(() => scrollToCard(element, fields));
+	constructor(context: Context, row: ToolRow) {
+		this.#context = context;
+		this.#variant = context.choices.variant;
+		this.#row = row;
+		this.#call = createCall(context, () => this.#drawAnswer());
+		this.#answer = createAnswer((action) => this.#act(action), context.signal);
+		this.element = h(
+			"div",
+			// The keys work after a click anywhere on the card.
+			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true },
+			this.#head.element,
+			this.#call.element,
+			this.#answer.element,
+		);
+		const { note } = this.#answer;
+		listen(note, "input", context.signal, () => {
+			this.#draft.note = note.value;
+		});
+		listen(this.element, "keydown", context.signal, (event) => this.#onKey(event));
 	}
 
-	return {
-		element,
-		offer: answer.offer,
-		update(row: ToolRow) {
-			const asking = row.status === "asking";
-			const held = !asking && hasFocus(element);
-			element.hidden = !asking;
-			if (held) moveFocus(element.parentElement?.querySelector("summary"));
-			if (asking && !shown) ask(row);
-			shown = asking;
-		},
+	update(row: ToolRow): void {
+		this.#row = row;
+		const asking = row.status === "asking";
+		const held = !asking && hasFocus(this.element);
+		this.element.hidden = !asking;
+		if (held) moveFocus(this.element.parentElement?.querySelector("summary"));
+		const asked = asking ? row.asked : 0;
+		if (asking && this.#shown !== asked) this.#ask();
+		if (!asking && this.#shown) this.#context.choices.drafts.delete(this.#key);
+		this.#shown = asked;
+	}
+
+	/** Draws what depends on others: who may answer, and which questions wait beside this one. */
+	readonly offer = ({ variants }: Snapshot): void => {
+		const { choices } = this.#context;
+		const questions = this.#mayAnswer ? questionsOf(variants) : [];
+		const same = questions.length === this.#questions.length;
+		if (!same || questions.some(({ row }, index) => row !== this.#questions[index]?.row)) {
+			this.#questions = questions;
+			this.#head.setQueue(this.#position, questions.length);
+			this.#drawAnswer();
+		}
+		this.#answer.element.hidden = !this.#mayAnswer;
+		this.#head.offer(this.#mayAnswer && canEdit(this.#row), this.#draft.editing);
+		if (choices.question !== this.#key) return;
+		choices.question = null;
+		this.element.scrollIntoView?.({ block: "nearest" });
+		moveFocus(this.element);
 	};
+
+	get #key(): string {
+		return keyOf({ variant: this.#variant, row: this.#row });
+	}
+
+	get #mayAnswer(): boolean {
+		const { run, choices } = this.#context;
+		return run.state?.owner !== false && choices.replay === null;
+	}
+
+	get #position(): number {
+		return this.#questions.findIndex((question) => keyOf(question) === this.#key);
+	}
+
+	#ask(): void {
+		const { choices, announce } = this.#context;
+		const row = this.#row;
+		this.#draft = choices.drafts.get(this.#key) ?? newDraft();
+		choices.drafts.set(this.#key, this.#draft);
+		this.#answer.note.value = this.#draft.note;
+		this.#setSent(false);
+		this.#answer.setHint("");
+		const title = visible(row.title);
+		const [description] = visible(row.description ?? "").split("\n\n", 1);
+		this.#head.ask(title, description ? withCode(description) : [asksFirst(row)]);
+		this.element.setAttribute("aria-label", `Allow ${title}?`);
+		this.#draw();
+		if (!choices.replay) announce(`Approval needed: ${title}`);
+		requestAnimationFrame(() => scrollToCard(this.element, this.#call.element));
+	}
+
+	#draw(): void {
+		this.#call.draw(this.#row, this.#draft);
+		this.#drawAnswer();
+		this.#context.redraw();
+	}
+
+	#drawAnswer(): void {
+		this.#answer.update(this.#row, this.#draft, countAlike(this.#questions, this.#row));
+	}
+
+	#onKey(event: KeyboardEvent): void {
+		const action = actionFor(event, this.#answer.note);
+		if (!action) return;
+		event.preventDefault();
+		event.stopPropagation();
+		if (action === "leave" && event.target === this.#answer.note) moveFocus(this.element);
+		else this.#act(action);
+	}
+
+	#act(action: Action): void {
+		if (action === "leave") this.#leave();
+		else if (!this.#mayAnswer || this.#sent) return;
+		else if (action === "edit") void this.#edit();
+		else if (action === "undo") this.#undo();
+		else if (this.#answer.offers(action)) this.#send(action);
+	}
+
+	/** Out of the fields to the card, out of the card to the transcript. It answers nothing, and what was typed stays. */
+	#leave(): void {
+		const { editing } = this.#draft;
+		moveFocus(editing ? this.element : this.element.closest<HTMLElement>(".anb-scroll"));
+		this.#draft.editing = false;
+		if (editing) this.#draw();
+	}
+
+	/** Turns the arguments into fields. */
+	async #edit(): Promise<void> {
+		const draft = this.#draft;
+		const editing = canEdit(this.#row) && (await this.#call.load(this.#row, draft));
+		if (!editing) return;
+		draft.editing = true;
+		this.#draw();
+		draft.form?.focus();
+	}
+
+	#undo(): void {
+		Object.assign(this.#draft, { ...newDraft(), note: this.#draft.note });
+		this.#draw();
+		moveFocus(this.element);
+	}
+
+	#send(action: Action): void {
+		const { args, problems } = this.#draft;
+		const note = this.#answer.note.value.trim();
+		if (action !== "deny" && Object.keys(problems).length > 0) {
+			void this.#edit();
+			return;
+		}
+		const deny = action === "deny";
+		const fields = {
+			variant: this.#variant,
+			call_id: this.#row.call_id,
+			...((deny || note) && { note }),
+			...(!deny && args && { args }),
+			...(action === "always" && { always: true }),
+			...(action === "together" && { together: true }),
+		};
+		this.#setSent(true);
+		const reply = this.#context.run.command(deny ? "deny" : "approve", fields);
+		follow(this.#context, reply, STOP_HINT, (result) => void this.#report(result));
+	}
+
+	async #report(result: Outcome): Promise<void> {
+		this.#setSent(result.done);
+		this.#answer.setHint(result.done ? "" : result.why);
+		if (result.done || Object.keys(result.fields ?? {}).length === 0) return;
+		const held = hasFocus(this.element);
+		if (!(await this.#call.load(this.#row, this.#draft))) return;
+		this.#draft.editing = true;
+		this.#draw();
+		const rest = this.#draft.form?.refuse(result.fields ?? {}) ?? [];
+		this.#answer.setHint(rest.join(" "));
+		if (held) this.#draft.form?.focus();
+	}
+
+	#setSent(sent: boolean): void {
+		this.#sent = sent;
+		this.#answer.element.classList.toggle("sent", sent);
+	}
+
+	#goToNext(): void {
+		const next = this.#questions[(this.#position + 1) % this.#questions.length];
+		if (!next) return;
+		this.#context.choices.question = keyOf(next);
+		openVariant(this.#context, next.variant);
+	}
+}
+
+/** Names a question: a call may be asked about twice. */
+function keyOf({ variant, row }: Question): string {
+	return `${variant} ${row.call_id} ${row.asked}`;
+}
+
+function canEdit({ schema }: ToolRow): boolean {
+	return Object.keys(schema).length > 0;
 }
 
 function asksFirst({ name }: ToolRow): HTMLElement {
@@ -57,126 +226,4 @@ function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	card.scrollIntoView?.({ block: "nearest" });
 	// A card that is taller than its pane shows its beginning.
 	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
-}
-
-type Answer = { command: "approve" | "deny"; always?: true };
-
-/** The note to the model and the three buttons. Their keys act only while the focus is in the card. */
-function createAnswer(context: Context, callId: string) {
-	const { signal, run, choices } = context;
-	const { variant } = choices;
-	const note = createNote();
-	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
-	const buttons = createButtons((answer) => send(answer), signal);
-	const enter = h("p", { class: "anb-cap enter" }, "Enter in the note denies and sends it.");
-	const element = h("div", { class: "anb-acts ask" }, note, enter, ...buttons, hint);
-	let sent = false;
-
-	function setSent(value: boolean): void {
-		sent = value;
-		element.classList.toggle("sent", value);
-	}
-
-	function send({ command, ...extra }: Answer): void {
-		if (sent || run.state?.owner === false || choices.replay) return;
-		setSent(true);
-		const text = note.value.trim();
-		const fields = command === "deny" || text ? { note: text } : {};
-		const reply = run.command(command, { variant, call_id: callId, ...fields, ...extra });
-		follow(context, reply, STOP_HINT, (result) => {
-			setSent(result.done);
-			hint.hidden = result.done;
-			if (!result.done) setText(hint, result.why);
-		});
-	}
-
-	return {
-		element,
-		onKey(event: KeyboardEvent) {
-			const answer = event.target === note ? noteAnswer(event, note) : answerFor(event);
-			if (!answer) return;
-			send(answer);
-			event.preventDefault();
-			event.stopPropagation();
-		},
-		/** Hides the buttons when another page turns out to own the run, and in a replay. */
-		offer() {
-			element.hidden = run.state?.owner === false || choices.replay !== null;
-		},
-	};
-}
-
-function createNote(): HTMLInputElement {
-	return h("input", {
-		class: "anb-note-input",
-		type: "text",
-		"aria-label": "Note to the model",
-		placeholder: "Note to the model (optional)",
-	});
-}
-
-interface AnswerButton {
-	readonly label: string;
-	readonly look: string;
-	readonly shortcut: string;
-	readonly key: string;
-	readonly answer: Answer;
-}
-
-const BUTTONS: readonly AnswerButton[] = [
-	{ label: "Approve", look: "primary", shortcut: "y", key: "Y", answer: { command: "approve" } },
-	{ label: "Deny", look: "", shortcut: "n", key: "N", answer: { command: "deny" } },
-	{
-		label: "Always allow in this run",
-		look: "ghost",
-		shortcut: "Shift+Y",
-		key: "⇧Y",
-		answer: { command: "approve", always: true },
-	},
-];
-
-function createButtons(send: (answer: Answer) => void, signal: AbortSignal): HTMLElement[] {
-	return BUTTONS.map(({ label, look, shortcut, key, answer }) => {
-		const button = h(
-			"button",
-			{ class: `anb-btn ${look}`.trim(), type: "button", "aria-keyshortcuts": shortcut },
-			label,
-			h("span", { class: "anb-kbd", "aria-hidden": "true" }, key),
-		);
-		listen(button, "click", signal, () => send(answer));
-		return button;
-	});
-}
-
-/** Enter must not approve anything by accident: it sends the note with a no. */
-function noteAnswer({ key, isComposing }: KeyboardEvent, note: HTMLInputElement): Answer | null {
-	return key === "Enter" && !isComposing && note.value.trim() ? { command: "deny" } : null;
-}
-
-function answerFor(event: KeyboardEvent): Answer | null {
-	if (event.ctrlKey || event.metaKey || event.altKey) return null;
-	const key = event.key.toLowerCase();
-	if (key === "n") return { command: "deny" };
-	if (key !== "y") return null;
-	return event.shiftKey ? { command: "approve", always: true } : { command: "approve" };
-}
-
-/** Arguments wrap and never scroll sideways, so that everything to be approved is in sight. */
-function fieldsOf(row: ToolRow): Node[] {
-	return Object.entries(row.args ?? {}).flatMap(([name, value]) => [
-		h("div", { class: "field" }, visible(name)),
-		h(
-			"pre",
-			{ class: "anb-ask", tabindex: 0 },
-			visible(typeof value === "string" ? value : JSON.stringify(value, null, 2)),
-		),
-	]);
-}
-
-/** Writes out bidi control characters, so that text to be approved reads in the order in which it runs. */
-function visible(text: string): string {
-	return text.replace(
-		/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-		(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-	);
 }

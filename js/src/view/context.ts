@@ -44,10 +44,12 @@ export const ANSWER_WITHIN = 1000;
 /** Shown when the kernel does not answer in time. */
 export const STOP_HINT = "The kernel is busy and did not answer. Press its interrupt button (■) to stop.";
 
-type Reply = { ok: boolean; error?: unknown };
+type Reply = { ok: boolean; error?: unknown; fields?: unknown };
 
 /** The result of a command: done, or why not, which is the kernel's error, or a hint when no answer came in time. */
-export type Outcome = { done: true } | { done: false; why: string };
+export type Outcome =
+	| { done: true }
+	| { done: false; why: string; fields?: Readonly<Record<string, string>> };
 
 export async function outcome(
 	answer: Promise<Reply>,
@@ -94,7 +96,7 @@ export function followInFooter(
 }
 
 function toOutcome(reply: Reply): Outcome {
-	return reply.ok
-		? { done: true }
-		: { done: false, why: String(reply.error ?? "The kernel refused the command.") };
+	if (reply.ok) return { done: true };
+	const why = String(reply.error ?? "The kernel refused the command.");
+	return { done: false, why, ...(reply.fields ? { fields: reply.fields as Record<string, string> } : {}) };
 }

@@ -1,4 +1,4 @@
-// A diff as a table, made from a unified diff, or from a text and a patch to it.
+// A diff as a table, made from a unified diff, from a text and a patch to it, or from two texts.
 
 import { h } from "../dom.ts";
 import type { LinePatch } from "../events.ts";
@@ -55,6 +55,57 @@ export function linesOfPatch(before: string, patch: readonly LinePatch[]): DiffL
 		for (; next < limit; next++) lines.push({ sign: " ", number: next + shift + 1, text: old[next] ?? "" });
 	}
 	return lines;
+}
+
+/** Pairs of lines to compare at most; between longer texts, everything from the first change to the last is one. */
+const MOST_PAIRS = 4_000_000;
+
+/** Every line of two texts. */
+export function diffOf(before: string, after: string): DiffLine[] {
+	const [old, now] = [before.split("\n"), after.split("\n")];
+	const { start: head, removed, added } = trimmed(old, [0, old.length, after]);
+	const lines: DiffLine[] = [];
+	const put = (sign: "+" | "-" | " ", at: number, text = ""): number =>
+		lines.push({ sign, number: at + 1, text });
+	for (let at = 0; at < head; at++) put(" ", at, old[at]);
+	const common = commonLengths(removed, added);
+	let [one, two] = [0, 0];
+	while (one < removed.length || two < added.length) {
+		if (one < removed.length && removed[one] === added[two] && common(one, two) > 0) {
+			put(" ", head + two, added[two]);
+			one++;
+			two++;
+		} else if (
+			one < removed.length &&
+			(two >= added.length || common(one + 1, two) >= common(one, two + 1))
+		) {
+			put("-", head + one, removed[one]);
+			one++;
+		} else {
+			put("+", head + two, added[two]);
+			two++;
+		}
+	}
+	for (let at = head + added.length; at < now.length; at++) put(" ", at, now[at]);
+	return lines;
+}
+
+/** The length of the longest common subsequence of what follows two positions. */
+function commonLengths(
+	one: readonly string[],
+	two: readonly string[],
+): (at: number, other: number) => number {
+	const width = two.length + 1;
+	if (one.length * two.length > MOST_PAIRS) return () => 0;
+	const table = new Uint32Array((one.length + 1) * width);
+	const get = (at: number, other: number): number => table[at * width + other] ?? 0;
+	for (let at = one.length - 1; at >= 0; at--)
+		for (let other = two.length - 1; other >= 0; other--)
+			table[at * width + other] =
+				one[at] === two[other]
+					? get(at + 1, other + 1) + 1
+					: Math.max(get(at + 1, other), get(at, other + 1));
+	return get;
 }
 
 /** A hunk without the unchanged lines at its ends (a deletion comes with a neighbouring line). */

@@ -4,12 +4,15 @@ import { currentState } from "../actions.ts";
 import { h, icon, setText, type View, withCode } from "../dom.ts";
 import { bytes, seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
+import { changedNames, readable } from "../json.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../state.ts";
-import { createApproval } from "./approval.ts";
+import { decisionText } from "../toolrow.ts";
+import { Approval } from "./approval.ts";
 import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createFold } from "./fold.ts";
 import { createLongText } from "./long.ts";
 import { createOutputs } from "./outputs.ts";
+import { createChange, visible } from "./question.ts";
 
 const TAIL = 1200;
 
@@ -19,7 +22,7 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const drawDetail = createDetail(context, detail);
 	const fold = createFold(context, line.element, detail);
 	const node = createNode();
-	const approval = createApproval(context, first.call_id);
+	const approval = new Approval(context, first);
 	const element = h("li", { class: "anb-item" }, node.element, fold.element, approval.element);
 	let row = first;
 	let drawn = false;
@@ -152,17 +155,19 @@ const LONGEST_VALUES = 80;
 function argumentsAfter({ title, args, change }: ToolRow): Node[] {
 	const values = Object.values(args ?? {})
 		.filter((value) => typeof value !== "object")
-		.map(readable);
+		.map((value) => readable(value));
 	if (change || values.length === 0 || values.some((value) => title.includes(value))) return [];
 	const text = values.join(", ").replace(/\s+/g, " ");
 	return [h("span", { class: "args" }, ` ${text.slice(0, LONGEST_VALUES)}`)];
 }
 
-function readable(value: unknown): string {
-	return typeof value === "string" ? value : JSON.stringify(value);
+function factsOf(row: ToolRow): Node[] {
+	const { proposed, by } = row.answer ?? {};
+	const who = by === "function" ? "your function" : "you";
+	return [...(proposed ? [h("span", null, `changed by ${who}`)] : []), ...sizeOf(row)];
 }
 
-function factsOf(row: ToolRow): Node[] {
+function sizeOf(row: ToolRow): Node[] {
 	const { change } = row;
 	if (change?.action === "edited" && change.added + change.removed > 0) {
 		return [
@@ -221,18 +226,40 @@ function resultOf(row: ToolRow): Node[] {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
 		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null));
 	} else if (row.status === "denied") {
-		const no = row.answer?.approved === false;
-		nodes.push(h("p", { class: "anb-cap first" }, no ? "You said no." : row.summary || "Denied."));
+		nodes.push(h("p", { class: "anb-cap first" }, captionOf(row) || row.summary || "Denied."));
 	} else if (row.status === "stopped") {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
-	if (row.answer?.note)
-		nodes.push(h("p", { class: "anb-cap answer" }, "Note to the model: ", h("q", null, row.answer.note)));
-	nodes.push(...createOutputs(row.outputs));
+	nodes.push(...answerOf(row), ...createOutputs(row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;
+}
+
+/** Who decided, and how. */
+function captionOf({ answer }: ToolRow): string {
+	const text = answer ? decisionText(answer) : "";
+	return text && `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+/** The answer to the question, with the note to the model and what was changed. */
+function answerOf(row: ToolRow): Node[] {
+	const { answer, args } = row;
+	if (!answer) return [];
+	const proposed = answer.proposed ?? args ?? {};
+	const changes = changedNames(proposed, args ?? {});
+	const decision = row.status === "denied" ? "" : captionOf(row);
+	return [
+		...(decision ? [h("p", { class: "anb-cap" }, decision)] : []),
+		...(answer.note
+			? [h("p", { class: "anb-cap answer" }, "Note to the model: ", h("q", null, answer.note))]
+			: []),
+		...changes.flatMap((name) => [
+			h("p", { class: "anb-cap" }, h("code", null, visible(name)), " was changed:"),
+			createChange(name, proposed, args ?? {}),
+		]),
+	];
 }
 
 function argumentsOf(row: ToolRow): Node[] {

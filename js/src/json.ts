@@ -1,0 +1,27 @@
+// JSON values, compared by what they say.
+
+import type { Json } from "./events.ts";
+
+/** Whether two values are the same, in whatever order their keys are. */
+export function sameJson(one: unknown, other: unknown): boolean {
+	return canonical(one) === canonical(other);
+}
+
+function canonical(value: unknown): string | undefined {
+	return JSON.stringify(value, (_, part: unknown) =>
+		part && typeof part === "object" && !Array.isArray(part)
+			? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: part,
+	);
+}
+
+/** The names of the arguments that differ. */
+export function changedNames(before: Json, after: Json): string[] {
+	const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+	return [...names].filter((name) => !sameJson(before[name], after[name]));
+}
+
+/** A value as a person reads it: a string as it is, anything else as JSON. */
+export function readable(value: unknown, indent = 0): string {
+	return typeof value === "string" ? value : (JSON.stringify(value, null, indent) ?? "");
+}

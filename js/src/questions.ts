@@ -1,0 +1,57 @@
+// The questions that are open in a run: one queue over all its variants.
+
+import type { Json } from "./events.ts";
+import { sameJson } from "./json.ts";
+import type { ToolRow } from "./toolrow.ts";
+import type { Variant } from "./variants.ts";
+
+export interface Question {
+	readonly variant: number;
+	readonly row: ToolRow;
+}
+
+/** The open questions of all variants, in the order in which they were asked. */
+export function questionsOf(variants: readonly Variant[]): Question[] {
+	const open = variants.filter(({ state }) => state.busy);
+	const questions = open.flatMap(({ number, state }) =>
+		state.rows.flatMap((row) =>
+			row.kind === "tool" && row.status === "asking" ? [{ variant: number, row }] : [],
+		),
+	);
+	return questions.sort((one, other) => one.row.asked - other.row.asked);
+}
+
+/** How many open questions one answer may approve: calls of one tool with the same arguments, but never code. */
+export function countAlike(questions: readonly Question[], { name, args, identical_only }: ToolRow): number {
+	if (identical_only) return 1;
+	return questions.filter(({ row }) => row.name === name && sameJson(row.args, args)).length;
+}
+
+/** What the person has typed into the card of a question. It outlives the card's elements. */
+export interface Draft {
+	note: string;
+	editing: boolean;
+	/** The fields, once Edit has been pressed. */
+	form: Form | null;
+	/** The arguments as they were changed; null while they are as proposed. */
+	args: Json | null;
+	/** What is wrong with them, by argument. */
+	problems: Problems;
+}
+
+export type Problems = Readonly<Record<string, string>>;
+
+/** The fields of a call. */
+export interface Form {
+	readonly element: HTMLElement;
+	/** Called after each change. */
+	onChange: (args: Json | null, problems: Problems) => void;
+	/** Shows what the kernel says about arguments, by path; returns what belongs to no field. */
+	refuse(problems: Problems): string[];
+	/** Moves the focus to the first field with a problem, or to the first field. */
+	focus(): void;
+}
+
+export function newDraft(): Draft {
+	return { note: "", editing: false, form: null, args: null, problems: {} };
+}

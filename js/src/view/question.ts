@@ -1,0 +1,79 @@
+// What is to be approved, as text: everything is in sight, and nothing reads otherwise than it runs.
+
+import { h } from "../dom.ts";
+import type { Json } from "../events.ts";
+import { highlight } from "../highlight.ts";
+import { readable, sameJson } from "../json.ts";
+import { createDiffTable, diffOf } from "./difftable.ts";
+
+/** Characters to colour at most: it happens in one go. */
+const MOST_COLOURED = 50_000;
+
+/** Characters of a value that stands beside its name. */
+const LONGEST_SHORT = 24;
+
+/** Writes out bidi control characters, so that text to be approved reads in the order in which it runs. */
+export function visible(text: string): string {
+	return text.replace(
+		/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+		(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+	);
+}
+
+/** The ending of files in the language of an argument; empty for plain text. */
+export function languageOf(name: string, schema: Json): string {
+	const type = String(fieldSchema(schema, name).contentMediaType ?? (name === "code" ? "python" : ""));
+	return LANGUAGES.find(([pattern]) => pattern.test(type))?.[1] ?? "";
+}
+
+const LANGUAGES: readonly [RegExp, string][] = [
+	[/python/, "py"],
+	[/html|xml|svg/, "html"],
+	[/css/, "css"],
+	[/javascript|typescript/, "js"],
+	[/json/, "json"],
+	[/markdown/, "md"],
+];
+
+export function fieldSchema(schema: Json, name: string): Json {
+	return ((schema.properties as Json | undefined)?.[name] as Json | undefined) ?? {};
+}
+
+/** Text in the colours of its language. */
+export function coloured(language: string, text: string): (Node | string)[] {
+	const lines = text.length > MOST_COLOURED ? null : highlight(`.${language}`, text);
+	if (!lines) return [text];
+	return lines.flatMap((line, index) => [
+		index ? "\n" : "",
+		...line.map(({ colour, text: piece }) => (colour ? h("span", { class: colour }, piece) : piece)),
+	]);
+}
+
+/** Arguments wrap and never scroll sideways. What was changed is shown as a diff that leaves nothing out. */
+export function createArguments(proposed: Json, args: Json, schema: Json): HTMLElement[] {
+	const names = new Set([...Object.keys(proposed), ...Object.keys(args)]);
+	return [...names].flatMap((name) => {
+		const same = sameJson(proposed[name], args[name]);
+		const label = h("div", { class: "field" }, visible(name), same ? null : h("span", null, "changed"));
+		return [label, same ? createValue(name, args[name], schema) : createChange(name, proposed, args)];
+	});
+}
+
+function createValue(name: string, value: unknown, schema: Json): HTMLElement {
+	const language =
+		typeof value === "string" ? languageOf(name, schema) : typeof value === "object" ? "json" : "";
+	const text = visible(readable(value, 2));
+	const short = text.length <= LONGEST_SHORT && !text.includes("\n") && !language;
+	return h("pre", { class: short ? "anb-ask short" : "anb-ask", tabindex: 0 }, ...coloured(language, text));
+}
+
+/** How one argument was changed. */
+export function createChange(name: string, before: Json, after: Json): HTMLElement {
+	const text = (args: Json): string => visible(readable(args[name], 2));
+	const lines = diffOf(text(before), text(after));
+	const absent = name in before ? (name in after ? "" : "+") : "-";
+	const table = createDiffTable(lines.filter(({ sign }) => sign !== absent));
+	table.setAttribute("role", "group");
+	table.setAttribute("aria-label", `Changes of ${visible(name)}`);
+	return table;
+}

@@ -1,0 +1,119 @@
+"""The card that asks before a tool runs, in a real browser: the call as a form, what was changed, and the keyboard."""
+
+from typing import Any
+
+from tests.support.widget_stage import SECONDS, Stage, event, findings, focused, needs_axe, needs_browser
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = [*needs_browser, needs_axe]
+
+CODE = "for month in sales:\n    print(month)"
+CODE_SCHEMA = {"properties": {"code": {"type": "string"}}, "required": ["code"]}
+ORDER = {"item": "tea", "count": 3, "size": "small", "express": True, "place": {"city": "Lyon"}}
+ORDER_SCHEMA = {
+    "properties": {
+        "item": {"type": "string", "description": "What to order."},
+        "count": {"type": "integer"},
+        "size": {"enum": ["small", "large"]},
+        "express": {"type": "boolean"},
+        "place": {"type": "object"},
+        "wrapped": {"type": "boolean"},
+    },
+    "required": ["item", "count", "place"],
+}
+
+
+def ask(stage: Stage, args: dict[str, Any], schema: dict[str, Any], **more: Any) -> Any:
+    """The card of a question, with the focus on it, as after a click on its title."""
+    call = {"call_id": "c", "name": "tool", "title": "run it", "args": args, "description": "Runs it."}
+    request = event("approval_requested", **call, schema=schema, **{"identical_only": False, **more})
+    stage.play([event("turn_started", step=1), request])
+    card = stage.widget.locator(".anb-card.ask")
+    card.get_by_role("heading").click()
+    return card
+
+
+def sent(stage: Stage) -> list[dict[str, Any]]:
+    """The answers so far, without what says which command they are."""
+    commands = stage.page.evaluate(
+        "() => window.kernel.commands.filter((one) => ['approve', 'deny'].includes(one.command))"
+    )
+    known = ("kind", "id", "client", "run_id", "variant", "call_id")
+    return [{key: value for key, value in one.items() if key not in known} for one in commands]
+
+
+def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
+    card = ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
+    assert card.locator("pre .k").all_inner_texts() == ["for", "in"]
+    stage.page.keyboard.press("e")
+    field = card.get_by_role("textbox", name="code")
+    field.wait_for(timeout=10 * SECONDS)
+    assert field.evaluate("node => node.getRootNode().activeElement === node")
+    stage.page.keyboard.press("Control+End")
+    stage.page.keyboard.press("Enter")
+    stage.page.keyboard.type("yes = month  # no, Y or N here")
+    edited = f"{CODE}\n    yes = month  # no, Y or N here"
+    assert field.input_value() == edited
+    assert (
+        card.locator(".anb-editor pre").evaluate(
+            "node => node.offsetHeight === node.previousSibling.offsetHeight && node.innerText.trimEnd()"
+        )
+        == edited
+    )
+    assert findings(stage) == []
+    stage.page.keyboard.press("Escape")
+    assert focused(stage) == "Allow run it?"
+    assert card.locator(".anb-diff .p").all_inner_texts() == ["3\t+\t    yes = month  # no, Y or N here"]
+    assert card.get_by_role("button", name="Always").count() == 0
+    assert sent(stage) == []
+    refusal = {"ok": False, "error": "`code`: It is too long.", "fields": {"code": "It is too long."}}
+    stage.page.evaluate("refusal => { window.kernel.record.approve = refusal }", refusal)
+    stage.page.keyboard.press("y")
+    problem = card.get_by_role("alert").filter(has_text="It is too long.")
+    problem.wait_for()
+    assert field.evaluate("node => node.getRootNode().activeElement === node")
+    assert field.get_attribute("aria-describedby").split()[-1] == problem.get_attribute("id")
+    assert field.input_value() == edited
+    stage.page.evaluate("() => { window.kernel.record.approve = {} }")
+    field.fill("1")
+    assert problem.count() == 0
+    card.get_by_role("button", name="Approve with changes").click()
+    assert sent(stage) == [
+        {"command": "approve", "args": {"code": edited}},
+        {"command": "approve", "args": {"code": "1"}},
+    ]
+
+
+def test_every_kind_of_argument_has_its_field(stage: Stage):
+    card = ask(stage, ORDER, ORDER_SCHEMA)
+    card.get_by_role("button", name="Edit").click()
+    place = card.get_by_role("textbox", name="place")
+    card.get_by_role("spinbutton", name="count").fill("2.5")
+    place.fill('{"city": ')
+    assert card.get_by_role("alert").filter(has_text="Not a whole number.").is_visible()
+    assert card.get_by_role("alert").filter(has_text="Not JSON").is_visible()
+    stage.page.evaluate("() => document.documentElement.classList.add('dark')")
+    assert findings(stage) == []
+    approve = card.get_by_role("button", name="Approve with changes")
+    approve.click()
+    assert card.get_by_role("spinbutton").evaluate("node => node.getRootNode().activeElement === node")
+    assert sent(stage) == []
+    card.get_by_role("button", name="Undo changes").click()
+    assert focused(stage) == "Allow run it?"
+    stage.page.keyboard.press("e")
+    assert place.input_value() == '{\n  "city": "Lyon"\n}'
+    card.get_by_role("combobox", name="size").select_option("large")
+    card.get_by_role("combobox", name="wrapped").select_option("false")
+    card.get_by_role("checkbox", name="express").uncheck()
+    place.fill('{"city": "Nice"}')
+    card.get_by_text("changed: size, express, place, wrapped").click()
+    assert card.locator(".anb-diff").count() == 4
+    approve.click()
+    place_and_rest = {"size": "large", "express": False, "place": {"city": "Nice"}, "wrapped": False}
+    assert sent(stage) == [{"command": "approve", "args": {**ORDER, **place_and_rest}}]
+    stage.more(
+        event("approval_resolved", call_id="c", approved=True, note="", by="person", proposed=ORDER)
+        | {"executed": {**ORDER, **place_and_rest}}
+    )
+    stage.widget.get_by_text("changed by you").wait_for()
+    assert focused(stage).startswith("run it")
