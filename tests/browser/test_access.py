@@ -98,7 +98,7 @@ def test_arrow_keys_choose_tabs_and_versions(stage: Stage):
     stage.widget.get_by_role("tab", name="Code", selected=True).wait_for()
     stage.widget.get_by_role("slider", name="Version").focus()
     stage.page.keyboard.press("ArrowLeft")
-    stage.widget.get_by_text("v2 of 3").wait_for()
+    stage.widget.locator(".anb-ver .which", has_text="v2 of 3").wait_for()
 
 
 def test_menu_opens_and_closes_by_keyboard(stage: Stage):
