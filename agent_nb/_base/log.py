@@ -7,7 +7,9 @@ from agent_nb._base.secrets import mask
 _FORMAT = logging.Formatter()
 
 
-class _Masking(logging.Filter):
+class Masking(logging.Filter):
+    """Masks secrets in the records of a logger."""
+
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = mask(record.getMessage()), ()
         if record.exc_info:
@@ -18,4 +20,4 @@ class _Masking(logging.Filter):
 
 
 log = logging.getLogger("agent_nb")
-log.addFilter(_Masking())
+log.addFilter(Masking())

@@ -14,8 +14,9 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import ProgressFnT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
 from agent_nb.errors import AgentError
 from agent_nb.tools.mcp.bounded import BoundedTransport
@@ -30,8 +31,14 @@ _RELIST_LIMIT = 5.0
 _RELIST_PAUSE = 0.2
 """Seconds between two requests for the list of tools, which a server may change often."""
 
+_ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
+    mcp_types.CallToolResult | mcp_types.InputRequiredResult
+)
+
 for _name in ("mcp", "client"):  # "client" is a logger of the `mcp` package, too
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings are written into the notebook
+for _name in ("client", "httpx2", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher"):
+    logging.getLogger(_name).addFilter(Masking())  # they log URLs, which may hold a token
 
 
 class ConnectionLostError(AgentError):
@@ -88,10 +95,8 @@ class Connection:
         # Not `call_tool`, which imports `jsonschema` to check the answer: up to seconds, see `content.py`.
         params = mcp_types.CallToolRequestParams(name=name, arguments=args)
         try:
-            return await self._client.session.send_request(
-                mcp_types.CallToolRequest(params=params),
-                mcp_types.CallToolResult,
-                progress_callback=progress,
+            result = await self._client.session.send_request(
+                mcp_types.CallToolRequest(params=params), _ANSWER, progress_callback=progress
             )
         except MCPError as error:
             if error.code == mcp_types.CONNECTION_CLOSED or not self.is_open:
@@ -100,6 +105,9 @@ class Connection:
             raise
         finally:
             self._unasked = 0
+        if isinstance(result, mcp_types.InputRequiredResult):
+            raise AgentError("It asks the person for input, which is not supported.")
+        return result
 
     async def close(self) -> None:
         """Ends the connection and the process behind it."""
@@ -146,25 +154,28 @@ class Connection:
             stopping.cancel()
 
     async def _watch(self, client: Client, stopping: "asyncio.Task[Any]") -> None:
+        """Reads the list again when it changes, until the server ends or the connection is to be closed."""
         listening = asyncio.create_task(self._listen(client))
+        ended = [self._process.ended] if self._process and self._process.ended else []
+        changed = asyncio.create_task(self._relist.wait())
         try:
-            while not self._stop.is_set():
-                changed = asyncio.create_task(self._relist.wait())
-                ended = {self._process.ended} if self._process and self._process.ended else set()
+            while not self._stop.is_set() and not any(each.done() for each in ended):
                 await asyncio.wait({stopping, changed, *ended}, return_when=asyncio.FIRST_COMPLETED)
-                changed.cancel()
-                if any(each.done() for each in ended):
-                    return
-                if self._relist.is_set() and not self._stop.is_set():
+                if changed.done():
                     self._relist.clear()
-                    with contextlib.suppress(MCPError, ValidationError):
-                        self.listing = await _list(client)
-                    if not self._relist.is_set():
-                        self._current.set()
+                    changed = asyncio.create_task(self._relist.wait())
+                    await self._read_list(client)
                     await asyncio.wait({stopping}, timeout=_RELIST_PAUSE)
         finally:
+            changed.cancel()
             listening.cancel()
             await asyncio.wait({listening}, timeout=GRACE)
+
+    async def _read_list(self, client: Client) -> None:
+        with contextlib.suppress(MCPError, ValidationError):  # the list stays as it was
+            self.listing = await _list(client)
+        if not self._relist.is_set():
+            self._current.set()
 
     async def _listen(self, client: Client) -> None:
         """Hears of changes of the list; servers of before 2026 tell them unasked, which `_hear` hears."""

@@ -1,12 +1,17 @@
 """Servers that misbehave: the call fails with a sentence, and the next call starts the server again, once."""
 
+import logging
 import os
+from dataclasses import replace
 
 import pytest
 
 from agent_nb.errors import AgentError, ToolError
-from agent_nb.tools.mcp import connection, process
+from agent_nb.tools.mcp import bounded, connection, process
+from agent_nb.tools.mcp.config import server_config
+from agent_nb.tools.mcp.server import Server
 from agent_nb.tools.mcp.thread import on_thread
+from tests.support.mcp_servers.bad_http import faulty_http
 from tests.unit.tools.mcp.conftest import call, faulty, until
 
 
@@ -172,3 +177,30 @@ async def test_a_server_that_does_not_end_is_killed(alive):
     await server.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("drops", "has ended during the call. It cannot be reached"),
+        ("refuses", "answered with an error. "),
+        ("huge", "The answer has more than 1 MB."),
+        ("hangs", "did not answer within 0.3 seconds."),
+    ],
+)
+async def test_a_faulty_server_over_http_fails_the_call(fault, sentence, monkeypatch, caplog):
+    monkeypatch.setattr(bounded, "MAX_ANSWER", 1_000_000)
+    monkeypatch.setenv("HTTP_TOKEN", "hh-12-tt-34-pp-56")
+    caplog.set_level(logging.DEBUG)
+    with faulty_http(fault) as (url, seen):
+        config = server_config(
+            (f"{url}?token=${{HTTP_TOKEN}}",), name="bad", headers={"Authorization": "Bearer ${HTTP_TOKEN}"}
+        )
+        server = await started(Server(replace(config, timeout=0.3 if fault == "hangs" else 20.0)))
+        failed = await call(server)
+        await server.stop()
+    assert isinstance(failed, ToolError)
+    assert sentence in failed.message
+    assert "\n" not in failed.message
+    assert set(seen) == {"Bearer hh-12-tt-34-pp-56"}
+    assert "hh-12" not in caplog.text + failed.message + repr(server.config)
