@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.kernel.test_docs import _AT_ONCE, blocks
 from tests.support import ROOT
 from tests.support.kernels import PATIENCE, Kernel, start_kernel
 
@@ -43,7 +44,8 @@ def ended(pid: int) -> bool:
 def test_servers_in_a_kernel(tmp_path):
     entry = {"command": sys.executable, "args": ["-S", BAD, "none"]}
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": entry}}))
-    with start_kernel(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config")) as kernel:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    with start_kernel(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config"), PATH=path) as kernel:
         unattended = kernel.run(f"{LINE}theirs\nWork")
         assert "nobody is there to start it" in unattended.errors
         question, cell = answered(kernel, f"{LINE}theirs\nWork", "y")
@@ -55,12 +57,17 @@ def test_servers_in_a_kernel(tmp_path):
         assert cell.status == "ok", cell.errors
         assert cell.stdout == "['worked', 'worked']\n"
         assert not cell.stderr
+        kernel.run(_AT_ONCE)
+        for block in blocks(ROOT / "docs/mcp.md"):
+            cell = kernel.run(block)
+            assert cell.status == "ok", (block, cell.errors)
+        assert "in UTC" in cell.result["text/plain"]
         added = kernel.run(f"%agent mcp add hung {sys.executable} -S {BAD} stays")
         assert added.status == "ok", added.errors
         pids = json.loads(
             kernel.value("[*__import__('agent_nb.tools.mcp.process').tools.mcp.process._running]")
         )
-        assert len(pids) == 2
+        assert len(pids) == 3
         kernel.client.shutdown()
         deadline = time.monotonic() + PATIENCE
         while not all(map(ended, pids)) and time.monotonic() < deadline:

@@ -61,31 +61,31 @@ def test_one_tool_can_be_named(weather):
     assert "weather__work" in weather.names["hero"].settings["tools"]
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (
-            "%%agent hero -m demo: -t mcp:wether\nA page",
-            "There is no MCP server 'wether'. Did you mean `weather`?",
-        ),
-        ("%%agent hero -m demo: -t mcp:weather/wrk\nA page", "has no tool 'wrk'. Did you mean `work`?"),
-        (
-            "%agent mcp ad x",
-            "takes add NAME COMMAND..., add NAME URL, restart NAME or remove NAME, not 'ad x'",
-        ),
-        ("%agent mcp add 'no name' x", "is not a valid name"),
-        ("%agent mcp add x no-such-program", "There is no program 'no-such-program' to start it with."),
-        ("%agent mcp add x -e", "-e takes NAME or NAME=VALUE."),
-        ("%agent mcp add x -e NO_SUCH_VARIABLE y", "The variable NO_SUCH_VARIABLE is not set"),
-        ("%agent mcp add x 'y", "The line cannot be read: No closing quotation."),
-        ("%agent mcp remove x", "There is no MCP server 'x'."),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_sentence(weather, line, sentence):
-    cell = weather.run(line)
-    assert not cell.ok
-    assert sentence in cell.stderr
-    assert "Traceback" not in cell.stderr
+WRONG = [
+    (
+        "%%agent hero -m demo: -t mcp:wether\nA page",
+        "There is no MCP server 'wether'. Did you mean `weather`?",
+    ),
+    ("%%agent hero -m demo: -t mcp:weather/wrk\nA page", "has no tool 'wrk'. Did you mean `work`?"),
+    (
+        "%agent mcp ad x",
+        "takes add NAME COMMAND..., add NAME URL, restart NAME or remove NAME, not 'ad x'",
+    ),
+    ("%agent mcp add 'no name' x", "is not a valid name"),
+    ("%agent mcp add x no-such-program", "There is no program 'no-such-program' to start it with."),
+    ("%agent mcp add x -e", "-e takes NAME or NAME=VALUE."),
+    ("%agent mcp add x -e NO_SUCH_VARIABLE y", "The variable NO_SUCH_VARIABLE is not set"),
+    ("%agent mcp add x 'y", "The line cannot be read: No closing quotation."),
+    ("%agent mcp remove x", "There is no MCP server 'x'."),
+]
+
+
+def test_what_is_wrong_is_said_in_a_sentence(weather):
+    for line, sentence in WRONG:
+        cell = weather.run(line)
+        assert not cell.ok
+        assert sentence in cell.stderr
+        assert "Traceback" not in cell.stderr
 
 
 def test_tab_offers_servers_and_their_tools(weather):
