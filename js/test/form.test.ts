@@ -122,3 +122,14 @@ test("a problem is said at its field until the field changes", () => {
 	expect([problem("count"), problem("place")]).toEqual(["", "zip/code: This is required."]);
 	expect(told).toEqual([{}]);
 });
+
+test("characters that change the direction of text are named below their field", () => {
+	const form = createForm({ title: "a\u202eb\u202e" }, { properties: { title: { type: "string" } } });
+	const input = form.element.querySelector("input")!;
+	const notes = (): string[] =>
+		[...form.element.querySelectorAll<HTMLElement>(".anb-cap:not([hidden])")].map((one) => one.textContent);
+	expect(notes()).toEqual(["Contains characters that change the direction of text: \\u202e"]);
+	input.value = "ab";
+	input.dispatchEvent(new Event("input"));
+	expect(notes()).toEqual([]);
+});

@@ -3,7 +3,7 @@
 import { h } from "../dom.ts";
 import type { Json } from "../events.ts";
 import type { Form, Problems } from "../questions.ts";
-import { visible } from "../view/question.ts";
+import { BIDI, visible } from "../view/question.ts";
 import { createControl } from "./controls.ts";
 import { type Field, fieldsOf, readFields } from "./kinds.ts";
 
@@ -51,16 +51,26 @@ function unescaped(part: string): string {
 
 function createRow(field: Field, changed: () => void) {
 	const id = `anb-field-${++created}`;
-	const control = createControl(field, changed);
+	const control = createControl(field, () => {
+		showHidden();
+		changed();
+	});
 	const mark = h("span", null, field.given ? "" : "optional");
 	const name = h("label", { class: "field", for: id }, visible(field.name), mark);
 	const about = h("p", { class: "anb-cap", id: `${id}-about` }, field.description);
 	const problem = h("p", { class: "problem", id: `${id}-problem`, role: "alert" });
+	const hidden = h("p", { class: "anb-cap" });
+	const showHidden = (): void => {
+		const found = [...new Set(control.text().match(BIDI) ?? [])].map(visible);
+		hidden.hidden = found.length === 0;
+		hidden.textContent = `Contains characters that change the direction of text: ${found.join(", ")}`;
+	};
+	showHidden();
 	control.input.id = id;
 	control.input.setAttribute("aria-describedby", `${id}-about ${id}-problem`);
 	about.hidden = field.description === "";
 	return {
-		element: h("div", { class: field.kind }, name, control.element, problem, about),
+		element: h("div", { class: field.kind }, name, control.element, problem, hidden, about),
 		text: control.text,
 		focus: () => control.input.focus(),
 		hasProblem: () => problem.textContent !== "",

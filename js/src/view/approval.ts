@@ -141,7 +141,9 @@ export class Approval {
 		const { editing } = this.#draft;
 		moveFocus(editing ? this.element : this.element.closest<HTMLElement>(".anb-scroll"));
 		this.#draft.editing = false;
-		if (editing) this.#draw();
+		if (!editing) return;
+		this.#draw();
+		scrollToCard(this.element, this.#call.element);
 	}
 
 	/** Turns the arguments into fields. */

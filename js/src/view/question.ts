@@ -12,12 +12,12 @@ const MOST_COLOURED = 50_000;
 /** Characters of a value that stands beside its name. */
 const LONGEST_SHORT = 24;
 
+/** Bidi control characters. */
+export const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /** Writes out bidi control characters, so that text to be approved reads in the order in which it runs. */
 export function visible(text: string): string {
-	return text.replace(
-		/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-		(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-	);
+	return text.replace(BIDI, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The ending of files in the language of an argument; empty for plain text. */
