@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent_nb.engine.approval import Answer
     from agent_nb.engine.limits import Limits
     from agent_nb.engine.loop import RunHandle
+    from agent_nb.engine.middleware import ModelRequest
     from agent_nb.engine.opening import read_images
     from agent_nb.engine.prepared import Prepared
     from agent_nb.engine.race import Race
@@ -44,6 +45,7 @@ _HOMES = {
     "Image": "agent_nb.messages",
     "Limits": "agent_nb.engine.limits",
     "Message": "agent_nb.messages",
+    "ModelRequest": "agent_nb.engine.middleware",
     "Prepared": "agent_nb.engine.prepared",
     "Race": "agent_nb.engine.race",
     "Run": "agent_nb.run",
@@ -76,6 +78,7 @@ __all__ = [
     "Image",
     "Limits",
     "Message",
+    "ModelRequest",
     "Prepared",
     "Race",
     "Run",

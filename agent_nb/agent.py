@@ -20,11 +20,11 @@ from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
+from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
 from agent_nb.engine.policy import Policy, read_policy
 from agent_nb.engine.prepared import Playback, Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.engine.tool_runner import AfterTool, BeforeTool, Hooks
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
@@ -53,7 +53,7 @@ class Agent:
     `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything that an agent is made of
         self,
         model: str | Provider,
         *,
@@ -61,6 +61,7 @@ class Agent:
         system: str | None = None,
         limits: Limits | None = None,
         approve: Policy = "ask",
+        middleware: Iterable[Any] = (),
     ) -> None:
         self.provider = _provider(model)
         self.toolbox = Toolbox.default() if tools is None else _toolbox(tools)
@@ -77,8 +78,7 @@ class Agent:
         self.stack: str | None = None
         self.compact = False
         """Whether its runs compact the conversation that they continue."""
-        self._hooks = Hooks()
-        self._subscribers: list[Callable[[Event], None]] = []
+        self._hooks = Hooks.of(middleware)
         self.viewer: PageViewer | None = None
         """Shows pages to the model; None if nothing does."""
         self.looks = LOOKS
@@ -262,7 +262,7 @@ class Agent:
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:
         """Calls `subscriber(event)` for every event of later runs. Exceptions it raises are logged."""
-        self._subscribers.append(subscriber)
+        self._hooks.subscribers.append(subscriber)
         return subscriber
 
     def before_tool(self, hook: Before) -> Before:
@@ -295,10 +295,9 @@ class Agent:
         )
 
     def _copy(self) -> Self:
-        """A copy whose hooks and subscribers can change independently."""
+        """A copy whose hooks can change independently."""
         other = copy(self)
-        other._hooks = Hooks(before=[*self._hooks.before], after=[*self._hooks.after])
-        other._subscribers = [*self._subscribers]
+        other._hooks = self._hooks.copy()
         other._studio = None  # each agent closes its own
         return other
 
@@ -345,7 +344,7 @@ class Agent:
             instructions=self.instructions,
             stack=stack,
             compact=self.compact,
-            subscribers=self._subscribers,
+            subscribers=self._hooks.subscribers,
             record=partial(record, self._target) if self._target else None,
         )
 

@@ -10,3 +10,6 @@ MODE_VARIABLE = "AGENT_NB_MODE"
 
 CHECK_TYPE = "application/vnd.agent-nb.check+json"
 """The media type of a page check in the outputs of a call. The bundles after it hold the screenshots."""
+
+MIDDLEWARE_METHODS = ("on_request", "before_tool", "after_tool", "on_event")
+"""What a middleware object may have."""

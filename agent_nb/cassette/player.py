@@ -21,6 +21,7 @@ from agent_nb.cassette.upgrades import as_recorded
 from agent_nb.engine.approval import question_about
 from agent_nb.engine.ending import EndRun, MustCompact
 from agent_nb.engine.limits import Limits
+from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
@@ -102,6 +103,7 @@ class ReplayProvider:
             runner=ReplayedTools,
             retries=ReplayedRetries,
             studio=local_studio(),
+            hooks=Hooks(),
         )
         if log.isEnabledFor(logging.INFO) and (
             parts := _changed(self.cassette.ours, release_fingerprint(config))

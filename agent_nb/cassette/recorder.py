@@ -223,7 +223,7 @@ class Recorder:
         return bool(self._config.hooks.before or self._config.hooks.after)
 
     def _begin_attempt(self, stage: Stage) -> None:
-        self._pieces, self._calls, self._stage = [], [], stage
+        self._pieces, self._calls, self._stage, self._request = [], [], stage, None
 
     def _timed(self, end: float) -> list[tuple[Gap, Piece]]:
         """The pieces of the attempt with their gaps; a piece without an event has the time of the one before."""
@@ -242,7 +242,8 @@ class Recorder:
 
     def _expected(self, pieces: list[tuple[Gap, Piece]]) -> Usage:
         """The usage of an unfinished attempt as the run estimates it, so that a replay counts the same."""
-        assert self._request is not None
+        if self._request is None:  # the run ended before the request was sent
+            return Usage()
         meter = CostMeter(self._config.price)
         meter.begin_turn(estimate_tokens(self._request.messages, self._request.system))
         if self._accepted:

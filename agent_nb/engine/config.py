@@ -9,12 +9,13 @@ from agent_nb.engine.approval import AllowedHosts
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.looking import SharedLook
+from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.policy import Rules
 from agent_nb.engine.retry import Retries
-from agent_nb.engine.tool_runner import Hooks, ToolRunner
+from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.images.maker import Studio
 from agent_nb.messages import Usage
-from agent_nb.providers.base import Provider
+from agent_nb.providers.base import Provider, Request
 from agent_nb.tools import Toolbox
 from agent_nb.tools.page_check import LimitedViewer, PageViewer
 
@@ -46,6 +47,10 @@ class RunConfig:
     """Looks at the page that the run makes; None if nothing can."""
     looks: int = 0
     """How often the model may look at the page."""
+
+    async def outgoing(self, request: Request) -> Request:
+        """The request as it is sent, after the caller's middleware."""
+        return await self.hooks.outgoing(request, self.provider.name, self.settings)
 
     def limited_viewer(self) -> PageViewer | None:
         """The viewer for one run, which counts its looks."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb.engine.approval import Ask
@@ -38,6 +38,8 @@ class Handle(ABC):
         """Number, from 1, of the variant that was picked before all had ended."""
         self.follower: asyncio.Task[None] | None = None
         """The task that waits for the end of a background run; held here so that it is not garbage collected."""
+        self.settling: list[Callable[[], Awaitable[None]]] = []
+        """What has to end before the run counts as finished, such as writing the cassette."""
         self._event_log = event_log
 
     def label(self, name: str, key: str) -> None:

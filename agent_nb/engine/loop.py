@@ -125,7 +125,7 @@ class RunHandle(Handle):
             self._compact(shorter)
         while True:
             self._budget.check()
-            request = self._request(summing_up)
+            request = await self._config.outgoing(self._request(summing_up))
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)
@@ -337,8 +337,8 @@ class RunHandle(Handle):
     async def _wait(self) -> Run:
         await asyncio.wait([self._task])
         self._finish(self._stop_reason or "interrupted")
-        if self.recording:
-            await self.recording.settled()
+        for settled in self.settling:
+            await settled()
         assert self.result is not None
         return self.result
 

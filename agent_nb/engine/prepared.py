@@ -11,6 +11,7 @@ from agent_nb.engine.context import Context
 from agent_nb.engine.fingerprint import fingerprint_of
 from agent_nb.engine.handle import Recorded
 from agent_nb.engine.loop import RunHandle
+from agent_nb.engine.middleware import Listener
 from agent_nb.engine.opening import Opening
 from agent_nb.errors import CassetteError
 from agent_nb.events import Event
@@ -151,7 +152,12 @@ def _start(prepared: Prepared, group: VariantGroup, variant: int, recorder: Reco
     handle = RunHandle(config, prepared.opening, group, variant)
     if recorder:
         handle.recording = recorder.recording
+        handle.settling.append(recorder.recording.settled)
         handle.subscribe(partial(recorder.hear, run=handle))
+    for hook in config.hooks.events:
+        listener = Listener(hook)
+        handle.subscribe(listener)
+        handle.settling.append(listener.settled)
     for subscriber in prepared.subscribers:
         handle.subscribe(subscriber)
     return handle

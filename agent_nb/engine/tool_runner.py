@@ -12,6 +12,7 @@ from typing import Any
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Approved, Emit
 from agent_nb.engine.ending import EndRun
+from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
@@ -21,18 +22,7 @@ from agent_nb.prompts import CUT_CALL, CUT_CALL_HINT
 from agent_nb.providers.base import Clock, Turn
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
-BeforeTool = Callable[[ToolCall], Any]
-AfterTool = Callable[[ToolCall, ToolResult], Any]
-
 SUMMARY_LIMIT = 160
-
-
-@dataclass(slots=True, kw_only=True)
-class Hooks:
-    """Functions called before and after each tool call; they may change the call or its result."""
-
-    before: list[BeforeTool] = field(default_factory=list)
-    after: list[AfterTool] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)

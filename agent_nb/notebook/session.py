@@ -52,6 +52,8 @@ class Session:
         """Names and the runs they held before, newest last."""
         self.servers: dict[str, Server] = {}
         """The MCP servers, by name."""
+        self.middleware: list[str] = []
+        """Variables that hold middleware for every run, in order."""
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None

@@ -41,7 +41,8 @@ DemoProvider.__init__.__kwdefaults__["pace"] = 0
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/guide.md", "docs/write-a-tool.md", "docs/write-a-provider.md"]
+    "page",
+    ["README.md", "docs/guide.md", "docs/write-a-tool.md", "docs/write-a-provider.md", "docs/middleware.md"],
 )
 def test_a_page_runs_as_written(page, tmp_path):
     shown = blocks(ROOT / page)
@@ -51,6 +52,39 @@ def test_a_page_runs_as_written(page, tmp_path):
         for block in shown:
             cell = kernel.run(block)
             assert cell.status == "ok", (block, cell.errors)
+        if page == "docs/middleware.md":
+            check_middleware(kernel, tmp_path)
+
+
+def check_middleware(kernel, folder: Path) -> None:
+    """What the examples of the page did; the last of them are used by a cell, too."""
+    assert kernel.value("[run.reason for run in runs]") == "['end_turn', 'failed']"
+    assert kernel.value("runs[1].error") == "'The quota of 1 requests a day is used up.'"
+    assert "PERSON-1 and PERSON-2" in kernel.value("redact.redacted('Ada Lovelace and Grace Hopper')")
+    kernel.run(
+        "class Sent:\n    def on_request(self, request):\n        self.texts = repr(request)\nsent = Sent()"
+    )
+    assert (
+        "In use, in this order: `redact`, `sent`, `log`." in kernel.run("%agent use redact sent log").stdout
+    )
+    assert "on_request, before_tool" in kernel.run("%agent use").displays[0]["text/plain"]
+    assert "Middleware: redact, sent, log," in kernel.run("%%agent page -m demo: --dry-run\nA form").stdout
+    assert kernel.run("%%agent page -m demo:\nA landing page for Grace Hopper").status == "ok"
+    assert kernel.value("('Grace Hopper' in sent.texts, 'PERSON-2' in sent.texts)") == "(False, True)"
+    assert kernel.value("('Grace Hopper' in page.html, 'PERSON-2' in page.html)") == "(True, False)"
+    lines = (folder / "runs.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.rsplit(",", 1)[1] for line in lines] == ["A form", "A landing page for Grace Hopper"]
+    kernel.run("del sent")
+    assert (
+        "`sent` is not defined. `%agent use -sent` takes it away."
+        in kernel.run("%%agent page\nA form").errors
+    )
+    assert "In use, in this order: `log`." in kernel.run("%agent use -sent -redact").stdout
+    assert "`redact` is not in use." in kernel.run("%agent use -redact").errors
+    kernel.run("number = 3")
+    assert (
+        "`number` cannot be used. Middleware has one of the methods" in kernel.run("%agent use number").errors
+    )
 
 
 def test_the_reference_is_up_to_date():

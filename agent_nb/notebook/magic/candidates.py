@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic.commands import COMMANDS
@@ -68,6 +69,11 @@ def of_command(session: Session, command: str) -> list[Candidate]:
             ]
         case "console":
             return runs(session)
+        case "use":
+            in_use = [Candidate(f"-{name}", "in use") for name in session.middleware]
+            return in_use + [
+                Candidate(name, _kind(value)) for name, value in _variables(session) if _is_middleware(value)
+            ]
         case "undo":
             return [Candidate(name, _kind(run)) for name, run in dict(session.replaced).items()]
         case "key":
@@ -247,6 +253,12 @@ def _read_servers(session: Session) -> None:
         from agent_nb.notebook.magic.mcp import read_servers
 
         read_servers(session)
+
+
+def _is_middleware(value: Any) -> bool:
+    """Goes by the class, because looking at other objects may run code of theirs."""
+    has_one = any(callable(getattr(type(value), name, None)) for name in MIDDLEWARE_METHODS)
+    return has_one and not is_of(value, "agent_nb", "Agent")
 
 
 def _systems(session: Session) -> list[Candidate]:

@@ -141,6 +141,16 @@ def _mcp(session: Session, rest: str) -> None:
         list_servers(session)
 
 
+def _use(session: Session, rest: str) -> None:
+    """[NAME | -NAME]: use the middleware in a variable for the runs that follow, take it away, or list what is used."""
+    from agent_nb.notebook.magic.use import list_used, use_command
+
+    if rest:
+        use_command(session, rest)
+    else:
+        list_used(session)
+
+
 def _runs(session: Session, rest: str) -> None:
     """Saved runs and runs in the background."""
     from agent_nb.notebook.magic.names import run_id
@@ -293,6 +303,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "models": _models,
     "tools": _tools,
     "mcp": _mcp,
+    "use": _use,
     "runs": _runs,
     "load": _load,
     "undo": _undo,
@@ -305,7 +316,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_ARGUMENT = (_mcp, _load, _undo, _console, _key, _log)
+_WITH_ARGUMENT = (_mcp, _use, _load, _undo, _console, _key, _log)
 """The commands that take an argument."""
 
 

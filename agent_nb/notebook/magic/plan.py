@@ -27,6 +27,7 @@ from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.context import Described, describe, expand, joined, lookup, recent_cells
 from agent_nb.providers import default_model_name, model
@@ -50,6 +51,8 @@ class Plan:
     key: str
     note: str
     """Lines to show first, such as what was masked; can be empty."""
+    middleware: str = ""
+    """The names of the middleware in use."""
 
     @property
     def models(self) -> list[str]:
@@ -164,6 +167,7 @@ class _Request:
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
             approve=read_rules(options.approve, defaults.approve),
+            middleware=used(self.session).values(),
         ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
         agent = agent.with_network() if options.network else agent
@@ -178,6 +182,7 @@ class _Request:
             base=self.base,
             prepared=tuple(prepared),
             key="",
+            middleware=", ".join(self.session.middleware),
             note="\n".join(filter(None, (note, *_notes(self.prompt, prepared[0].opening.shortened)))),
         )
         return replace(plan, key=_key(plan))

@@ -23,6 +23,8 @@ def shell(tmp_path_factory):
         run = quick_run()
         shell.run("import hashlib, os\ndef heave(weight: int) -> str:\n    return ''")
         shell.names.update(hero=run, heroic=3, _hidden=run, heat=tool(lambda: "warm"), brand="Warm colours.")
+        shell.run("class Log:\n    def on_event(self, event): ...\nlog = Log()")
+        shell.session.middleware.append("gone")
         shell.names.update(photo=PIL.Image.new("RGB", (2, 2)), shots=[PIL.Image.new("RGB", (2, 2))])
         (home / "cassettes").mkdir()
         (home / "pictures of mine").mkdir()
@@ -70,6 +72,7 @@ def helps(shell, code):
         ("%%agent hero --system ", ["brand"]),
         ("%agent co", ["console", "cost", "config"]),
         ("%agent load vi", ["villain"]),
+        ("%agent use ", ["-gone", "log"]),
         ("%agent undo he", ["hero"]),
         ("%agent console he", ["hero"]),
         ("%agent log ", ["on", "debug", "off"]),
