@@ -22,7 +22,7 @@ from agent_nb.tools.page_report import MAX_HEIGHT
 
 SECONDS = 10.0
 """For everything that a page may take. What is not done by then is missing from the report."""
-LOAD_SECONDS, SETTLE_SECONDS, REPLY_SECONDS = 4.0, 2.5, 2.0
+LOAD_SECONDS, SETTLE_SECONDS, REPLY_SECONDS, FINDINGS_SECONDS = 4.0, 2.5, 2.0, 3.0
 MAX_PAGE = 10_000_000
 _MAX_ENTRIES = 200
 _MAX_AT_A_PLACE = 3
@@ -56,6 +56,7 @@ class Page:
         self._notes: list[str] = []
         self._screenshots: list[Json] = []
         self._overflow: Json | None = None
+        self._findings: list[Json] = []
         self._elements: list[Json | None] = []
         self._loaded = asyncio.Event()
         self._paused = asyncio.Event()
@@ -74,6 +75,7 @@ class Page:
             "console": sorted(self._console, key=lambda line: _ORDER.index(line["level"])),
             "blocked": [{"address": address, "reason": why} for address, why in self._blocked.items()],
             "overflow": self._overflow,
+            "findings": self._findings,
             "elements": self._elements,
             "notes": [
                 *self._notes,
@@ -82,7 +84,7 @@ class Page:
         }
 
     async def look(self, widths: tuple[int, ...]) -> None:
-        """Loads the page at the largest width and takes a screenshot at each, as far as the time allows."""
+        """Loads the page, takes a screenshot at each width and checks accessibility, as far as the time allows."""
         async with self._limited():
             for number, width in enumerate(sorted(widths, reverse=True)):
                 await self._resize(width)
@@ -90,6 +92,8 @@ class Page:
                     await self._load()
                 await self._settle()
                 await self._capture(width)
+            await self._resize(max(widths))
+            await self._find_problems()
 
     async def look_at(self, selectors: tuple[str, ...], width: int) -> None:
         """Loads the page and finds out how these elements look, as far as the time allows."""
@@ -149,6 +153,15 @@ class Page:
             self._connection.send("Runtime.terminateExecution")
             self._connection.send("Debugger.resume")
             return True
+
+    async def _find_problems(self) -> None:
+        found = None
+        with contextlib.suppress(TimeoutError):
+            found = await asyncio.wait_for(self._evaluate("findProblems()"), FINDINGS_SECONDS)
+        if isinstance(found, list):
+            self._findings = found
+        else:
+            self._notes.append("Accessibility was not checked.")
 
     async def _settle(self) -> None:
         with contextlib.suppress(TimeoutError):
