@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -84,15 +85,23 @@ def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     assert stage.preview.locator("#name").input_value() == "Ada"
 
 
+NOTE_ANIMATED = """
+const { animate } = Element.prototype;
+window.animated = [];
+Element.prototype.animate = function (...args) { animated.push(this); return animate.apply(this, args); };
+"""
+
+
 def shown_at(stage: Stage, text: str) -> list[object]:
-    """Whether an element is in sight, how many animations it has, and the document around it."""
-    stage.preview.get_by_text(text).wait_for(timeout=10 * SECONDS, state="attached")
-    state: list[object] = stage.preview.get_by_text(text).evaluate(
+    """Whether an element is in sight, how often it was animated, and the document after that."""
+    element = stage.preview.get_by_text(text)
+    wait_until(stage.page, lambda: element.evaluate("node => animated.includes(node)"))
+    state: list[object] = element.evaluate(
         """async node => {
-            const glowing = node.getAnimations();
-            await Promise.all(glowing.map((one) => one.finished));
+            await Promise.all(node.getAnimations().map((one) => one.finished));
             const { top, bottom } = node.getBoundingClientRect();
-            return [top >= 0 && bottom <= innerHeight, glowing.length, document.body.innerHTML];
+            const times = animated.filter((one) => one === node).length;
+            return [top >= 0 && bottom <= innerHeight, times, document.body.innerHTML];
         }"""
     )
     return state
@@ -101,6 +110,7 @@ def shown_at(stage: Stage, text: str) -> list[object]:
 @pytest.mark.parametrize("script", ["", "<script>document.body.dataset.on = 1</script>"])
 def test_edit_is_scrolled_to_and_glows_once(stage: Stage, script: str):
     stage.page.emulate_media(reduced_motion="reduce")
+    stage.run_before_pages(NOTE_ANIMATED)
     html = f"<!doctype html>\n<h1>Top</h1>\n<div style='height:3000px'></div>\n<p>Old</p>\n{script}"
     stage.play(wrote("index.html", html))
     stage.preview.get_by_text("Old").wait_for(timeout=10 * SECONDS)
@@ -114,7 +124,9 @@ def test_edit_is_scrolled_to_and_glows_once(stage: Stage, script: str):
         return
     stage.preview.locator("body").hover()
     stage.page.mouse.wheel(0, -9000)
-    stage.page.wait_for_timeout(100)
+    heading = stage.preview.get_by_text("Top")
+    wait_until(stage.page, lambda: heading.evaluate("() => scrollY === 0"))
+    heading.evaluate("() => { animated.length = 0 }")
     stage.more(edited("index.html", 3, [[3, 1, "<p>Last</p>"]]))
     assert shown_at(stage, "Last")[:2] == [False, 1]
 
@@ -272,11 +284,6 @@ def test_page_is_compared_with_the_page_before(stage: Stage):
     stage.widget.locator(".anb-page > iframe").first.hover()
     stage.page.mouse.wheel(0, 800)
     body = before.locator("body")
-    for _ in range(40):
-        if body.evaluate("() => scrollY") > 300:
-            break
-        stage.page.wait_for_timeout(100)
-    else:
-        pytest.fail("the page before has not scrolled with the page after")
+    wait_until(stage.page, lambda: body.evaluate("() => scrollY") > 300)
     button.click()
     stage.widget.locator(".anb-compare").wait_for(state="hidden")

@@ -111,6 +111,8 @@ class Stage:
 
     def __init__(self, page: Any, server: DevServer) -> None:
         self.page, self.server = page, server
+        self.reusable = True
+        """Whether another test can have this stage after `clear`."""
         self.popups: list[Any] = []
         self.dialogs: list[Any] = []
         page.on("popup", lambda popup: self.popups.append(popup))
@@ -131,6 +133,25 @@ class Stage:
         self.page.evaluate("record => { window.record = record }", record)
         self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
         return self
+
+    def run_before_pages(self, script: str) -> None:
+        """Runs a script in every document, before its own scripts."""
+        self.page.add_init_script(script)
+        self.reusable = False
+
+    def clear(self) -> None:
+        """Leaves nothing for the next test but the loaded browser."""
+        for other in self.page.context.pages:
+            if other is not self.page:
+                other.close()
+        self.popups.clear()
+        self.dialogs.clear()
+        self.page.goto(f"{self.server.address}/none")  # where no widget writes into the storage any more
+        self.page.evaluate("localStorage.clear()")
+        self.page.context.clear_permissions()
+        self.page.emulate_media(color_scheme="null", reduced_motion="null", forced_colors="null")
+        self.page.set_viewport_size({"width": 1280, "height": 720})
+        self.page.mouse.move(0, 0)
 
     def more(self, *events: dict[str, Any]) -> None:
         """Sends further events of the same run."""
@@ -214,9 +235,22 @@ def focused(stage: Stage) -> str:
     return name
 
 
+@pytest.fixture(scope="module")
+def used_stages() -> list[Stage]:
+    """The stage of the test before. A new one would cost the browser a context and three processes."""
+    return []
+
+
 @pytest.fixture
-def stage(browser: Any, server: DevServer) -> Iterator[Stage]:
-    context = browser.new_context()
+def stage(
+    browser: Any, server: DevServer, used_stages: list[Stage], request: pytest.FixtureRequest
+) -> Iterator[Stage]:
+    stage = used_stages.pop() if used_stages else Stage(browser.new_context().new_page(), server)
     server.asked.clear()
-    yield Stage(context.new_page(), server)
-    context.close()
+    failures = request.session.testsfailed
+    yield stage
+    if stage.reusable and request.session.testsfailed == failures:
+        stage.clear()
+        used_stages.append(stage)
+    else:
+        stage.page.context.close()

@@ -30,7 +30,8 @@ def watch(stage: Stage, run: str, arrangement: str = "grid", *, width: int = 100
     """Plays a recorded run, all at once unless it is told otherwise."""
     stage.page.set_viewport_size({"width": width, "height": 720})
     layout = json.dumps({"arrangement": arrangement})
-    stage.page.add_init_script(f"self === top && localStorage.setItem('agent_nb.layout', '{layout}')")
+    stage.page.goto(f"{stage.server.address}/none")
+    stage.page.evaluate("layout => localStorage.setItem('agent_nb.layout', layout)", layout)
     stage.page.goto(f"{stage.server.address}/?{urlencode({'run': run, 'speed': 0, **query})}")
     stage.widget.locator(".anb-frame").wait_for()
 

@@ -1,0 +1,16 @@
+"""Waiting for something that happens in its own time, however slow the machine is."""
+
+import time
+from collections.abc import Callable
+
+from playwright.sync_api import Page
+
+PATIENCE = 30
+
+
+def wait_until(page: Page, condition: Callable[[], object]) -> None:
+    """Asks again and again while the page goes on."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        page.wait_for_timeout(50)
