@@ -1,13 +1,15 @@
 """The frozen form where people read it: JupyterLab trusted and not, nbconvert's page, a page of its own."""
 
 import asyncio
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 
 import pytest
 from nbconvert import HTMLExporter
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Dialog, Page, Request, expect
 
 from agent_nb.agent import Agent
 from agent_nb.errors import ProviderError
@@ -15,7 +17,8 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, thin
 from agent_nb.render import bundle, first_frame, to_html_page
 from agent_nb.tools import Toolbox, tool
 from agent_nb.tools.base import ToolOutput
-from tests.support.lab import Lab, keep_screenshot, open_browser, open_notebook, start_lab, write_notebook
+from tests.support.lab import Lab, keep_screenshot, open_notebook, write_notebook
+from tests.support.waiting import wait_until
 
 HOSTILE = (
     '</script></style><script>top.pwned=1;alert(1)</script>"\'><img src=x onerror="top.pwned=1;alert(2)">'
@@ -103,8 +106,7 @@ def hostile():
 
 
 @pytest.fixture(scope="module")
-def notebooks(tmp_path_factory):
-    root = tmp_path_factory.mktemp("notebooks")
+def notebooks(lab):
     failed = play(
         [fail(ProviderError("The model needs a key. Set `ANTHROPIC_API_KEY`, or try `-m demo:`."))],
         name="draft",
@@ -117,60 +119,63 @@ def notebooks(tmp_path_factory):
     ]
     for kind in ("trusted", "untrusted"):
         cells = [(f"%%agent {number}\n# {kind}", [output]) for number, output in enumerate(outputs)]
-        write_notebook(root / f"{kind}.ipynb", *cells)
-    return root
+        write_notebook(lab.root / f"{kind}.ipynb", *cells)
+    lab.trust("trusted.ipynb")
+    return lab.root
 
 
-@pytest.fixture(scope="module")
-def lab(notebooks):
-    with start_lab(notebooks) as lab:
-        lab.trust("trusted.ipynb")
-        yield lab
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with open_browser() as browser:
-        yield browser
-
-
-def new_page(browser: Browser) -> Page:
-    page = browser.new_page(viewport={"width": 1100, "height": 1000})
-    page.set_default_timeout(15_000)
+@contextmanager
+def watched(page: Page) -> Iterator[Page]:
+    """Remembers the dialogs that the page opens, and what it asks the network for."""
     page.alarms = []
     page.asked = []
-    page.on("dialog", lambda dialog: (page.alarms.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: page.asked.append(request.url))
-    return page
+
+    def alarm(dialog: Dialog) -> None:
+        page.alarms.append(dialog.message)
+        dialog.dismiss()
+
+    def ask(request: Request) -> None:
+        page.asked.append(request.url)
+
+    page.on("dialog", alarm)
+    page.on("request", ask)
+    yield page
+    page.remove_listener("dialog", alarm)
+    page.remove_listener("request", ask)
 
 
 @pytest.fixture
-def page(browser):
-    page = new_page(browser)
-    yield page
+def page(chromium):
+    """A page without JupyterLab."""
+    page = chromium.new_page(viewport={"width": 1100, "height": 1000})
+    with watched(page):
+        yield page
     page.close()
 
 
-def open_in_lab(browser: Browser, lab: Lab, path: str) -> Page:
-    page = new_page(browser)
+@pytest.fixture(scope="module")
+def lab_page(lab_pages, request):
+    with lab_pages.lend(request) as page, watched(page):
+        page.set_viewport_size({"width": 1100, "height": 1000})
+        yield page
+
+
+def open_in_lab(page: Page, lab: Lab, path: str) -> Page:
     open_notebook(page, lab, path)
     page.get_by_text("was still running when this was saved").wait_for(state="attached")
-    page.keyboard.press("Control+b")
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     return page
 
 
 @pytest.fixture(scope="module")
-def trusted(browser, lab):
-    page = open_in_lab(browser, lab, "trusted.ipynb")
-    yield page
-    page.close()
+def trusted(lab_page, lab, notebooks):
+    return open_in_lab(lab_page, lab, "trusted.ipynb")
 
 
 @pytest.fixture(scope="module")
-def untrusted(browser, lab):
-    page = open_in_lab(browser, lab, "untrusted.ipynb")
-    yield page
-    page.close()
+def untrusted(lab_page, lab, notebooks):
+    """Takes the place of `trusted`."""
+    return open_in_lab(lab_page, lab, "untrusted.ipynb")
 
 
 def assert_nothing_ran(page: Page) -> None:
@@ -233,9 +238,18 @@ def test_links_stay_inside_the_preview(trusted):
     frame.get_by_role("link", name="Other").click()
     frame.get_by_role("link", name="Book").click()
     frame.locator("#book").wait_for()
-    trusted.wait_for_timeout(200)
-    assert frame.locator("body").evaluate("() => document.scrollingElement.scrollTop") > 100
+    top = "() => document.scrollingElement.scrollTop"
+    wait_until(trusted, lambda: frame.locator("body").evaluate(top) > 100)
     assert not [url for url in trusted.asked if "other.html" in url]
+
+
+def test_a_dark_theme_makes_it_dark(trusted):
+    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+    trusted.evaluate(change, "JupyterLab Dark")
+    look_at_tabs(trusted, "lab-dark")
+    frozen = trusted.locator("[data-anb-run^=hero] .anb-frozen")
+    expect(frozen).to_have_css("background-color", "rgb(17, 17, 17)")
+    trusted.evaluate(change, "JupyterLab Light")
 
 
 def test_an_untrusted_notebook_reads_as_a_document(untrusted):
@@ -261,16 +275,6 @@ def test_a_trusted_neighbour_does_not_dress_it(untrusted):
     untrusted.add_style_tag(content=style)
     assert untrusted.get_by_text("Trust this notebook to see the page.").first.is_visible()
     assert untrusted.locator(".jp-Cell").first.get_by_text("Transcript:").is_visible()
-
-
-def test_a_dark_theme_makes_it_dark(trusted):
-    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
-    trusted.evaluate(change, "JupyterLab Dark")
-    look_at_tabs(trusted, "lab-dark")
-    colour = trusted.locator("[data-anb-run^=hero] .anb-frozen").evaluate(
-        "e => getComputedStyle(e).backgroundColor"
-    )
-    assert colour == "rgb(17, 17, 17)"
 
 
 def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):

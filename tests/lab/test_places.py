@@ -19,7 +19,6 @@ from tests.support.lab import (
 )
 from tests.support.wire import Call, Say, reply
 
-pytest_plugins = ["tests.support.lab_fixtures"]
 pytestmark = needs_chromium
 
 ASKING = (

@@ -5,7 +5,6 @@ from playwright.sync_api import expect
 
 from tests.support.lab import LOAD, keep_screenshot, needs_chromium, open_notebook, run_all, write_notebook
 
-pytest_plugins = ["tests.support.lab_fixtures"]
 pytestmark = needs_chromium
 
 CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'

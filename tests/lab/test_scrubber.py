@@ -12,7 +12,6 @@ from tests.support.lab import (
     write_notebook,
 )
 
-pytest_plugins = ["tests.support.lab_fixtures"]
 pytestmark = needs_chromium
 
 RUN = "%%agent hero -m demo: --pace 0\nA landing page for a bakery"
@@ -25,13 +24,14 @@ ANOTHER = (
 
 
 @pytest.fixture(scope="module")
-def page(chromium, lab):
+def page(lab_pages, lab, request):
     """One page for all: each test goes on where the one before left it."""
-    page = chromium.new_context(viewport={"width": 1280, "height": 1000}).new_page()
     write_notebook(lab.root / "replay.ipynb", LOAD, RUN, ANOTHER)
-    open_notebook(page, lab, "replay.ipynb")
-    run_all(page)
-    return page
+    with lab_pages.lend(request) as page:
+        page.set_viewport_size({"width": 1280, "height": 1000})
+        open_notebook(page, lab, "replay.ipynb")
+        run_all(page)
+        yield page
 
 
 def widget(page: Page, name: str) -> Locator:

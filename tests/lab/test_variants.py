@@ -17,7 +17,6 @@ from tests.support.lab import (
     write_notebook,
 )
 
-pytest_plugins = ["tests.support.lab_fixtures"]
 pytestmark = needs_chromium
 
 CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0.3\nA landing page for a bakery in Lyon"
@@ -26,14 +25,15 @@ PICKED = "hero.variant, hero.files is hero.variants[1].files, after.messages[: l
 
 
 @pytest.fixture(scope="module")
-def page(chromium, lab):
+def page(lab_pages, lab, request):
     """One page for all: each test goes on where the one before left it."""
     Picture.new("RGB", (640, 400), "orange").save(lab.root / "shot.png")
-    page = chromium.new_context(viewport={"width": 1400, "height": 1000}).new_page()
     write_notebook(lab.root / "variants.ipynb", LOAD, CELL)
-    open_notebook(page, lab, "variants.ipynb")
-    run_all(page)
-    return page
+    with lab_pages.lend(request) as page:
+        page.set_viewport_size({"width": 1400, "height": 1000})
+        open_notebook(page, lab, "variants.ipynb")
+        run_all(page)
+        yield page
 
 
 def run_cell(page: Page, code: str) -> None:

@@ -21,7 +21,6 @@ from tests.support.lab import (
 )
 from tests.support.wire import Call, Hold, Pause, Say, Think, reply
 
-pytest_plugins = ["tests.support.lab_fixtures"]
 pytestmark = needs_chromium
 
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40

@@ -5,8 +5,8 @@
         open_notebook(page, lab, "demo.ipynb")
         run_all(page)
 
-Playwright's sync API holds the thread's event loop while it is open: keep it to sync tests and give fixtures
-that hold a browser `scope="module"` at most.
+Playwright's sync API holds the thread's event loop while it is open, so no async test can run meanwhile: give
+fixtures that hold a browser `scope="module"` at most, or `scope="package"` where no test is async.
 """
 
 import json
@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support import ROOT
 from tests.support.kernels import quiet_environment
@@ -38,6 +38,8 @@ SHOTS = ROOT / "test-results"
 LOAD = "%load_ext agent_nb"
 MODEL = "-m anthropic:claude-opus-5-5"
 """Answered by the vendor of `tests/support/lab_fixtures.py`, as it was planned."""
+
+expect.set_options(timeout=30_000)
 
 needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
 
@@ -68,6 +70,23 @@ _KERNEL_IS_IDLE = """() => {
   const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
   return context?.isReady && context.session?.kernel?.connectionStatus === "connected"
     && context.session.kernel.status === "idle";
+}"""
+
+_OPEN = """async (path) => {
+  const { shell, commands } = window.jupyterapp;
+  for (const widget of [...shell.widgets("main")]) if (widget.context) widget.dispose();
+  await commands.execute("docmanager:open", { path });
+}"""
+
+# Kernels are shut down after their notebooks are gone, so that the live interface of a run says nothing about it.
+_CLOSE_ALL = """async () => {
+  const { shell, serviceManager } = window.jupyterapp;
+  for (const widget of [...shell.widgets("main")]) if (widget.context) widget.dispose();
+  await serviceManager.sessions.shutdownAll();
+  // A kernel that died has a dialog that would stand in the way of the next one.
+  document.querySelectorAll(".jp-Dialog .jp-mod-accept").forEach((button) => button.click());
+  shell.expandLeft();
+  Object.keys(localStorage).filter((key) => key.startsWith("agent_nb")).forEach((key) => localStorage.removeItem(key));
 }"""
 
 
@@ -134,10 +153,28 @@ def open_browser() -> Iterator[Browser]:
 
 
 def open_notebook(page: Page, lab: Lab, path: str, app: App = "lab") -> None:
-    """Opens a notebook and waits until its cells are drawn. No kernel is awaited: see `wait_for_kernel`."""
-    place = f"lab/tree/{path}?reset&" if app == "lab" else f"notebooks/{path}?"
-    page.goto(f"{lab.url}/{place}token={lab.token}")
+    """Opens a notebook and waits until its cells are drawn. No kernel is awaited: see `wait_for_kernel`.
+
+    A page that shows JupyterLab keeps it, and has only this notebook open afterwards.
+    """
+    if app == "lab" and shows_lab(page, lab):
+        page.evaluate(_OPEN, path)
+    else:
+        place = f"lab/tree/{path}?reset&" if app == "lab" else f"notebooks/{path}?"
+        page.goto(f"{lab.url}/{place}token={lab.token}")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+
+
+def shows_lab(page: Page, lab: Lab) -> bool:
+    return page.url.startswith(f"{lab.url}/lab")
+
+
+def close_notebooks(page: Page, lab: Lab) -> None:
+    """Leaves JupyterLab as it was when it had been loaded; a page that shows something else is left empty."""
+    if shows_lab(page, lab):
+        page.evaluate(_CLOSE_ALL)
+    else:
+        page.goto("about:blank")
 
 
 def wait_for_kernel(page: Page) -> None:

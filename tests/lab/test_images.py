@@ -1,5 +1,6 @@
 """Pictures that a run makes and is given, in a real JupyterLab: on the card, in the page, in the saved notebook."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.drawings import screenshot
@@ -16,8 +17,7 @@ from tests.support.lab import (
 )
 from tests.support.wire import Call, Say, reply
 
-pytest_plugins = ["tests.support.lab_fixtures"]
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.wide]
 
 PAGE = """<!doctype html><title>Bread</title>
 <img id="hero" alt="" src="assets/hero.png">
