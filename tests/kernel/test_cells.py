@@ -111,7 +111,7 @@ def test_a_missing_key_is_a_card_and_can_be_entered(kernel):
 
 def test_half_a_character_is_replaced_and_said_so(kernel):
     kernel.run("half = 'A page' + chr(0xD83D)")
-    cell = kernel.run("%%agent hero -m demo:\n{{half}} for a bakery", stdin=True)
+    cell = kernel.run("%%agent hero -m demo: --pace 0\n{{half}} for a bakery", stdin=True)
     assert cell.status == "ok"
     assert "Half characters (lone surrogates) in the prompt are sent as \ufffd" in cell.stdout
     assert "hero: done" in cell.updates[-1]["text/plain"]
@@ -123,7 +123,7 @@ def test_a_fault_of_our_own_ends_the_running_output(kernel):
     kernel.run(
         "from agent_nb.notebook.magic.store import RunStore\nsave, RunStore.save = RunStore.save, lambda *_: 1 / 0"
     )
-    cell = kernel.run("%%agent hero -m demo:\nA form", stdin=True)
+    cell = kernel.run("%%agent hero -m demo: --pace 0\nA form", stdin=True)
     kernel.run("RunStore.save = save")
     assert "ZeroDivisionError" in cell.errors
     assert (

@@ -23,6 +23,8 @@ class Page:
         self.updated_after = 0
         """How many messages came before the newest update."""
         self.idle: set[str] = set()
+        self._earlier: set[str] = set()
+        """Ids of the runs of earlier cells, which may still send something."""
         self.subshell: str | None = None
         self._ids = itertools.count(1)
 
@@ -39,7 +41,7 @@ class Page:
                 case "comm_msg" if (
                     content["comm_id"] == self.comm and content["data"].get("method") == "custom"
                 ):
-                    self.messages.append(content["data"]["content"])
+                    self._take(content["data"]["content"])
                 case "display_data":
                     self.displays.append(content["data"])
                 case "update_display_data":
@@ -47,6 +49,10 @@ class Page:
                     self.updated_after = len(self.messages)
                 case "status" if content["execution_state"] == "idle":
                     self.idle.add(message["parent_header"].get("msg_id", ""))
+
+    def _take(self, message: dict) -> None:
+        if message["kind"] == "answer" or message.get("run_id") not in self._earlier:
+            self.messages.append(message)
 
     def command(self, command: str, client: str = "page-1", **fields) -> dict:
         """Sends a command, about the newest run unless it has a key, and waits for its answer."""
@@ -62,6 +68,7 @@ class Page:
         return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)
 
     def start(self, code: str) -> str:
+        self._earlier |= {message["run_id"] for message in self.messages if "run_id" in message}
         self.messages.clear()
         self.displays.clear()
         self.updates.clear()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.kernels import PATIENCE, Cell, start_kernel
 from tests.support.wire import Call, Hold, Say, Think, WireServer, problem, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
@@ -30,21 +30,27 @@ def wait_for(condition) -> None:
         time.sleep(0.02)
 
 
+def has_sent(cell: Cell, kind: str) -> bool:
+    """Whether the page has got an event of that type."""
+    messages = [comm["data"]["content"] for comm in cell.comms if comm["data"].get("method") == "custom"]
+    return any(event["type"] == kind for message in messages for event in message.get("events", ()))
+
+
 PHASES = {
-    "before-headers": [Hold()],
-    "thinking": [Think("Hm."), Hold()],
-    "text": [Say("Well"), Hold()],
-    "arguments": [Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()],
+    "before-headers": ([Hold()], "turn_started"),
+    "thinking": ([Think("Hm."), Hold()], "thinking_delta"),
+    "text": ([Say("Well"), Hold()], "text_delta"),
+    "arguments": ([Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()], "file_delta"),
 }
 
 
-@pytest.mark.parametrize("steps", PHASES.values(), ids=PHASES)
-def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps):
+@pytest.mark.parametrize(("steps", "kind"), PHASES.values(), ids=PHASES)
+def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps, kind):
     server.plan(reply(*steps))
     asked = len(server.requests)
-    cell = kernel.start(f"%%agent hero {MODEL}\nA page")
+    cell = kernel.start(f"%%agent hero {MODEL}\nA page", stdin=True)
     wait_for(lambda: len(server.requests) > asked)
-    time.sleep(0.2)
+    kernel.until(cell, lambda cell: has_sent(cell, kind))
     kernel.interrupt()
     ended = kernel.finish(cell)
     assert ended.status == "error"
@@ -64,10 +70,8 @@ def test_an_interrupt_ends_a_running_tool(kernel, server):
         "    'Waits.'\n    print('waiting', flush=True)\n    await asyncio.Event().wait()"
     )
     server.plan(reply(Call("wait", {})))
-    cell = kernel.start(f"%%agent hero {MODEL} -t wait\nWait")
-    asked = len(server.requests)
-    wait_for(lambda: len(server.requests) >= asked)
-    time.sleep(0.5)
+    cell = kernel.start(f"%%agent hero {MODEL} -t wait\nWait", stdin=True)
+    kernel.until(cell, lambda cell: has_sent(cell, "tool_running"))
     kernel.interrupt()
     assert kernel.finish(cell).error["ename"] == "CellInterrupted"
     assert kernel.value("[use.ok for use in hero.tool_uses]") == "[False]"
@@ -139,7 +143,9 @@ def test_background_runs_continue_while_cells_run(kernel, server):
     kernel.run("%%agent one -m demo: --background --pace 0.05\nA form")
     kernel.run("%%agent two -m demo: --background --pace 0.05\nA game")
     assert kernel.value("[type(one).__name__, type(two).__name__]") == "['RunHandle', 'RunHandle']"
-    assert kernel.run("await one; await two; import asyncio; await asyncio.sleep(0.1)").status == "ok"
+    kernel.run("import asyncio\nfrom agent_nb import Run")
+    bound = "while not (isinstance(one, Run) and isinstance(two, Run)):\n    await asyncio.sleep(0.01)"
+    assert kernel.run(f"await one; await two\n{bound}").status == "ok"
     assert kernel.value("(one.reason, two.reason, type(one).__name__)") == "('end_turn', 'end_turn', 'Run')"
 
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tests.support.kernels import PATIENCE, start_kernel
-from tests.support.wire import Hold, Pause, Say, Tokens, WireServer, reply
+from tests.support.kernels import PATIENCE, Cell, start_kernel
+from tests.support.wire import Hold, Say, Tokens, WireServer, reply
 
 SETUP = """
 from agent_nb import Agent, model
@@ -68,11 +68,16 @@ def test_two_tables_in_a_cell_are_two(kernel):
 
 
 def test_somebody_watching_sees_a_bar_become_the_table(kernel, server):
-    server.plan(reply(Say("One.")), reply(Pause(1.5), Say("Two.")))  # time to draw
-    cell = kernel.run("runs = await real.map(prompts, concurrency=1)", stdin=True)
+    def half(cell: Cell) -> bool:
+        return any(text_of(bundle).startswith("1 of 2 done, 1 running") for bundle in cell.updates)
+
+    server.plan(reply(Say("One.")), reply(Hold(), Say("Two.")))
+    message = kernel.start("runs = await real.map(prompts, concurrency=1)", stdin=True)
+    kernel.until(message, half)
+    server.let_go(server.requests[-1])
+    cell = kernel.finish(message)
     assert cell.status == "ok", cell.errors
     assert [text_of(bundle) for bundle in cell.displays] == ["0 of 2 done"]
-    assert any(text_of(bundle).startswith("1 of 2 done, 1 running") for bundle in cell.updates)
     assert "background:" in cell.updates[0]["text/html"]
     assert "runs[1] form anthropic:claude-opus-5-5 done" in text_of(cell.updates[-1])
     assert "background:" not in cell.updates[-1]["text/html"]
@@ -94,13 +99,19 @@ def test_what_was_brought_back_is_told(kernel):
     assert unwatched.displays[0]["text/html"] == first.updates[-1]["text/html"]
 
 
+INTERRUPTED = """
+telling = Agent("anthropic:claude-opus-5-5")
+telling.on_event(lambda event: print(event.text, flush=True) if event.type == "text_delta" else None)
+work = telling.map(prompts, concurrency=1)
+await work
+"""
+
+
 @pytest.mark.parametrize("watched", [True, False])
 def test_an_interrupt_shows_what_is_done(kernel, server, watched):
     server.plan(reply(Say("One.")), reply(Say("Half"), Hold()))
-    asked = len(server.requests)
-    message = kernel.start("work = real.map(prompts, concurrency=1)\nawait work", stdin=watched)
-    wait_for(lambda: len(server.requests) == asked + 2)
-    time.sleep(0.2)
+    message = kernel.start(INTERRUPTED, stdin=watched)
+    kernel.until(message, lambda cell: "Half" in cell.stdout)
     kernel.interrupt()
     cell = kernel.finish(message)
     assert cell.status == "error"

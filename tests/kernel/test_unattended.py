@@ -1,5 +1,6 @@
 """Nobody watching: nbclient, papermill and nbval run notebooks of agent cells to the end."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,41 +74,16 @@ def test_papermill_runs_the_notebook(quiet):
     assert nbformat.read(quiet / "out.ipynb", 4).cells[1].outputs[0].data["text/html"]
 
 
-def test_nbval_finds_the_same_output_again(quiet):
+def test_nbval_finds_the_same_output_again_and_sees_a_changed_one(quiet):
     book = execute(notebook(*RUN), quiet)
     nbformat.write(book, quiet / "same.ipynb")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--nbval",
-        "same.ipynb",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:asyncio",
-    ]
-    done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "3 passed" in done.stdout
-
-
-def test_nbval_sees_a_changed_output(quiet):
-    book = execute(notebook(*RUN), quiet)
     book.cells[1].outputs[0].data["text/html"] = "<p>something else</p>"
     nbformat.write(book, quiet / "other.ipynb")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--nbval",
-        "other.ipynb",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:asyncio",
-    ]
+    options = ["-rA", "--nbval", "same.ipynb", "other.ipynb", "-p", "no:cacheprovider", "-p", "no:asyncio"]
+    command = [sys.executable, "-m", "pytest", *options]
     done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 1
+    outcomes = re.findall(r"^(PASSED|FAILED) (\S+)", done.stdout, re.MULTILINE)
+    assert sorted(outcomes) == [
+        ("FAILED", "other.ipynb::Cell"),
+        *[("PASSED", f"{name}.ipynb::Cell") for name in ("other", "other", "same", "same", "same")],
+    ], done.stdout[-2000:]

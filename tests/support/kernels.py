@@ -3,7 +3,7 @@
 import os
 import queue
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,26 +51,38 @@ class Cell:
 
 
 class Kernel:
-    """One kernel. `run` waits for a cell, `start` and `finish` do it in two steps."""
+    """One kernel. `run` waits for a cell, `start` and `finish` do it in two steps, with `until` between them."""
 
     def __init__(self, manager: KernelManager, client: Any) -> None:
         self.manager, self.client = manager, client
+        self._started: dict[str, Cell] = {}
 
     def run(self, code: str, *, stdin: bool = False) -> Cell:
         return self.finish(self.start(code, stdin=stdin))
 
     def start(self, code: str, *, stdin: bool = False) -> str:
-        return str(self.client.execute(code, allow_stdin=stdin))
+        message_id = str(self.client.execute(code, allow_stdin=stdin))
+        self._started[message_id] = Cell()
+        return message_id
+
+    def until(self, message_id: str, condition: Callable[[Cell], object]) -> None:
+        """Reads what the running cell sends until the condition holds."""
+        cell, deadline = self._started[message_id], time.monotonic() + PATIENCE
+        while not condition(cell):
+            assert not self._read(message_id, cell, deadline), "the cell ended without it"
+
+    def _read(self, message_id: str, cell: Cell, deadline: float) -> bool:
+        """Takes the next message; returns whether the cell has ended with it."""
+        message = self.client.get_iopub_msg(timeout=max(0.1, deadline - time.monotonic()))
+        if message["parent_header"].get("msg_id") != message_id:
+            return False
+        return _take(cell, message["msg_type"], message["content"])
 
     def finish(self, message_id: str) -> Cell:
         """Everything up to the cell's end."""
-        cell, deadline = Cell(), time.monotonic() + PATIENCE
-        idle = False
-        while not idle:
-            message = self.client.get_iopub_msg(timeout=max(0.1, deadline - time.monotonic()))
-            if message["parent_header"].get("msg_id") != message_id:
-                continue
-            idle = _take(cell, message["msg_type"], message["content"])
+        cell, deadline = self._started.pop(message_id), time.monotonic() + PATIENCE
+        while not self._read(message_id, cell, deadline):
+            pass
         reply = self.client.get_shell_msg(timeout=max(0.1, deadline - time.monotonic()))
         while reply["parent_header"].get("msg_id") != message_id:
             reply = self.client.get_shell_msg(timeout=max(0.1, deadline - time.monotonic()))

@@ -64,6 +64,7 @@ class WireServer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._transports: set[asyncio.Transport] = set()
         self._server: asyncio.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def plan(self, *replies: Reply) -> None:
         """The next answers, in order."""
@@ -72,6 +73,11 @@ class WireServer:
     def forget(self) -> None:
         """Drops the planned answers that were not used."""
         self._plans.clear()
+
+    def let_go(self, request: Request) -> None:
+        """Ends the `Hold` of an answer, from any thread."""
+        assert self._loop
+        self._loop.call_soon_threadsafe(request.let_go.set)
 
     @property
     def unused(self) -> int:
@@ -92,7 +98,7 @@ class WireServer:
         return root if vendor in ("anthropic", "gemini", "gemini_generate") else f"{root}/v1"
 
     async def start(self, port: int = 0) -> None:
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", port)
         self.port = self._server.sockets[0].getsockname()[1]
 
