@@ -17,6 +17,11 @@ def showable_text(text: str) -> str:
     return whole_text(text.replace("\0", "\ufffd"))
 
 
+def printable_line(text: str) -> str:
+    """The text as one line without control and bidi characters, which could make it look like something else."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+
+
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Applies a function to every string in a JSON value, keys included."""
     match value:

@@ -10,6 +10,7 @@ from IPython.display import display
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
+from agent_nb._base.text import printable_line
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
 from agent_nb.notebook.session import Session
@@ -127,8 +128,7 @@ def _allow(server: Server, *, attended: bool) -> None:
         server.accepted = accepted_tools(config) | server.accepted
         return
     what = "connect to" if config.url else "start"
-    names = ", ".join((*config.env, *config.headers))
-    values = f"\n  with values for {names}" if names else ""
+    values = f"\n  with your variables {', '.join(config.variables)}" if config.variables else ""
     question = f"{FILE} asks to {what} the MCP server `{server.name}`:\n  {config.shown}{values}"
     if not ask(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
         raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
@@ -149,7 +149,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
 
 
 def _described(tool: ListedTool) -> str:
-    return f"{tool.name}: {' '.join(tool.spec.description.split())[:300]}"
+    return f"{printable_line(tool.name)[:60]}: {printable_line(tool.spec.description)[:300]}"
 
 
 def _add(session: Session, name: str, words: Sequence[str]) -> None:

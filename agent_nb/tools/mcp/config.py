@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_nb._base.secrets import register, safe_text
+from agent_nb._base.text import printable_line
 from agent_nb.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -51,7 +52,13 @@ class ServerConfig:
     @property
     def shown(self) -> str:
         """The command or the URL, without values of variables."""
-        return safe_text(self.url or shlex.join(self.command))
+        return safe_text(printable_line(self.url or shlex.join(self.command)))
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the variables whose values the server gets."""
+        texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
+        return list(dict.fromkeys(found[1] for text in texts for found in _VARIABLE.finditer(text)))
 
     def expanded(self) -> "Expanded":
         """With the values of variables, which are masked from now on wherever they would be shown."""

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import printable_line
 from agent_nb.errors import AgentError
 from agent_nb.tools.mcp.bounded import BoundedTransport
 from agent_nb.tools.mcp.config import ServerConfig
@@ -78,7 +79,9 @@ class Connection:
         if self.is_open and self._opened.done():
             return
         if not self._task.done():
-            self.problem = self.problem or f"It did not answer within {limit:g} seconds."
+            last = self._process.last_line if self._process else ""
+            written = f" It wrote: {last}" if last else ""
+            self.problem = self.problem or f"It did not answer within {limit:g} seconds.{written}"
         await self.close()
         raise ConnectionLostError(self.problem or "It ended.")
 
@@ -247,7 +250,7 @@ def describe(error: BaseException) -> str:
             text = f"It cannot be reached: {error or type(error).__name__}"
         case _:
             text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    text = safe_text(" ".join(text.split()))[:300]
+    text = safe_text(printable_line(text))[:300]
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb._base.text import showable_text
+from agent_nb._base.text import printable_line, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.messages import ToolSpec
@@ -68,7 +68,7 @@ def _listed(server: str, name: str, raw: Json, taken: set[str]) -> ListedTool:
         spec=ToolSpec(
             name=wire_name, description=_description(server, raw, annotations, title), schema=schema
         ),
-        label=_short(f"{server}: {_line(title)}", 80),
+        label=_short(f"{server}: {printable_line(str(title))}", 80),
         digest=hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:32],
         output_schema=raw.get("outputSchema"),
         notes=tuple(note for note in (renamed, changed) if note),
@@ -104,7 +104,7 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
         try:
             compile_schema(schema)
         except ToolError as error:
-            problem = _line(error.message.removeprefix("The tool's schema "))
+            problem = printable_line(error.message.removeprefix("The tool's schema "))
     if problem:
         return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model gets none."
     refused = [key for key in _COMBINED[:4] if key in schema]
@@ -125,9 +125,6 @@ def _description(server: str, raw: Json, annotations: Json, title: str) -> str:
     return f"{text}\n(A tool of the MCP server `{server}`.{says})"
 
 
-def _line(text: str) -> str:
-    return " ".join(showable_text(str(text)).split())
-
-
 def _short(text: str, limit: int = 60) -> str:
+    text = printable_line(text)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

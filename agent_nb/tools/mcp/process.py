@@ -21,7 +21,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from agent_nb._base.text import showable_text
+from agent_nb._base.text import printable_line
 from agent_nb.errors import ConfigError
 from agent_nb.tools.mcp.config import Expanded
 
@@ -51,8 +51,8 @@ class ServerProcess:
     @property
     def last_line(self) -> str:
         """The last line that the server wrote to stderr."""
-        lines = showable_text(self._stderr.decode(errors="replace")).strip().splitlines()
-        return lines[-1].strip()[:300] if lines else ""
+        lines = self._stderr.decode(errors="replace").strip().splitlines()
+        return printable_line(lines[-1])[:300] if lines else ""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[Any]:
@@ -175,6 +175,7 @@ async def _has_ended(process: asyncio.subprocess.Process, seconds: float) -> boo
     return True
 
 
+_PID = os.getpid()
 _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 
 
@@ -189,6 +190,8 @@ def _signal(pid: int, number: int) -> None:
 @atexit.register
 def _end_all() -> None:
     """Ends the servers when this process exits; they have a moment to do so by themselves."""
+    if os.getpid() != _PID:  # a fork, which shares the servers with its parent
+        return
     for pid in _running:
         _signal(pid, signal.SIGTERM)
     end = time.monotonic() + GRACE / 2

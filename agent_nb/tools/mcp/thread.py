@@ -5,6 +5,7 @@ loop of a kernel. So connections have this loop, and are called from any other.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
@@ -14,6 +15,8 @@ T = TypeVar("T")
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_pid = 0
+"""The process whose thread runs the loop. A fork has no such thread."""
 
 
 def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
@@ -37,9 +40,10 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
-    global _loop  # noqa: PLW0603 - one loop for the whole process
+    global _loop, _pid  # noqa: PLW0603 - one loop for the whole process
     with _lock:
-        if _loop is None:
+        if _loop is None or _pid != os.getpid():
+            _pid = os.getpid()
             # Not `asyncio.run`, which nest-asyncio2 replaces.
             _loop = asyncio.new_event_loop()
             threading.Thread(target=_loop.run_forever, name="agent_nb mcp", daemon=True).start()

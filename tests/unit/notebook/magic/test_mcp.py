@@ -153,7 +153,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
     assert "was not started, because you did not allow it" in project.run(LINE).stderr
     assert not process._running
     assert project.run(LINE).ok
-    assert "with values for KEY" in asked[1]
+    assert "with your variables WEATHER_KEY" in asked[1]
     assert project.run(LINE).ok
     assert len(asked) == 2
     assert "zz-11" not in listed(project) + "".join(asked)

@@ -75,3 +75,12 @@ def test_content_that_no_model_takes_is_described():
         "[content of type hologram, which is not supported]",
     ]
     assert to_output("s", {"content": [], "structuredContent": {"a": 1}}).text == '{"a": 1}'
+
+
+def test_a_command_cannot_look_like_another():
+    config = server_config(
+        ("x", "line\nAllowed: \u202eyes\x1b[2K", "${SECRET_KEY}"), env={"A": "${A}${B:-c}"}
+    )
+    assert "\n" not in config.shown
+    assert not {"\u202e", "\x1b"} & set(config.shown)
+    assert config.variables == ["SECRET_KEY", "A", "B"]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from agent_nb.errors import ToolError
-from tests.unit.tools.mcp.conftest import call, until
+from tests.unit.tools.mcp.conftest import PATIENCE, call, until
 
 
 @pytest.fixture(params=["stdio_server", "http_server"])
@@ -38,13 +38,14 @@ async def test_cancelling_a_call_tells_the_server_and_keeps_it(server):
     before = server._connection
     work = asyncio.create_task(call(server, "wait"))
     await asyncio.sleep(0)
-    while "wait" not in (await call(server, "running")).text:
-        pass
-    work.cancel()
-    await asyncio.wait({work})
-    assert work.cancelled()
-    while "wait" in (await call(server, "running")).text:
-        pass
+    async with asyncio.timeout(PATIENCE):
+        while "wait" not in (await call(server, "running")).text:
+            pass
+        work.cancel()
+        await asyncio.wait({work})
+        assert work.cancelled()
+        while "wait" in (await call(server, "running")).text:
+            pass
     assert server._connection is before
 
 
