@@ -64,6 +64,8 @@ def insight(brief: Brief) -> str:
     data = read_data(brief)
     measure, values = data.columns[0]
     mean, best = sum(values) / len(values), max(range(len(values)), key=values.__getitem__)
+    if data.ranked and min(values) == max(values):
+        return f"All {len(values)} are equal. {measure}: {number(values[best])} each."
     above = f", {values[best] / mean - 1:.0%} above the average" if 0 < mean < values[best] else ""
     return f"{data.labels[best]} stands out. {measure}: {number(values[best])}{above}."
 

@@ -132,10 +132,14 @@ def sentences(known: Findings, *, on_page: bool) -> tuple[str, ...]:
 def _leader(data: Data) -> str:
     """The category with the largest number, which answers “what sells best?”."""
     measure, values = data.columns[0]
+    name = measure[:1].lower() + measure[1:]
+    if min(values) == max(values):
+        return (
+            f"All {len(values)} {data.axis} values are equal by {name} in {data.source}: {number(values[0])}."
+        )
     share = ""
     if not measure.startswith("Average") and sum(values) > 0 and len(values) < MOST_ROWS and min(values) >= 0:
         share = f" of {number(sum(values))} ({values[0] / sum(values):.0%})"
-    name = measure[:1].lower() + measure[1:]
     return f"**{data.labels[0]}** leads by {name} in {data.source}: {number(values[0])}{share}."
 
 

@@ -98,6 +98,13 @@ async def test_code_that_fails_is_reported(shell):
     assert "Rows by product" in Page(run.html or "").text
 
 
+async def test_equal_numbers_have_no_leader(shell):
+    shell.run("import pandas as pd\ndf = pd.DataFrame({'kind': ['a', 'b'] * 2, 'units': [3] * 4})")
+    run = await ask(shell)
+    assert "All 2 kind values are equal by total units in `df`: 6." in run.text
+    assert "All 2 are equal. Total units: 6 each." in Page(run.html or "").text
+
+
 async def test_a_question_is_answered_without_a_page(shell):
     shell.run(MAKERS["pandas"])
     run = await ask(shell, "What is the average price for each shop in df?")
