@@ -221,9 +221,18 @@ function bakery(meta = {}) {
 		'from pathlib import Path\n\nout = Path("site")\nout.mkdir(exist_ok=True)\n(out / "index.html").write_text(files["index.html"])';
 	run.stream("tool_args_delta", JSON.stringify({ code }), { call_id }, 20);
 	run.emit("tool_ready", { call_id, title: "run python", args: { code } }).endTurn();
-	run.emit("approval_requested", { call_id, name: "run_python", title: "run python", args: { code } });
+	run.emit("approval_requested", {
+		call_id,
+		name: "run_python",
+		title: "run python",
+		args: { code },
+		description: "Runs Python code in the notebook's kernel.",
+		schema: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
+		identical_only: true,
+	});
 	run.waiting = run.events.length;
-	run.emit("approval_resolved", { call_id, approved: true, note: "" }, 30);
+	const answer = { approved: true, note: "", by: "person", proposed: { code }, executed: { code } };
+	run.emit("approval_resolved", { call_id, ...answer }, 30);
 	run.emit("tool_running", { call_id, title: "run python" });
 	run.emit("tool_finished", {
 		call_id,

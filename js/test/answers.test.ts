@@ -1,6 +1,6 @@
 // What the page shows when the kernel answers late, or asks.
 
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
 import widget from "../src/widget.ts";
 import { done, finished, script, started, tool, turn } from "./events.ts";
@@ -22,15 +22,14 @@ afterEach(() => {
 const foot = (): string => shadow().querySelector(".anb-foot .ready")!.textContent!;
 const find = (selector: string): HTMLElement => shadow().querySelector<HTMLElement>(selector)!;
 
-/** Long enough for the page to give up waiting for an answer, and to draw that. */
-const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
+/** Waits until the page has given up waiting for an answer and drawn that, which takes it a second. */
+const later = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 4000 });
 
 test("a late answer removes the hint at Stop", async () => {
 	kernel.batch(1, script(started, turn));
 	await soon();
 	find(".anb-stop button").click();
-	await late();
-	expect(foot()).toBe(STOP_HINT);
+	await later(() => expect(foot()).toBe(STOP_HINT));
 	expect(find(".anb-stop button").textContent).toBe("Stop");
 	kernel.answer(kernel.commands("stop")[0], { ok: true });
 	await soon();
@@ -45,8 +44,7 @@ test("a late pick shows what was picked", async () => {
 	kernel.batch(1, both);
 	await soon();
 	find('.anb-grid [aria-label="Pick Variant 2"]').click();
-	await late();
-	expect(foot()).toContain("Pick again");
+	await later(() => expect(foot()).toContain("Pick again"));
 	kernel.say({ kind: "ready", line: "`hero` is variant 2", variant: 1, picked: true });
 	await soon();
 	expect(foot()).toBe("hero is variant 2");
@@ -61,8 +59,7 @@ test("a late refusal replaces the hint", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();
 	find(".anb-acts .primary").click();
-	await late();
-	expect(find(".anb-acts .warn").textContent).toBe(STOP_HINT);
+	await later(() => expect(find(".anb-acts .warn").textContent).toBe(STOP_HINT));
 	kernel.answer(kernel.commands("approve")[0], { ok: false, error: "That question is no longer open." });
 	await soon();
 	expect(find(".anb-acts .warn").textContent).toBe("That question is no longer open.");

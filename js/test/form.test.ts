@@ -133,3 +133,14 @@ test("characters that change the direction of text are named below their field",
 	input.dispatchEvent(new Event("input"));
 	expect(notes()).toEqual([]);
 });
+
+test("an argument that was not given shows what it is otherwise", () => {
+	const size = { enum: ["small", "large"], default: "small" };
+	const form = createForm({}, { properties: { count: { type: "integer", default: 3 }, size } });
+	expect(form.element.querySelector("input")?.placeholder).toBe("3");
+	expect([...form.element.querySelectorAll("option")].map((one) => one.textContent)).toEqual([
+		"not given: small",
+		"small",
+		"large",
+	]);
+});

@@ -1,6 +1,7 @@
 // The control of a field: an input, a choice, or an editor that grows with its text and colours it.
 
 import { h } from "../dom.ts";
+import { readable } from "../json.ts";
 import { coloured, visible } from "../view/question.ts";
 import type { Field } from "./kinds.ts";
 
@@ -28,7 +29,8 @@ export function createControl(field: Field, changed: () => void): Control {
 }
 
 function createInput(field: Field, more: Record<string, unknown>, changed: () => void): Control {
-	const input = h("input", { class: "anb-input", oninput: changed, ...(more as object) });
+	const placeholder = field.given ? null : readable(field.schema.default);
+	const input = h("input", { class: "anb-input", placeholder, oninput: changed, ...(more as object) });
 	input.value = field.initial;
 	return { element: input, input, text: () => input.value };
 }
@@ -50,14 +52,15 @@ function createSwitch(field: Field, changed: () => void): Control {
 
 function createChoice(field: Field, changed: () => void): Control {
 	const options = field.choices.map((choice) =>
-		h("option", { value: choice, selected: choice === field.initial }, labelOf(choice)),
+		h("option", { value: choice, selected: choice === field.initial }, labelOf(choice, field)),
 	);
 	const input = h("select", { class: "anb-input", oninput: changed }, ...options);
 	return { element: input, input, text: () => input.value };
 }
 
-function labelOf(choice: string): string {
-	if (choice === "") return "not given";
+function labelOf(choice: string, { schema }: Field): string {
+	const usual = readable(schema.default);
+	if (choice === "") return usual ? `not given: ${visible(usual)}` : "not given";
 	const value: unknown = JSON.parse(choice);
 	return visible(typeof value === "string" ? value : choice);
 }

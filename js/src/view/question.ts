@@ -64,7 +64,8 @@ function createValue(name: string, value: unknown, schema: Json): HTMLElement {
 		typeof value === "string" ? languageOf(name, schema) : typeof value === "object" ? "json" : "";
 	const text = visible(readable(value, 2));
 	const short = text.length <= LONGEST_SHORT && !text.includes("\n") && !language;
-	return h("pre", { class: short ? "anb-ask short" : "anb-ask", tabindex: 0 }, ...coloured(language, text));
+	const look = short ? { class: "anb-ask short" } : { class: "anb-ask", tabindex: 0 };
+	return h("pre", look, ...coloured(language, text));
 }
 
 /** How one argument was changed. */
