@@ -5,10 +5,11 @@ under the vendor's name and never sent to another vendor.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from agent_nb._base.pickled import set_state
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 
@@ -79,10 +80,7 @@ class ToolResult(Tagged):
     def ok(self) -> bool:
         return self.code is None
 
-    def __setstate__(self, state: Sequence[Any]) -> None:
-        """Reads a pickle, which may be of a release that had no `versions`."""
-        for slot, value in zip(fields(self), (*state, {}), strict=False):
-            object.__setattr__(self, slot.name, value)
+    __setstate__ = set_state
 
 
 Part = Text | Thinking | Image | Source | ToolCall | ToolResult

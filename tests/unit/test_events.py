@@ -50,6 +50,9 @@ overrides = {
     "message": messages,
     "settings": json_objects,
     "args": json_objects,
+    "schema": json_objects,
+    "proposed": st.none() | json_objects,
+    "executed": st.none() | json_objects,
     "outputs": st.lists(json_objects, max_size=2).map(tuple),
     "patch": st.none()
     | st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.text(max_size=9)), max_size=2).map(tuple),
