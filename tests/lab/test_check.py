@@ -40,11 +40,13 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
         reply(MEND),
         reply(LOOK),
         reply(Say("Mended.")),
+        reply(Say("Larger.")),
     )
     cells = (
         f"%%agent hero {MODEL}\nA page for a bakery",
         "print([check.viewer for check in hero.checks], [len(check.errors) for check in hero.checks],"
         " hero.checks[0].errors[0].line)",
+        f'%%agent hero_2 --from hero {MODEL}\n{{{{hero.element("h1")}}}}: larger',
     )
     first = f"{LOAD}\n%config AgentMagics.saved_picture = True"
     write_notebook(lab.root / "check.ipynb", first, *cells)
@@ -54,6 +56,10 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
     expect(page.locator(".anb-thumb img")).to_have_count(4)
     after_looks = vendor.requests[asked + 2 :: 2]
     assert [images_of(request) for request in after_looks] == [["image/png", "image/png"]] * 2
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done", timeout=60_000)
+    *_, about, image = vendor.requests[asked + 5].body["messages"][-1]["content"]
+    assert 'computed style "display: block; color: rgb(0, 0, 0)' in about["text"]
+    assert (image["type"], image["source"]["media_type"]) == ("image", "image/png")
     keep_screenshot(page, "lab-check")
     save(page)
     saved = (lab.root / "check.ipynb").read_text(encoding="utf-8")
