@@ -51,6 +51,10 @@ VARIABLES = {
     "rec": ("(lambda x: x.append(x) or x)([1])", "list, 2 items; [1, [1, [1, '…']]]"),
     "rows": ("[{'a': 1, 'token': 'abc'}]", "list, 1 item; [{'a': 1, 'token': '•••'}]"),
     "nested": ("{'a': {'api_key': 'abc', 'n': 1}}", "dict, 1 item; {'a': {'api_key': '•••', 'n': 1}}"),
+    "order": (
+        "{'b': 1, 'a': {2: ()}} | dict.fromkeys(range(9))",
+        "dict, 11 items; {'b': 1, 'a': {2: ()}, 0: None,",
+    ),
     "api_key": ("'abc'", "str, 3 characters; •••"),
     "note": (f"'mine is sk-proj-{'Ab1' * 16} ok'", "str, 67 characters; 'mine is ••• ok'"),
     "account": ("Account('ann', 'abc')", "Account; Account(user='ann', password='•••')"),

@@ -24,10 +24,28 @@ _SEARCHED = 2_000
 """Characters of a text that are searched for secrets before it is cut."""
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
-_repr = reprlib.Repr()
-_repr.maxlevel = DEPTH
-_repr.maxdict = _repr.maxlist = _repr.maxtuple = _repr.maxset = ITEMS
-_repr.maxstring = 40
+
+
+class _Repr(reprlib.Repr):
+    """A `repr` that stops after a few items and levels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring = DEPTH, 40
+        self.maxlist = self.maxtuple = self.maxset = ITEMS
+
+    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
+        """In the order of the dict; the inherited method sorts."""
+        if not x:
+            return "{}"
+        if level <= 0:
+            return "{...}"
+        items = itertools.islice(x.items(), ITEMS)
+        pairs = [f"{self.repr1(key, level - 1)}: {self.repr1(item, level - 1)}" for key, item in items]
+        return f"{{{', '.join([*pairs, *(['...'] if len(x) > ITEMS else [])])}}}"
+
+
+_repr = _Repr()
 
 
 def type_name(value: Any) -> str:
