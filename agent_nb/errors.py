@@ -15,7 +15,8 @@ AgentError
 └── RunFailedError            raised only by `run.raise_for_failure()`
 """
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 ToolErrorCode = Literal["UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED", "STOPPED"]
 """The model sees the first six and can react. `STOPPED` is for a call that was still open when the run ended: it
@@ -55,11 +56,20 @@ class FileError(AgentError):
 class ToolError(AgentError):
     """A tool failed. The model sees the message and the hint, and the run continues."""
 
-    def __init__(self, message: str, *, code: ToolErrorCode = "FAILED", hint: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: ToolErrorCode = "FAILED",
+        hint: str = "",
+        outputs: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.code: ToolErrorCode = code
         self.hint = hint
+        self.outputs = tuple(outputs)
+        """MIME bundles that the person sees on the card."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()

@@ -136,7 +136,10 @@ class ToolRunning(BaseEvent):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProgress(BaseEvent):
     call_id: str
-    text: str
+    text: str = ""
+    """A line that replaces the one before."""
+    output: MimeBundle | None = None
+    """An output of the running tool, which is added to those before. Plain text continues plain text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -263,7 +263,8 @@ class ReplayedTools(ToolRunner):
             case "answered":
                 self._answered(moment, args)
             case "progress":
-                self.emit(ToolProgress, call_id=moment.call, text=str(moment.data["text"]))
+                text, output = str(moment.data.get("text", "")), moment.data.get("output")
+                self.emit(ToolProgress, call_id=moment.call, text=text, output=output)
             case "changed" if "path" in moment.data:
                 self._change(moment)
             case "changed":

@@ -154,8 +154,8 @@ class Recorder:
                 self._moment("asking", event, {} if about_tool else {"name": name, "title": title})
             case ApprovalResolved():
                 self._moment("answered", event, _answer(event))
-            case ToolProgress(text=text):
-                self._moment("progress", event, {"text": text})
+            case ToolProgress(text=text, output=output):
+                self._moment("progress", event, {"text": text} if output is None else {"output": output})
             case FileChanged(path=path, call_id=str(call_id)):
                 again = self._repeats(call_id)
                 self._moment("changed", event, {} if again else _content(path, run.files.get(path)))

@@ -107,7 +107,7 @@ class ToolRunner:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
             output = await self._output(event_id, tool, approved)
         except ToolError as failure:
-            error = failure
+            error, output = failure, ToolOutput(text="", outputs=failure.outputs)
         except (asyncio.CancelledError, EndRun):
             asked = event_id in self.approvals.unanswered
             cut = ToolError(f"Stopped before it {'was approved' if asked else 'ended'}.", code="STOPPED")
@@ -149,9 +149,12 @@ class ToolRunner:
             return self._cache[key]
         self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args))
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
+        show = self.on_loop(lambda bundle: self.emit(ToolProgress, call_id=event_id, output=bundle))
         charge = self._charges[event_id]
         hosts = self.approvals.allowed_hosts(tool)
-        context = replace(self.context, call_id=event_id, progress=progress, charge=charge, hosts=hosts)
+        context = replace(
+            self.context, call_id=event_id, progress=progress, show=show, charge=charge, hosts=hosts
+        )
         output = await self.toolbox.run(tool, args, context)
         if tool.cache:
             self._cache[key] = output

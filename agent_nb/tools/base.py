@@ -37,6 +37,9 @@ class ToolContext:
     files: Workspace
     progress: Callable[[str], None]
     """Shows a line on the card while the tool runs."""
+    show: Callable[[MimeBundle], None] = lambda bundle: None
+    """Adds an output to the card while the tool runs. Plain text continues the plain text before it. The outputs of
+    the result replace these."""
     images: tuple[Image, ...] = ()
     """The images that the person gave, in the whole conversation."""
     base_variants: tuple[Files, ...] = ()

@@ -107,10 +107,10 @@ class _CallScope:
     def __init__(self, context: ToolContext) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._progress = context.progress
         self._closed = False
         files = _CallFiles(context.files, self, context.call_id)
-        self.context = replace(context, files=files, progress=self._report)
+        progress, show = self._reporting(context.progress), self._reporting(context.show)
+        self.context = replace(context, files=files, progress=progress, show=show)
 
     def close(self) -> None:
         self._closed = True
@@ -135,15 +135,20 @@ class _CallScope:
             raise ToolError("This call has ended and can no longer change files.")
         return function()
 
-    def _report(self, line: str) -> None:
-        def show() -> None:
-            if not self._closed:
-                self._progress(line)
+    def _reporting(self, function: Callable[[T], None]) -> Callable[[T], None]:
+        """The function for any thread. It does nothing once the call has ended."""
 
-        if threading.get_ident() == self._thread:
-            show()
-        else:
-            self._loop.call_soon_threadsafe(show)
+        def report(value: T) -> None:
+            if not self._closed:
+                function(value)
+
+        def from_any_thread(value: T) -> None:
+            if threading.get_ident() == self._thread:
+                report(value)
+            else:
+                self._loop.call_soon_threadsafe(report, value)
+
+        return from_any_thread
 
 
 class _CallFiles(Workspace):

@@ -107,6 +107,7 @@ export interface ToolProgress extends BaseEvent {
 	type: "tool_progress";
 	call_id: string;
 	text: string;
+	output: MimeBundle | null;
 }
 
 export interface ToolFinished extends BaseEvent {

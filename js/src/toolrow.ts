@@ -135,7 +135,9 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 		case "tool_running":
 			return { ...row, title: event.title, status: "running" };
 		case "tool_progress":
-			return { ...row, progress: event.text };
+			return event.output
+				? { ...row, outputs: withOutput(row.outputs, event.output) }
+				: { ...row, progress: event.text };
 		case "tool_finished":
 			return finish(row, event);
 		default: {
@@ -156,6 +158,17 @@ function decide(row: ToolRow, event: ApprovalResolved): ToolRow {
 		args: executed ?? row.args,
 		answer: { approved, note, by, proposed: changed ? proposed : before },
 	};
+}
+
+/** The outputs of a running tool and one more. Plain text continues the plain text before it. */
+function withOutput(outputs: readonly MimeBundle[], next: MimeBundle): MimeBundle[] {
+	const last = outputs.at(-1);
+	if (!last || !isPlain(last) || !isPlain(next)) return [...outputs, next];
+	return [...outputs.slice(0, -1), { "text/plain": `${last["text/plain"]}${next["text/plain"]}` }];
+}
+
+export function isPlain(bundle: MimeBundle): boolean {
+	return Object.keys(bundle).join() === "text/plain";
 }
 
 function finish(row: ToolRow, event: ToolFinished): ToolRow {

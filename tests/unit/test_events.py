@@ -53,6 +53,7 @@ overrides = {
     "schema": json_objects,
     "proposed": st.none() | json_objects,
     "executed": st.none() | json_objects,
+    "output": st.none() | json_objects,
     "outputs": st.lists(json_objects, max_size=2).map(tuple),
     "patch": st.none()
     | st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.text(max_size=9)), max_size=2).map(tuple),
