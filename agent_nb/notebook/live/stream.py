@@ -2,6 +2,8 @@
 
 import asyncio
 import math
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -46,28 +48,39 @@ class RunStream:
         self._ready: Ready | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._next_batch = -math.inf
-        """The earliest time of the next batch, on the loop's clock."""
+        """The earliest time of the next batch, on the monotonic clock."""
         self._next_checkpoint = FIRST_CHECKPOINT
+        self._lock = threading.RLock()
+        """Held while events are encoded and sent: code that blocks the loop has them sent by another thread."""
 
     def on_event(self, event: Event) -> None:
         """Schedules the batch that will carry this event."""
         # These two change nothing that must be seen at once: they travel with the next event.
         if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_at(max(loop.time(), self._next_batch), self.flush)
+            delay = max(0.0, self._next_batch - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(delay, self.flush)
 
     def flush(self) -> None:
         """Sends the events that have not been sent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        first, count = self._sent + 1, len(self.events) - self._sent
+        self.send_new()
+
+    def send_new(self) -> None:
+        """The same for any thread, while the loop is blocked and no timer of it fires."""
+        with self._lock:
+            self._send_new()
+
+    def _send_new(self) -> None:
+        new = self.events[self._sent :]
+        first, count = self._sent + 1, len(new)
         if count == 0:
             return
-        self._next_batch = asyncio.get_running_loop().time() + (LONG_INTERVAL if count in FAST else INTERVAL)
+        self._next_batch = time.monotonic() + (LONG_INTERVAL if count in FAST else INTERVAL)
         # A run that is sent late keeps its pace for a replay on the page.
         span = JOINED_SECONDS if first == 1 else math.inf
-        events = self._encoder.encode(self.events[self._sent :], span)
+        events = self._encoder.encode(new, span)
         self._sent += count
         self._send_batch(first, events)
         if self._sent >= self._next_checkpoint and not self.watched.is_set():
@@ -77,10 +90,11 @@ class RunStream:
 
     def send_all(self) -> None:
         """Sends the run from its first event, for a page that has missed some of it."""
-        if self._sent:
-            self.flush()  # other pages have the rest and need no more than this
-        self._encoder, self._sent = Encoder(), 0
-        self.flush()
+        with self._lock:
+            if self._sent:
+                self._send_new()  # other pages have the rest and need no more than this
+            self._encoder, self._sent = Encoder(), 0
+            self._send_new()
         if self._ready is not None:
             self._send_ready(self._ready)
 
