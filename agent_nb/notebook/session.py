@@ -29,6 +29,7 @@ class Defaults(Protocol):
     seconds: float | None
     silence: float | None
     budget: float | None
+    python_seconds: float
     files_name: str
     save_runs: bool
     saved_picture: bool

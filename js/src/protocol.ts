@@ -62,6 +62,7 @@ export type CommandName =
 	| "file"
 	| "request"
 	| "placed"
+	| "undo_python"
 	| "result"
 	| "element"
 	| "preview_report"

@@ -5,7 +5,7 @@ import { EMPTY, reduce, type VariantState } from "../src/state.ts";
 
 export const USAGE = { input: 10, cached_read: 0, cached_write: 0, output: 5, reasoning: 0 };
 
-type Loose = { type: Event["type"] } & Record<string, unknown>;
+export type Loose = { type: Event["type"] } & Record<string, unknown>;
 
 /** Completes events with a run and a variant, and with `seq` and `at` by their position. */
 export function script(...events: Loose[]): Event[] {

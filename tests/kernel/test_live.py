@@ -1,88 +1,14 @@
 """The hub on a real kernel: a page that speaks the protocol over a real comm, while the cell runs."""
 
 import itertools
-import time
 
 import pytest
 
-from tests.support.kernels import PATIENCE, Kernel, start_kernel
+from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.live_page import Page
 from tests.support.wire import Call, Hold, Say, WireServer, reply
 
 MODEL = "-m anthropic:claude-opus-5-5"
-
-
-class Page:
-    """A page's end of the comm: sends commands, gathers what the hub sends."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self.comm = ""
-        self.messages: list[dict] = []
-        self.displays: list[dict] = []
-        self.updates: list[dict] = []
-        self.updated_after = 0
-        """How many messages came before the newest update."""
-        self.idle: set[str] = set()
-        self._earlier: set[str] = set()
-        """Ids of the runs of earlier cells, which may still send something."""
-        self.subshell: str | None = None
-        self._ids = itertools.count(1)
-
-    def pump(self, until) -> None:
-        """Reads messages until `until()` holds."""
-        deadline = time.monotonic() + PATIENCE
-        while not until():
-            assert time.monotonic() < deadline, "it did not happen"
-            message = self.kernel.client.get_iopub_msg(timeout=PATIENCE)
-            content = message["content"]
-            match message["msg_type"]:
-                case "comm_open" if "anywidget" in str(content["data"].get("state", {}).get("_model_module")):
-                    self.comm = content["comm_id"]
-                case "comm_msg" if (
-                    content["comm_id"] == self.comm and content["data"].get("method") == "custom"
-                ):
-                    self._take(content["data"]["content"])
-                case "display_data":
-                    self.displays.append(content["data"])
-                case "update_display_data":
-                    self.updates.append(content["data"])
-                    self.updated_after = len(self.messages)
-                case "status" if content["execution_state"] == "idle":
-                    self.idle.add(message["parent_header"].get("msg_id", ""))
-
-    def _take(self, message: dict) -> None:
-        if message["kind"] == "answer" or message.get("run_id") not in self._earlier:
-            self.messages.append(message)
-
-    def command(self, command: str, client: str = "page-1", **fields) -> dict:
-        """Sends a command, about the newest run unless it has a key, and waits for its answer."""
-        number = f"{client}-{next(self._ids)}"
-        address = {} if "key" in fields else {"run_id": self.batches[-1]["run_id"]}
-        content = {"kind": "command", "id": number, "client": client, "command": command, **address, **fields}
-        session = self.kernel.client.session
-        data = {"method": "custom", "content": content}
-        message = session.msg("comm_msg", {"comm_id": self.comm, "data": data})
-        message["header"]["subshell_id"] = self.subshell
-        self.kernel.client.shell_channel.send(message)
-        self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
-        return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)
-
-    def start(self, code: str) -> str:
-        self._earlier |= {message["run_id"] for message in self.messages if "run_id" in message}
-        self.messages.clear()
-        self.displays.clear()
-        self.updates.clear()
-        return self.kernel.start(code, stdin=True)
-
-    def finish(self, cell: str) -> None:
-        self.pump(lambda: cell in self.idle)
-
-    @property
-    def batches(self) -> list[dict]:
-        return [message for message in self.messages if message["kind"] == "batch"]
-
-    def events(self) -> list[dict]:
-        return [event for batch in self.batches for event in batch["events"]]
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import ipykernel
 import pytest
 
-from tests.kernel.test_live import Page
 from tests.support.kernels import start_kernel
+from tests.support.live_page import Page
 from tests.support.wire import Call, Hold, WireServer, reply
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.kernel.test_live import Page
 from tests.support.kernels import start_kernel
+from tests.support.live_page import Page
 from tests.support.wire import Call, Hold, Say, Tokens, WireServer, reply
 
 MODEL = "anthropic:claude-opus-5-5"

@@ -6,6 +6,7 @@ from IPython import get_ipython
 
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.kernel_tools.describe import describe_variable
+from agent_nb.notebook.kernel_tools.python import run_python
 from agent_nb.notebook.kernel_tools.variables import list_variables
 from agent_nb.tools import Tool
 
@@ -14,11 +15,14 @@ KERNEL = "kernel"
 
 
 def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
-    """Tools for the variables of this notebook, or of the given IPython shell: `Agent(tools=[*kernel_tools()])`."""
+    """Tools for the variables of this notebook, or of the given IPython shell, and for running Python with them.
+
+    `Agent(tools=[*kernel_tools()])`
+    """
     shell = shell or get_ipython()
     if shell is None:
         raise ConfigError("`kernel_tools()` needs IPython: use it in a notebook or in `ipython`.")
-    return list_variables(shell), describe_variable(shell)
+    return list_variables(shell), describe_variable(shell), run_python(shell)
 
 
 def find_kernel_tools(name: str, shell: Any) -> dict[str, Tool]:

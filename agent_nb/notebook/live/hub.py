@@ -20,6 +20,7 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
+from agent_nb.notebook.kernel_tools.changes import undo_store
 from agent_nb.notebook.live.questions import InvalidArgsError
 from agent_nb.notebook.live.run import LiveRun
 from agent_nb.run.request import request_for_page
@@ -63,6 +64,7 @@ class Hub:
             "module": lambda run, message: {"code": _module(str(message.get("name")))},
             "checked": _checked,
             "placed": _placed,
+            "undo_python": lambda run, message: {"text": undo_store.undo(str(message.get("token")))},
             "result": lambda run, message: {"data": run.output()},
             "preview_report": lambda run, message: run.report(message.get("entries")),
         }
@@ -82,6 +84,12 @@ class Hub:
         run = LiveRun.following(handle, self.send, network=network)
         self._add(run)
         return run
+
+    def send_new(self) -> None:
+        """Sends what the running runs have not sent, from any thread."""
+        for run in list(self._runs.values()):
+            if not run.done:
+                run.stream.send_new()
 
     def console_of(self, name: str) -> list[Json] | None:
         """What the page of the newest run of that name has logged; None if no such run was shown."""

@@ -46,6 +46,9 @@ class AgentMagics(Magics):
         " effort high and above.",
     ).tag(config=True)
     budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.").tag(config=True)
+    python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.").tag(
+        config=True
+    )
     files_name = Unicode("files", help="Variable that receives the files; '' for none.").tag(config=True)
     save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)
     saved_picture = Bool(

@@ -16,14 +16,7 @@ export function createCellButton(context: Context, label: string, onInserted?: (
 	const code = h("code");
 	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
 
-	listen(button, "click", context.signal, async (click) => {
-		const placed = await placeCell(context.run, click, code.textContent ?? "");
-		if (placed === "copied") context.notify("Copied: paste it into a cell");
-		else if (placed === "inserted") {
-			context.announce("Cell inserted below: press Shift+Enter to run it");
-			onInserted?.();
-		} else if (click.isTrusted) context.notify("The browser did not allow copying");
-	});
+	insertOnClick(context, button, () => code.textContent ?? "", onInserted);
 
 	return {
 		element,
@@ -33,4 +26,21 @@ export function createCellButton(context: Context, label: string, onInserted?: (
 			if (!element.hidden) setText(code, text ?? "");
 		},
 	};
+}
+
+/** Makes the button insert a cell with a text that the person has read, there or on the card that asked about it. */
+export function insertOnClick(
+	context: Context,
+	button: HTMLElement,
+	text: () => string,
+	onInserted?: () => void,
+): void {
+	listen(button, "click", context.signal, async (click) => {
+		const placed = await placeCell(context.run, click, text());
+		if (placed === "copied") context.notify("Copied: paste it into a cell");
+		else if (placed === "inserted") {
+			context.announce("Cell inserted below: press Shift+Enter to run it");
+			onInserted?.();
+		} else if (click.isTrusted) context.notify("The browser did not allow copying");
+	});
 }

@@ -3,19 +3,56 @@
 import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
 import { OUTPUT_POLICY } from "../preview/policy.ts";
+import { isPlain } from "../toolrow.ts";
 import { CHECK_TYPE, type Check, createCheck } from "./checked.ts";
+import type { Context } from "./context.ts";
 import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
 import { createLongText, LongMarkdown } from "./long.ts";
+import { createNames, NAMES_TYPE, type Names } from "./names.ts";
 
-export function createOutputs(outputs: readonly MimeBundle[]): Node[] {
+/** Characters of a text that are shown while it grows: the newest. */
+const TAIL = 2_000;
+
+export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
 	const rest: Node[] = [];
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
 		if (image) images.push(image);
+		else if (bundle[NAMES_TYPE]) rest.push(createNames(context, bundle[NAMES_TYPE] as unknown as Names));
 		else rest.push(...createOutput(bundle));
 	}
 	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...rest] : rest;
+}
+
+/** The outputs of a tool that is still running. Only the last one can grow. */
+export function createLiveOutputs(context: Context) {
+	const element = h("div");
+	let drawn: readonly MimeBundle[] = [];
+	return {
+		element,
+		update(outputs: readonly MimeBundle[]) {
+			let same = 0;
+			while (same < drawn.length && drawn[same] === outputs[same]) same++;
+			while (element.childElementCount > same) element.lastElementChild?.remove();
+			for (const bundle of outputs.slice(same)) {
+				const nodes = isPlain(bundle)
+					? [createTail(textOf(bundle["text/plain"]))]
+					: createOutputs(context, [bundle]);
+				element.append(h("div", null, ...(nodes as HTMLElement[])));
+			}
+			drawn = outputs;
+		},
+	};
+}
+
+/** The end of a text, with its lines as a terminal shows them: a carriage return begins the line again. */
+function createTail(text: string): HTMLElement {
+	const lines = text
+		.slice(-TAIL)
+		.replace(/\r\n/g, "\n")
+		.replace(/[^\n\r]*\r/g, "");
+	return h("div", { class: "anb-code tail" }, h("pre", null, lines));
 }
 
 function createImage(bundle: MimeBundle): HTMLElement | null {

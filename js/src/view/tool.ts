@@ -11,7 +11,7 @@ import { Approval } from "./approval.ts";
 import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createFold } from "./fold.ts";
 import { createLongText } from "./long.ts";
-import { createOutputs } from "./outputs.ts";
+import { createLiveOutputs, createOutputs } from "./outputs.ts";
 import { createChange, visible } from "./question.ts";
 
 const TAIL = 1200;
@@ -116,7 +116,7 @@ function timeOf({ seconds: took, status }: ToolRow): string {
 /** A row is open while it works, when it failed, and where it has a person's note or an image. */
 function opensItself(row: ToolRow): boolean {
 	if (row.status === "failed" || row.status === "writing") return true;
-	if (row.status === "running") return row.progress !== "";
+	if (row.status === "running") return row.progress !== "" || row.outputs.length > 0;
 	if (row.answer?.note) return true;
 	return hasImage(row);
 }
@@ -194,23 +194,34 @@ function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => 
 	const tail = h("pre");
 	const tailBox = h("div", { class: "anb-code tail" }, tail);
 	const progress = h("p", { class: "anb-note" });
+	const live = createLiveOutputs(context);
 	let drawn: HTMLElement | ToolStatus | null = null;
 
 	function drawLive(row: ToolRow): void {
 		const text = row.path ? writtenText(context, row) : row.args_text;
 		setText(tail, text.slice(-TAIL));
 		setText(progress, row.progress);
-		const writes = text !== "" && row.status === "writing";
-		const shown = row.progress ? progress : writes ? tailBox : null;
+		live.update(row.outputs);
+		const shown = liveParts(row, text)[0] ?? null;
 		if (drawn !== shown) detail.replaceChildren(...(shown ? [shown] : []));
 		drawn = shown;
+	}
+
+	/** What there is to show, best first. */
+	function liveParts({ outputs, progress: line, status }: ToolRow, text: string): HTMLElement[] {
+		const writes = text !== "" && status === "writing";
+		return [
+			...(outputs.length ? [live.element] : []),
+			...(line ? [progress] : []),
+			...(writes ? [tailBox] : []),
+		];
 	}
 
 	return (row) => {
 		if (isLive(row)) drawLive(row);
 		else if (drawn !== row.status) {
 			drawn = row.status;
-			detail.replaceChildren(...resultOf(row));
+			detail.replaceChildren(...resultOf(context, row));
 		}
 	};
 }
@@ -220,7 +231,7 @@ function writtenText(context: Context, row: ToolRow): string {
 	return file?.draft?.call_id === row.call_id ? (textOf(file) ?? "") : "";
 }
 
-function resultOf(row: ToolRow): Node[] {
+function resultOf(context: Context, row: ToolRow): Node[] {
 	const nodes: Node[] = [];
 	if (row.status === "failed") {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
@@ -232,7 +243,7 @@ function resultOf(row: ToolRow): Node[] {
 	} else if (row.summary) {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
 	}
-	nodes.push(...answerOf(row), ...createOutputs(row.outputs));
+	nodes.push(...answerOf(row), ...createOutputs(context, row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;
 }

@@ -1,0 +1,267 @@
+"""What code prints and displays, taken from the streams and the display publisher while it runs.
+
+The streams stay the same objects, because loggers hold them; only what they do with text is replaced. A context
+variable tells the output of the code, and of the tasks that it starts, from that of other cells and tools.
+"""
+
+import base64
+import contextlib
+import contextvars
+import os
+import re
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from agent_nb._base.stream_masker import StreamMasker
+from agent_nb.events import MimeBundle
+
+HEAD, TAIL = 40_000, 10_000
+"""Characters of all printed text that are kept: the first and the last."""
+MAX_LIVE = 30_000
+"""Characters that are sent to the page while the code runs."""
+MAX_LIVE_LINES = 2_000
+"""Lines after which text is sent by the clock alone."""
+LIVE_INTERVAL = 0.03
+MAX_OUTPUTS = 40
+MAX_PLAIN, MAX_HTML, MAX_IMAGE = 20_000, 500_000, 6_000_000
+DRAIN_SECONDS = 0.5
+END = "\x1b[0;0m"
+"""Written after everything else. In a terminal that shows the kernel's own output it changes nothing."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_OVERWRITTEN = re.compile(r"[^\n\r]*\r")
+_DRAWN = ("text/plain", "text/html", "text/markdown", "image/")
+"""The media types that a card can show, or how they begin."""
+
+_current: contextvars.ContextVar["Capture | None"] = contextvars.ContextVar("capture", default=None)
+
+
+class Capture:
+    """The output of one call. It is bounded while it grows, whatever the code prints."""
+
+    def __init__(self, show: Callable[[MimeBundle], None]) -> None:
+        self._show = show
+        self._outputs: list[tuple[str, Any]] = []
+        """A display id and a bundle, or an empty string and the pieces of a text."""
+        self._room, self._characters, self._left_out = HEAD, 0, 0
+        self._tail: deque[str] = deque()
+        self._tail_length = 0
+        self._masker, self._waiting = StreamMasker(), ""
+        self._live_room, self._lines, self._shown_at = MAX_LIVE, 0, 0.0
+        self._lock = threading.RLock()
+        self._threads = set(threading.enumerate())
+        self._closed = False
+
+    def takes(self, watcher: threading.Thread | None = None) -> bool:
+        """Whether output at this point is the code's: from its tasks, its threads, or the stream's own `watcher`."""
+        if self._closed:
+            return False
+        if _current.get() is self:
+            return True
+        thread = threading.current_thread()
+        return thread is watcher or (thread not in self._threads and not thread.name.startswith("agent_nb"))
+
+    def new_threads(self) -> list[str]:
+        """The names of threads that the code has started and that still run."""
+        new = (thread for thread in threading.enumerate() if thread not in self._threads)
+        return [thread.name for thread in new if not thread.name.startswith("agent_nb")]
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        with self._lock:
+            self._characters += len(text)
+            self._keep(text)
+            self._show_text(text)
+        return len(text)
+
+    def display(self, data: Mapping[str, Any], transient: Mapping[str, Any] | None, *, update: bool) -> bool:
+        """Adds a bundle, or replaces that of the same display id; False if there is none to replace."""
+        bundle, display_id = bounded(data), str((transient or {}).get("display_id") or "")
+        with self._lock:
+            if update:
+                places = [at for at, (known, _) in enumerate(self._outputs) if known == display_id != ""]
+                for at in places:
+                    self._outputs[at] = display_id, bundle
+                return bool(places)
+            if bundle and len(self._outputs) < MAX_OUTPUTS:
+                self._outputs.append((display_id or "display", bundle))
+                self._flush_text()
+                self._show(bundle)
+            else:
+                self._left_out += bool(bundle)
+        return True
+
+    def clear(self) -> None:
+        with self._lock:
+            self._outputs.clear()
+            self._tail.clear()
+            self._room, self._tail_length, self._characters = HEAD, 0, 0
+
+    def close(self) -> None:
+        """Ends the capture. What comes later belongs to the cell in which the run was started."""
+        self._closed = True
+
+    def bundles(self) -> tuple[MimeBundle, ...]:
+        """All outputs in order, with consecutive text as one."""
+        with self._lock:
+            bundles = [
+                {"text/plain": overwritten("".join(held))} if kind == "" else held
+                for kind, held in self._outputs
+            ]
+            if self._tail:
+                omitted = self._characters - (HEAD - self._room) - self._tail_length
+                note = f"\n[{omitted:,} characters omitted]\n" if omitted else ""
+                bundles.append({"text/plain": overwritten(note + "".join(self._tail))})
+            if self._left_out:
+                bundles.append({"text/plain": f"[{self._left_out} more outputs omitted]\n"})
+        return tuple(bundles)
+
+    def _keep(self, text: str) -> None:
+        head, rest = text[: self._room], text[self._room :]
+        self._room -= len(head)
+        if head:
+            if not self._outputs or self._outputs[-1][0] != "":
+                self._outputs.append(("", []))
+            self._outputs[-1][1].append(head)
+        if rest:
+            self._tail.append(rest[-TAIL:])
+            self._tail_length += len(self._tail[-1])
+            while self._tail_length - len(self._tail[0]) >= TAIL:
+                self._tail_length -= len(self._tail.popleft())
+
+    def _show_text(self, text: str) -> None:
+        """Sends text to the page, line by line at first, then by the clock: a timer of the loop may never fire."""
+        if not self._live_room:
+            return
+        self._waiting += text[: self._live_room]
+        self._live_room -= min(len(text), self._live_room)
+        now = time.monotonic()
+        ends_line = text.endswith("\n") and self._lines < MAX_LIVE_LINES
+        if ends_line or now - self._shown_at >= LIVE_INTERVAL or not self._live_room:
+            self._lines += ends_line
+            self._shown_at = now
+            self._flush_text()
+
+    def _flush_text(self) -> None:
+        text, self._waiting = self._masker.more(plain(self._waiting)), ""
+        if text:
+            self._show({"text/plain": text})
+
+
+@contextlib.contextmanager
+def capturing(capture: Capture, shell: Any) -> Iterator[None]:
+    """Gives the capture what the code in this block, its tasks and its threads print and display."""
+    streams = [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
+    kept = sys.stdout, sys.stderr
+    token = _current.set(capture)
+    try:
+        with contextlib.ExitStack() as stack:
+            drains = [stack.enter_context(_routed_stream(stream, capture)) for stream in streams]
+            stack.enter_context(_routed_displays(shell.display_pub, capture))
+            yield
+            for drain in drains:
+                drain()
+    finally:
+        capture.close()
+        sys.stdout, sys.stderr = kept  # the code may have replaced them
+        _current.reset(token)
+
+
+@contextlib.contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Sets an attribute of one object for the time of the block."""
+    own = vars(owner)
+    before = own.get(name)
+    had = name in own
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if had:
+            setattr(owner, name, before)
+        else:
+            delattr(owner, name)
+
+
+@contextlib.contextmanager
+def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]]:
+    """Routes what is written to the stream. Yields a function that waits for what is still on its way."""
+    write, close = stream.write, stream.close
+    watcher = getattr(stream, "watch_fd_thread", None)
+    drained = threading.Event()
+
+    def routed_write(text: str) -> Any:
+        if watcher is not None and threading.current_thread() is watcher and END in text:
+            drained.set()
+            text = text.replace(END, "")
+        return capture.write(text) if capture.takes(watcher) else write(text)
+
+    def drain() -> None:
+        """Subprocesses write to the file descriptor, which ipykernel reads in a thread."""
+        with contextlib.suppress(OSError, AttributeError):
+            os.write(stream._original_stdstream_fd, END.encode())
+            drained.wait(DRAIN_SECONDS)
+
+    def routed_close() -> None:
+        if not capture.takes():
+            close()
+
+    with replaced(stream, "write", routed_write), replaced(stream, "close", routed_close):
+        yield drain if watcher is not None else lambda: None
+
+
+@contextlib.contextmanager
+def _routed_displays(publisher: Any, capture: Capture) -> Iterator[None]:
+    publish, clear = publisher.publish, publisher.clear_output
+
+    def routed_publish(data: Any, metadata: Any = None, **options: Any) -> None:
+        update = bool(options.get("update"))
+        if not capture.takes() or not capture.display(data, options.get("transient"), update=update):
+            publish(data, metadata, **options)
+
+    def routed_clear(wait: bool = False) -> None:
+        if capture.takes():
+            capture.clear()
+        else:
+            clear(wait)
+
+    with replaced(publisher, "publish", routed_publish), replaced(publisher, "clear_output", routed_clear):
+        yield
+
+
+def bounded(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a bundle that a card can show, without what is too large; bytes in base64."""
+    kept: dict[str, Any] = {}
+    for kind, value in data.items():
+        content = base64.b64encode(value).decode() if isinstance(value, bytes) else value
+        if not isinstance(content, str) or not kind.startswith(_DRAWN):
+            continue
+        if kind == "text/plain":
+            kept[kind] = cut(plain(content), MAX_PLAIN)
+        elif len(content) <= (MAX_IMAGE if kind.startswith("image/") else MAX_HTML):
+            kept[kind] = content
+    return kept
+
+
+def cut(text: str, limit: int) -> str:
+    """The beginning and the end of a text, with a note of what is missing between them."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 4 // 5, limit // 5
+    return f"{text[:head]}\n[{len(text) - head - tail:,} characters omitted]\n{text[-tail:]}"
+
+
+def plain(text: str) -> str:
+    """The text without codes for colours and the like."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def overwritten(text: str) -> str:
+    """The text as a terminal would show it in the end: a carriage return begins the line again."""
+    text = plain(text)
+    return _OVERWRITTEN.sub("", text.replace("\r\n", "\n")) if "\r" in text else text

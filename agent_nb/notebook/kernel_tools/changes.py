@@ -1,0 +1,105 @@
+"""What code did to the names of the notebook: compared by identity, and undone by name."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from agent_nb.errors import ConfigError
+
+NAMES_TYPE = "application/vnd.agent-nb.names+json"
+KEPT = 20
+"""Calls that can be undone; few, because each holds the objects that it replaced."""
+
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The names that a call bound, changed or deleted, with their objects before and after."""
+
+    namespace: dict[str, Any]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+    @property
+    def bound(self) -> list[str]:
+        return [name for name in self.after if name not in self.before]
+
+    @property
+    def changed(self) -> list[str]:
+        return [name for name in self.after if name in self.before]
+
+    @property
+    def deleted(self) -> list[str]:
+        return [name for name in self.before if name not in self.after]
+
+    def __bool__(self) -> bool:
+        return bool(self.before or self.after)
+
+    def sentence(self) -> str:
+        """`Bound df, total; changed x.`"""
+        parts = [("bound", self.bound), ("changed", self.changed), ("deleted", self.deleted)]
+        text = "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
+        return f"{text[0].upper()}{text[1:]}." if text else ""
+
+    def undo(self) -> str:
+        """Puts the names back, except those that have been bound to something else since; returns a sentence."""
+        names = dict.fromkeys([*self.before, *self.after])
+        free = [name for name in names if self._holds_result(name)]
+        for name in free:
+            if name in self.before:
+                self.namespace[name] = self.before[name]
+            else:
+                self.namespace.pop(name, None)
+        taken = [name for name in names if name not in free]
+        done = f"Put back: {', '.join(free)}." if free else "Nothing was put back."
+        left = f" Left alone, because they have changed since: {', '.join(taken)}." if taken else ""
+        return f"{done}{left} Changes inside objects cannot be undone."
+
+    def _holds_result(self, name: str) -> bool:
+        return self.namespace.get(name, _MISSING) is self.after.get(name, _MISSING)
+
+
+def visible(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's names: without private names and those that IPython put there."""
+    return {
+        name: value
+        for name, value in list(namespace.items())
+        if not name.startswith("_") and hidden.get(name, _MISSING) is not value
+    }
+
+
+def changes_between(
+    namespace: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Changes:
+    def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in one.items() if other.get(name, _MISSING) is not value}
+
+    return Changes(namespace, differing(before, after), differing(after, before))
+
+
+class UndoStore:
+    """The newest calls that can be undone, by a token that no other kernel uses."""
+
+    def __init__(self) -> None:
+        self._calls: OrderedDict[str, Changes | None] = OrderedDict()
+
+    def add(self, changes: Changes) -> str:
+        token = uuid4().hex[:12]
+        self._calls[token] = changes
+        while len(self._calls) > KEPT:
+            self._calls.popitem(last=False)
+        return token
+
+    def undo(self, token: str) -> str:
+        if token not in self._calls:
+            raise ConfigError("This can no longer be undone: the kernel does not hold the earlier objects.")
+        changes, self._calls[token] = self._calls[token], None
+        if changes is None:
+            raise ConfigError("This has been undone already.")
+        return changes.undo()
+
+
+undo_store = UndoStore()

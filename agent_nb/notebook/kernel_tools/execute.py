@@ -1,0 +1,229 @@
+"""Runs code in the user's namespace, on the event loop of the kernel, with its output captured.
+
+It uses IPython's transformers, so that magics and `!` work, but none of its cell machinery: no history, no `Out`, no
+events for a cell, and no error on the cell in which the agent runs.
+"""
+
+import ast
+import asyncio
+import builtins
+import contextlib
+import getpass
+import inspect
+import itertools
+import linecache
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from types import CodeType
+from typing import Any, NoReturn
+
+from agent_nb.events import MimeBundle
+from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
+from agent_nb.notebook.kernel_tools.changes import Changes, changes_between, visible
+from agent_nb.notebook.kernel_tools.handover import handed_over
+from agent_nb.notebook.kernel_tools.watchdog import Watchdog
+from agent_nb.tools.base import ToolContext
+
+POLL = 0.05
+"""Seconds between two looks at whether another call has ended."""
+_GUARDED_MODULES = ("asyncio", "threading", "signal")
+
+_running = threading.Lock()
+"""Held by the one call that runs. Variants share it, and so do runs on other event loops."""
+_numbers = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Execution:
+    """How a call ended."""
+
+    error: BaseException | None
+    changes: Changes
+    outputs: tuple[MimeBundle, ...]
+    watchdog: Watchdog
+    notes: list[str] = field(default_factory=list)
+    """Sentences about what it left behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of the tool: what to run, where, and for how long."""
+
+    code: str
+    shell: Any
+    context: ToolContext
+    seconds: float
+    on_tick: Callable[[], None]
+    """Called in a thread while the code runs."""
+    filename: str = field(default_factory=lambda: f"<run_python-{next(_numbers)}>")
+
+
+async def execute(call: Call) -> Execution:
+    """Runs the code when no other call runs. Only cancelling the task ends it early."""
+    if not _running.acquire(blocking=False):
+        call.context.progress("waits until other code has ended")
+        while not _running.acquire(blocking=False):  # noqa: ASYNC110 - the other call may be on another loop
+            await asyncio.sleep(POLL)
+    try:
+        return await _execute(call)
+    finally:
+        _running.release()
+
+
+async def _execute(call: Call) -> Execution:
+    namespace, hidden = call.shell.user_ns, call.shell.user_ns_hidden
+    before, directory = visible(namespace, hidden), _directory()
+    watchdog = Watchdog(partial(_is_inside, call.filename), call.seconds, call.on_tick)
+
+    def show(bundle: MimeBundle) -> None:
+        with watchdog.shielded():
+            call.context.show(bundle)
+
+    capture = Capture(show)
+    with (
+        handed_over(namespace, call.context.files, watchdog.shielded) as notes,
+        capturing(capture, call.shell),
+        _guarded(call.shell, capture, notes),
+        watchdog,
+    ):
+        watchdog.task = asyncio.create_task(_run(call, capture, watchdog))
+        error = await watchdog.task
+    if (now := _directory()) != directory:
+        notes.append(f"The working directory is now {now}.")
+    if threads := capture.new_threads():
+        notes.append(f"Threads that it started still run: {', '.join(threads)}.")
+    changes = changes_between(namespace, before, visible(namespace, hidden))
+    return Execution(error, changes, capture.bundles(), watchdog, notes)
+
+
+async def _run(call: Call, capture: Capture, watchdog: Watchdog) -> BaseException | None:
+    """Returns what the code raised. A task that raised KeyboardInterrupt or SystemExit would end the loop."""
+    error: BaseException | None = None
+    try:
+        await _steps(call, capture, watchdog)
+    except asyncio.CancelledError as cancelled:
+        task = asyncio.current_task()
+        if not watchdog.timed_out and task is not None and task.cancelling():
+            raise
+        error = cancelled
+    except BaseException as raised:
+        error = raised
+    try:
+        show_figures()
+    except BaseException as raised:
+        error = error or raised
+    return error
+
+
+async def _steps(call: Call, capture: Capture, watchdog: Watchdog) -> None:
+    shell = call.shell
+    with shell.builtin_trap:
+        for step, shown in compiled(call.code, call.filename, shell):
+            if step.co_flags & inspect.CO_COROUTINE:
+                value = await eval(step, shell.user_global_ns, shell.user_ns)
+            else:
+                with watchdog.blocking():
+                    value = eval(step, shell.user_global_ns, shell.user_ns)
+            if shown and value is not None:
+                show_value(value, shell, capture)
+
+
+def compiled(code: str, filename: str, shell: Any) -> Iterator[tuple[CodeType, bool]]:
+    """The statements, then the expression with which the code ends, if it does, as the one that is shown."""
+    source = shell.transform_cell(code)
+    same = len(source.splitlines()) == len(code.splitlines())
+    lines = (code if same else source).splitlines(keepends=True)
+    linecache.cache[filename] = len(source), None, lines, filename
+    tree = shell.transform_ast(ast.parse(source, filename))
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | shell.compile.flags
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    if tree.body:
+        yield compile(tree, filename, "exec", flags, dont_inherit=True), False
+    if isinstance(last, ast.Expr):
+        expression = ast.Expression(last.value)
+        quiet = source.rstrip().endswith(";")
+        yield compile(expression, filename, "eval", flags, dont_inherit=True), not quiet
+
+
+def show_value(value: Any, shell: Any, capture: Capture) -> None:
+    """Displays the value of the last expression, without setting `_` and `Out`."""
+    capture.display(shell.display_formatter.format(value)[0], None, update=False)
+
+
+def show_figures() -> None:
+    """Displays the figures that the code has drawn, as at the end of a cell."""
+    inline = sys.modules.get("matplotlib_inline.backend_inline")
+    if inline is not None:
+        inline.flush_figures()
+
+
+def _is_inside(filename: str, code: CodeType) -> bool:
+    """Whether a frame is the code's, or displays something of it, so that an exception may be raised there."""
+    return code.co_filename == filename or code in (show_value.__code__, show_figures.__code__)
+
+
+@contextlib.contextmanager
+def _guarded(shell: Any, capture: Capture, notes: list[str]) -> Iterator[None]:
+    """Keeps the code from asking for input and from ending the kernel, and puts back what it replaced."""
+    with contextlib.ExitStack() as stack:
+        for owner, name in ((builtins, "input"), (getpass, "getpass")):
+            stack.enter_context(replaced(owner, name, _without_input(getattr(owner, name), capture)))
+        errors = _captured_errors(shell._showtraceback, capture)
+        stack.enter_context(replaced(shell, "_showtraceback", errors))
+        stack.enter_context(replaced(shell, "ask_exit", _ask_exit))
+        known = dict(vars(builtins))
+        modules = {name: sys.modules[name] for name in _GUARDED_MODULES if name in sys.modules}
+        try:
+            yield
+        finally:
+            _put_back(known, modules, notes)
+
+
+def _put_back(known: dict[str, Any], modules: dict[str, Any], notes: list[str]) -> None:
+    shared = "_", "input"  # IPython and ipykernel set these for each cell
+    changed = [
+        name for name, value in known.items() if name not in shared and vars(builtins).get(name) is not value
+    ]
+    vars(builtins).update({name: known[name] for name in changed})
+    changed += [name for name, module in modules.items() if sys.modules.get(name) is not module]
+    sys.modules.update(modules)
+    if changed:
+        notes.append(
+            f"It replaced {', '.join(f'`{name}`' for name in changed)} for all code; that was put back."
+        )
+
+
+def _without_input(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
+    def ask(*args: Any, **options: Any) -> Any:
+        if not capture.takes():
+            return original(*args, **options)
+        raise RuntimeError("input() is not available in run_python. Write the value into the code instead.")
+
+    return ask
+
+
+def _ask_exit() -> NoReturn:
+    raise SystemExit
+
+
+def _captured_errors(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
+    """Errors that IPython shows by itself, such as those of a formatter, would be those of the agent's cell."""
+
+    def show(kind: Any, error: Any, lines: list[str]) -> None:
+        if capture.takes():
+            capture.write("\n".join(lines) + "\n")
+        else:
+            original(kind, error, lines)
+
+    return show
+
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return "a folder that has been deleted"

@@ -1,0 +1,87 @@
+"""What code does besides Python: shell commands and magics, named on the card before the person approves it."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+MAX_COMMAND = 60
+
+_SHELL_METHODS = {"system", "getoutput", "getoutput_split"}
+_SHELL_MAGICS = {
+    "sx",
+    "sc",
+    "system",
+    "bash",
+    "sh",
+    "script",
+    "cmd",
+    "perl",
+    "ruby",
+    "pip",
+    "conda",
+    "mamba",
+    "uv",
+}
+_PROCESS_CALLS = {
+    "os.system", "os.popen", "os.execv", "os.execvp", "os.spawnl", "os.posix_spawn", "subprocess.run",
+    "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.getoutput",
+    "subprocess.Popen", "asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell",
+}  # fmt: skip
+
+
+def mentions(code: str, shell: Any) -> list[str]:
+    """Such as `runs a shell command: ls`, `uses %timeit`; what cannot be parsed is not mentioned."""
+    try:
+        tree = ast.parse(shell.input_transformer_manager.transform_cell(code))
+    except Exception:  # invalid code fails when it is run; transformers of others may fail too
+        return []
+    return list(dict.fromkeys(_found(tree)))
+
+
+def magics(code: str, shell: Any) -> set[str]:
+    """The names of the magics that the code uses."""
+    prefix = "uses %"
+    return {
+        mention.removeprefix(prefix).lstrip("%") for mention in mentions(code, shell) if prefix in mention
+    }
+
+
+def _found(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="get_ipython")), attr=method)):
+                yield from _of_shell(method, [_text(argument) for argument in node.args])
+            case ast.Call(func=function) if _dotted(function) in _PROCESS_CALLS:
+                yield "runs a shell command: " + _short(
+                    _text(node.args[0]) if node.args else _dotted(function)
+                )
+
+
+def _of_shell(method: str, arguments: list[str]) -> Iterator[str]:
+    first = arguments[0] if arguments else ""
+    if method in _SHELL_METHODS:
+        yield f"runs a shell command: {_short(first)}"
+    elif method in ("run_line_magic", "run_cell_magic") and first in _SHELL_MAGICS:
+        yield f"runs a shell command: {_short(' '.join([first, *arguments[1:]]))}"
+    elif method == "run_line_magic":
+        yield f"uses %{first}"
+    elif method == "run_cell_magic":
+        yield f"uses %%{first}"
+
+
+def _text(node: ast.AST) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
+
+
+def _dotted(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return f"{owner}.{name}"
+    return ""
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= MAX_COMMAND else line[: MAX_COMMAND - 1] + "…"

@@ -1,0 +1,159 @@
+"""The tool with which a model runs Python in the notebook. It asks first."""
+
+import base64
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.wire import Json
+from agent_nb.errors import AgentError, ToolError
+from agent_nb.events import MimeBundle
+from agent_nb.messages import Image
+from agent_nb.notebook.kernel_tools.capture import cut
+from agent_nb.notebook.kernel_tools.changes import NAMES_TYPE, undo_store
+from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
+from agent_nb.notebook.kernel_tools.failure import headline, short_traceback
+from agent_nb.notebook.kernel_tools.mentions import magics, mentions
+from agent_nb.notebook.session import magic_name
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.schema import tool_spec
+
+SECONDS = 60.0
+"""How long code may run unless `%config AgentMagics.python_seconds` says otherwise."""
+MAX_TEXT = 20_000
+"""Characters of the output that the model gets."""
+MAX_IMAGES = 4
+
+_DESCRIPTION = """\
+Runs Python in the person's notebook, with its variables, and returns what it prints and displays: text, tables and \
+figures. The value of a last expression is displayed. `await`, `%magics` and `!commands` work, `input()` does not. \
+`agent_files` is a copy of the files of this run by path. `to_file(path, value)` writes one, for example \
+`to_file('data.json', df)`: a page can load it with `fetch('data.json')`. Prefer new names to changing the person's."""
+
+
+def run_python(shell: Any) -> Tool:
+    """The tool, for one shell."""
+
+    async def run(args: Json, context: ToolContext) -> ToolOutput:
+        code, seconds = str(args["code"]), _seconds(shell)
+        _refuse_own_magic(code, shell)
+        call = Call(code=code, shell=shell, context=context, seconds=seconds, on_tick=_send_new)
+        return _output(call, await execute(call))
+
+    def title(args: Json) -> str:
+        found = mentions(str(args.get("code", "")), shell)
+        return f"run Python: {'; '.join(found)}" if found else "run Python"
+
+    code = {"type": "string", "description": "Python, as in one cell of the notebook."}
+    return Tool(
+        spec=tool_spec("run_python", _DESCRIPTION, {"code": code}, required=("code",)),
+        run=run,
+        title=title,
+        approval="ask",
+        identical_only=True,
+        timeout=None,  # the watchdog's limit also holds for code that blocks the loop
+    )
+
+
+def _output(call: Call, ended: Execution) -> ToolOutput:
+    names, text = _names(call.code, ended), _text(ended)
+    if ended.watchdog.interrupted:
+        ended.watchdog.pass_on()
+        message = _joined("The person interrupted the code.", text)
+        raise ToolError(message, code="STOPPED", outputs=(*ended.outputs, names))
+    if ended.watchdog.timed_out and ended.error is not None:
+        message = _joined(f"The code was stopped after {call.seconds:g} seconds.", text)
+        hint = "Make it do less, or in steps."
+        raise ToolError(message, code="TIMEOUT", hint=hint, outputs=(*ended.outputs, names))
+    if ended.error is not None:
+        shown = safe_text(short_traceback(ended.error))
+        message = _joined(safe_text(headline(ended.error)), text, shown)
+        raise ToolError(message, outputs=(*ended.outputs, {"text/plain": shown}, names))
+    return ToolOutput(
+        text=text or "Done, without output.",
+        summary=_summary(ended.outputs),
+        images=_images(ended.outputs),
+        outputs=(*ended.outputs, names),
+    )
+
+
+def _refuse_own_magic(code: str, shell: Any) -> None:
+    name = magic_name()
+    if name in magics(code, shell):
+        raise ToolError(f"`%{name}` cannot be used in run_python.", hint="Do the work in this run.")
+
+
+def _seconds(shell: Any) -> float:
+    return float(getattr(shell.magics_manager.registry.get("AgentMagics"), "python_seconds", SECONDS))
+
+
+def _send_new() -> None:
+    """Sends what the run has emitted: the loop, whose timers do that, may be blocked."""
+    module = sys.modules.get("agent_nb.notebook.live.hub")
+    hub = module.existing_hub() if module is not None else None
+    if hub is not None:
+        hub.send_new()
+
+
+def _text(ended: Execution) -> str:
+    """What the model reads: the output, what happened to names, and what the code left behind."""
+    output = "\n".join(filter(None, (_plain(bundle).rstrip("\n") for bundle in ended.outputs)))
+    return _joined(cut(safe_text(output), MAX_TEXT), ended.changes.sentence(), *ended.notes)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
+
+
+def _plain(bundle: MimeBundle) -> str:
+    text = str(bundle.get("text/plain", bundle.get("text/markdown", "")))
+    return text or ("[image]" if _image_type(bundle) else "[HTML]" if "text/html" in bundle else "")
+
+
+def _image_type(bundle: MimeBundle) -> str | None:
+    return next((kind for kind in bundle if kind.startswith("image/")), None)
+
+
+def _images(outputs: Sequence[MimeBundle]) -> tuple[Image, ...]:
+    """The first images for the model; those that cannot be read are only on the card."""
+    return tuple(_readable(outputs))[:MAX_IMAGES]
+
+
+def _readable(outputs: Sequence[MimeBundle]) -> Iterator[Image]:
+    from agent_nb.images.convert import to_image
+
+    for bundle in outputs:
+        kind = _image_type(bundle)
+        if kind is not None and kind != "image/svg+xml":
+            with contextlib.suppress(AgentError, ValueError):
+                yield to_image(base64.b64decode(bundle[kind]))
+
+
+def _names(code: str, ended: Execution) -> MimeBundle:
+    """What the call did to names, with the code, so that the page can offer to undo it and to insert it."""
+    changes = ended.changes
+    names: Json = {
+        "bound": changes.bound,
+        "changed": changes.changed,
+        "deleted": changes.deleted,
+        "code": code,
+        "notes": ended.notes,
+    }
+    if changes:
+        names["undo"] = undo_store.add(changes)
+    plain = _joined(changes.sentence(), *ended.notes)
+    return {NAMES_TYPE: names, "text/plain": plain} if plain else {NAMES_TYPE: names}
+
+
+def _summary(outputs: Sequence[MimeBundle]) -> str:
+    """`14 lines, 1 table, 1 image`"""
+    images = sum(_image_type(bundle) is not None for bundle in outputs)
+    tables = sum("text/html" in bundle and _image_type(bundle) is None for bundle in outputs)
+    lines = sum(
+        len(str(bundle["text/plain"]).splitlines()) for bundle in outputs if [*bundle] == ["text/plain"]
+    )
+    counts = ((lines, "line"), (tables, "table"), (images, "image"))
+    found = [f"{count:,} {name}{'s' if count != 1 else ''}" for count, name in counts if count]
+    return ", ".join(found) or "no output"

@@ -1,0 +1,212 @@
+"""`run_python` on a real kernel: what the code prints, what it does to names, and how it is stopped."""
+
+import json
+import os
+
+import pytest
+
+from tests.support.kernels import start_kernel
+from tests.support.live_page import Page
+from tests.support.wire import Call, Say, WireServer, reply
+
+MODEL = "-m anthropic:claude-opus-5-5 -t kernel"
+NAMES = "application/vnd.agent-nb.names+json"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory, server):
+    os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, ipykernel does not read what processes write
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
+        yield Page(kernel)
+
+
+def live_text(page: Page) -> str:
+    """What the card shows while the code runs."""
+    outputs = [event.get("output") or {} for event in page.events() if event["type"] == "tool_progress"]
+    return "".join(output.get("text/plain", "") for output in outputs)
+
+
+class Ran:
+    """What came of one call of `run_python`."""
+
+    def __init__(self, page: Page, server: WireServer, code: str, options: str = "--approve auto") -> None:
+        self.page = page
+        server.plan(reply(Call("run_python", {"code": code})))
+        self.cell = page.start(f"%%agent ran {MODEL} {options}\nCompute")
+
+    def end(self) -> "Ran":
+        """Waits for the end of the run."""
+        self.page.finish(self.cell)
+        events = self.page.events()
+        self.events = events
+        (self.finished,) = [event for event in events if event["type"] == "tool_finished"]
+        self.outputs = [bundle for bundle in self.finished["outputs"] if NAMES not in bundle]
+        self.names = next((b[NAMES] for b in self.finished["outputs"] if NAMES in b), {})
+        self.shown = "".join(bundle.get("text/plain", "") for bundle in self.outputs)
+        return self
+
+    @property
+    def text(self) -> str:
+        """What the model got."""
+        return str(eval(self.page.kernel.value("ran.tool_uses[0].result.text")))
+
+
+@pytest.fixture
+def run(page, server):
+    def run(code: str, options: str = "--approve auto") -> Ran:
+        ran = Ran(page, server, code, options)
+        server.plan(reply(Say("Done.")))
+        return ran.end()
+
+    return run
+
+
+def test_output_goes_to_the_card_and_nowhere_else(page, run):
+    page.kernel.run("_ = 1; df = None; import pandas as pd; count = len(In)")
+    ran = run(
+        "import sys, asyncio\n"
+        "df = pd.DataFrame({'a': [1, 2]})\nprint('printed')\nprint('warned', file=sys.stderr)\n"
+        "await asyncio.sleep(0)\nasync def late(): print('from a task')\n"
+        "await asyncio.create_task(late())\nimport threading\n"
+        "t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()\n"
+        "import os; _status = os.system('echo from a process')\n!echo from a shell\n"
+        "display(df)\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\ndf"
+    )
+    assert ran.finished["ok"], ran.finished["summary"]
+    for line in ("printed", "warned", "from a task", "from a thread", "from a process", "from a shell"):
+        assert line in ran.shown
+    assert [sorted(bundle) for bundle in ran.outputs if "text/html" in bundle] == [
+        ["text/html", "text/plain"]
+    ] * 2
+    assert any("image/png" in bundle for bundle in ran.outputs)
+    assert "printed\nwarned\n" in live_text(page)
+    assert page.streams == {}
+    assert len(page.displays) == 1
+    assert page.kernel.value("(_, len(In) - count, len(ran.tool_uses[0].result.images))").startswith("(1, ")
+    assert page.kernel.value("len(ran.tool_uses[0].result.images)") == "1"
+    assert ran.names["changed"] == ["df"]
+    assert {"plt", "t", "late"} <= set(ran.names["bound"])
+    assert "plt.plot" in ran.names["code"]
+
+
+def test_names_are_put_back(page, run):
+    page.kernel.run("x, gone, kept = [1], 'here', 1")
+    ran = run("x = 2\nnew = 3\nkept = 4\ndel gone")
+    assert ran.names["bound"] == ["new"]
+    assert (ran.names["changed"], ran.names["deleted"]) == (["x", "kept"], ["gone"])
+    assert "Bound new; changed x, kept; deleted gone." in ran.text
+    page.kernel.run("kept = 'mine'")
+    answer = page.command("undo_python", token=ran.names["undo"])
+    assert answer["ok"], answer
+    assert "Left alone, because they have changed since: kept." in answer["text"]
+    assert page.kernel.value("(x, gone, kept, 'new' in globals())") == "([1], 'here', 'mine', False)"
+    assert "already" in page.command("undo_python", token=ran.names["undo"])["error"]
+    assert "no longer" in page.command("undo_python", token="other")["error"]
+
+
+def test_code_that_blocks_the_loop_is_shown_and_stopped(page, server, run):
+    page.kernel.run("%config AgentMagics.python_seconds = 1")
+    ran = Ran(page, server, "import time\nprint('begun')\nwhile True:\n    time.sleep(30)")
+    page.pump(lambda: "begun" in live_text(page))
+    assert not [event for event in page.events() if event["type"] == "tool_finished"]
+    server.plan(reply(Say("Done.")))
+    ran.end()
+    assert ran.finished["code"] == "TIMEOUT"
+    assert "stopped after 1 seconds" in ran.finished["summary"]
+    assert page.events()[-1]["reason"] == "end_turn"
+    waiting = run("import asyncio\nawait asyncio.sleep(1000)")
+    assert waiting.finished["code"] == "TIMEOUT"
+    page.kernel.run("%config AgentMagics.python_seconds = 60")
+
+
+@pytest.mark.parametrize("wait", ["while True: pass", "await asyncio.sleep(1000)"])
+def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
+    ran = Ran(page, server, f"import asyncio\nbegun = 1\nprint('begun')\n{wait}")
+    page.pump(lambda: "begun" in live_text(page))
+    page.kernel.interrupt()
+    ran.end()
+    assert ran.finished["code"] == "STOPPED"
+    assert page.events()[-1]["reason"] == "interrupted"
+    assert page.kernel.run("begun + 1").result["text/plain"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("a = 1\nb = a / 0", "ZeroDivisionError: division by zero (line 2)"),
+        ("def f(:\n  pass", "SyntaxError"),
+        ("input('name?')", "input() is not available"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("exit()", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt (line 1)"),
+        ("%%agent inner\nA page", "cannot be used in run_python"),
+        ("class Bad:\n    def __repr__(self): raise OSError('no repr')\nBad()", ""),
+    ],
+)
+def test_failures_come_back_short(run, code, part):
+    ran = run(code)
+    assert part in ran.finished["summary"]
+    assert ran.finished["ok"] is (part == "")
+    assert "kernel_tools" not in ran.text
+    assert "\x1b" not in json.dumps(ran.finished)
+    assert "no repr" in ran.shown or part
+
+
+def test_what_code_breaks_is_survived(page, run):
+    ran = run(
+        "import sys, builtins, os\nprint('sk-ant-REDACTED')\n"
+        "sys.stdout.close()\nbuiltins.print = None\nsys.modules['asyncio'] = None\nos.chdir('/')\n"
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(3,), daemon=True, name='sleeper').start()\n"
+        "sys.stdout.write('x' * 50_000_000)\nsys.stdout = None"
+    )
+    assert ran.finished["ok"], ran.finished["summary"]
+    assert "characters omitted" in ran.shown
+    assert len(ran.shown) < 60_000
+    for note in ("replaced `print`, `asyncio`", "working directory is now /", "still run: sleeper"):
+        assert note in ran.text
+    assert "AbCdEf" not in str(page.messages)
+    assert "AbCdEf" not in ran.text
+    assert page.kernel.run("print('still here')").stdout == "still here\n"
+
+
+def test_the_run_s_files_meet_python(page, run):
+    ran = run("to_file('data.json', pd.DataFrame({'a': [1]}))\nlen(agent_files)")
+    assert ran.shown == "0"
+    changed = [event for event in ran.events if event["type"] == "file_changed"]
+    assert [(event["path"], event["version"]) for event in changed] == [("data.json", 1)]
+    assert page.kernel.value("(ran.files['data.json'], 'to_file' in globals())") == "('[{\"a\":1}]', False)"
+    page.kernel.run("to_file = 'mine'")
+    again = run("_to_file('note.txt', to_file)")
+    assert "use `_to_file` instead" in again.text
+    assert page.kernel.value("(ran.files['note.txt'], to_file, '_to_file' in globals())") == (
+        "('mine', 'mine', False)"
+    )
+
+
+def test_a_shell_command_is_named_before_it_is_approved(page, server):
+    ran = Ran(page, server, "!ls -l\n%timeit -n1 -r1 1", "")
+    page.pump(lambda: page.batches)
+    page.command("hello")
+    page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
+    (request,) = [event for event in page.events() if event["type"] == "approval_requested"]
+    assert request["title"] == "run Python: runs a shell command: ls -l; uses %timeit"
+    server.plan(reply(Say("Done.")))
+    assert page.command("approve", call_id=request["call_id"])["ok"]
+    assert ran.end().finished["ok"]
+
+
+def test_a_replay_runs_nothing(page, run, tmp_path):
+    page.kernel.run("ran_times = []")
+    cassette = tmp_path / "calls.jsonl"
+    first = run("ran_times.append(1)\nprint('counted')", f"--approve auto --record --cassette {cassette}")
+    page.finish(page.start(f"%%agent ran {MODEL} --replay --cassette {cassette}\nCompute"))
+    (again,) = [event for event in page.events() if event["type"] == "tool_finished"]
+    assert again["outputs"] == first.finished["outputs"]
+    assert page.kernel.value("ran_times") == "[1]"

@@ -1,0 +1,177 @@
+"""The parts of `run_python` that need no kernel: names, files, output, tracebacks, what code is called."""
+
+import threading
+from contextlib import nullcontext
+
+import pytest
+
+from agent_nb.errors import ConfigError
+from agent_nb.files import Files, Workspace
+from agent_nb.notebook.kernel_tools import capture as capturing
+from agent_nb.notebook.kernel_tools.capture import Capture, bounded
+from agent_nb.notebook.kernel_tools.changes import UndoStore, changes_between, visible
+from agent_nb.notebook.kernel_tools.failure import headline, short_traceback
+from agent_nb.notebook.kernel_tools.handover import content_of, handed_over
+from agent_nb.notebook.kernel_tools.mentions import mentions
+
+
+def test_names_are_compared_by_identity():
+    value = [1]
+    before = {"same": value, "rebound": [1], "gone": 1}
+    namespace = {"same": value, "rebound": [1], "new": 2}
+    value.append(2)
+    changes = changes_between(namespace, before, dict(namespace))
+    assert (changes.bound, changes.changed, changes.deleted) == (["new"], ["rebound"], ["gone"])
+    assert changes.sentence() == "Bound new; changed rebound; deleted gone."
+
+
+def test_private_names_and_those_of_ipython_are_not_the_user_s():
+    exit_function = object()
+    names = {"_": 1, "_i1": "", "exit": exit_function, "quit": "mine", "x": 1}
+    assert visible(names, {"exit": exit_function, "quit": exit_function}) == {"quit": "mine", "x": 1}
+
+
+def test_undo_leaves_what_the_user_has_bound_since():
+    namespace = {"a": "new", "b": "new", "c": "new"}
+    changes = changes_between(namespace, {"a": "old", "d": "old"}, dict(namespace))
+    namespace["b"] = "mine"
+    store = UndoStore()
+    token = store.add(changes)
+    assert "Left alone, because they have changed since: b." in store.undo(token)
+    assert namespace == {"a": "old", "b": "mine", "d": "old"}
+    with pytest.raises(ConfigError, match="already"):
+        store.undo(token)
+
+
+def test_the_oldest_calls_can_no_longer_be_undone():
+    store = UndoStore()
+    tokens = [store.add(changes_between({}, {"a": 1}, {})) for _ in range(30)]
+    with pytest.raises(ConfigError, match="no longer"):
+        store.undo(tokens[0])
+    assert "Put back: a." in store.undo(tokens[-1])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "content"),
+    [
+        ("a.json", {"x": {1}}, '{\n "x": [\n  1\n ]\n}'),
+        ("a.txt", "text", "text"),
+        ("a.bin", bytearray(b"12"), b"12"),
+    ],
+)
+def test_values_become_files(path, value, content):
+    assert content_of(path, value) == content
+
+
+def test_tables_and_figures_become_files():
+    pandas = pytest.importorskip("pandas")
+    figures = pytest.importorskip("matplotlib.figure")
+    table = pandas.DataFrame({"a": [1, 2]}, index=["x", "y"])
+    assert content_of("t.json", table) == '[{"index":"x","a":1},{"index":"y","a":2}]'
+    assert content_of("t.csv", table.reset_index(drop=True)) == "a\n1\n2\n"
+    assert content_of("f.png", figures.Figure())[:4] == b"\x89PNG"
+    assert "<svg" in content_of("f.svg", figures.Figure())
+
+
+def test_what_cannot_be_written_says_so():
+    with pytest.raises(TypeError, match="a object cannot be written as JSON"):
+        content_of("a.json", [object()])
+
+
+def test_the_names_for_files_are_gone_afterwards():
+    namespace = {"to_file": "mine"}
+    workspace = Workspace(Files({"a.txt": "1"}))
+    with handed_over(namespace, workspace, nullcontext) as notes:
+        assert namespace["agent_files"] == {"a.txt": "1"}
+        assert namespace["to_file"] == "mine"
+        assert namespace["_to_file"]("b.txt", "2") == "b.txt"
+    assert namespace == {"to_file": "mine"}
+    assert workspace.files["b.txt"] == "2"
+    assert notes == ["`to_file` is a variable of the notebook: use `_to_file` instead."]
+
+
+def test_printed_text_is_bounded_while_it_grows():
+    live = []
+    capture = Capture(live.append)
+    for number in range(20_000):
+        capture.write(f"line {number}\n")
+    text = "".join(bundle["text/plain"] for bundle in capture.bundles())
+    assert text.startswith("line 0\n")
+    assert text.endswith("line 19999\n")
+    assert "characters omitted" in text
+    assert len(text) < capturing.HEAD + 2 * capturing.TAIL
+    assert sum(len(bundle["text/plain"]) for bundle in live) <= capturing.MAX_LIVE
+    assert len(live) <= capturing.MAX_LIVE_LINES + 200
+
+
+def test_displays_and_text_keep_their_order_and_updates_replace():
+    capture = Capture(lambda bundle: None)
+    capture.write("10%\r50%\r\x1b[31m100%\x1b[0m\n")
+    capture.display({"text/plain": "old", "application/json": {}}, {"display_id": "d"}, update=False)
+    capture.write("after")
+    assert capture.display({"text/plain": "new"}, {"display_id": "d"}, update=True)
+    assert not capture.display({"text/plain": "new"}, {"display_id": "other"}, update=True)
+    assert [bundle["text/plain"] for bundle in capture.bundles()] == ["100%\n", "new", "after"]
+
+
+def test_a_secret_is_masked_across_two_prints():
+    live = []
+    capture = Capture(live.append)
+    for piece in ("key sk-ant-api03-AbCdEfGhIj", "KlMnOpQrStUvWxYz0123456789\n", "end\n"):
+        capture.write(piece)
+    assert "AbCd" not in str(live)
+    assert "end" in str(live)
+
+
+def test_a_bundle_is_bounded():
+    bundle = bounded({"text/plain": "x" * 50_000, "text/html": "y" * 600_000, "image/png": b"png"})
+    assert sorted(bundle) == ["image/png", "text/plain"]
+    assert bundle["image/png"] == "cG5n"
+    assert len(bundle["text/plain"]) < 21_000
+
+
+def test_only_the_code_s_own_output_is_taken():
+    capture = Capture(lambda bundle: None)
+    assert not capture.takes()
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(capture.takes()))
+    thread.start()
+    thread.join()
+    assert answers == [True]
+
+
+def test_a_traceback_has_the_lines_of_the_code_alone():
+    source = "def f():\n    return {}['x']\nf()"
+    with pytest.raises(KeyError) as raised:
+        exec(compile(source, "<run_python-1>", "exec"), {})
+    assert headline(raised.value) == "KeyError: 'x' (line 2)"
+    text = short_traceback(raised.value)
+    assert "code, line 3, in <module>" in text
+    assert "code, line 2, in f" in text
+    assert __file__ not in text
+
+
+def test_an_exception_whose_message_fails_is_told():
+    class OddError(Exception):
+        def __str__(self):
+            raise ValueError
+
+    assert headline(OddError()) == "OddError: (its message cannot be shown)"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("x = 1", []),
+        ("!ls -l", ["runs a shell command: ls -l"]),
+        ("files = !ls", ["runs a shell command: ls"]),
+        ("%pip install x", ["runs a shell command: pip install x"]),
+        ("%%bash\necho 1", ["runs a shell command: bash echo 1"]),
+        ("%timeit 1", ["uses %timeit"]),
+        ("import os\nos.system('rm x')", ["runs a shell command: rm x"]),
+        ("subprocess.run(['ls'])", ["runs a shell command: ['ls']"]),
+        ("def f(:", []),
+    ],
+)
+def test_what_is_not_python_is_named(shell, code, found):
+    assert mentions(code, shell.ipython) == found
