@@ -319,7 +319,7 @@ class Agent:
         stack = self.stack or opening.stack
         texts = (
             self._built_in_text(offered) if opening.system is None else opening.system,
-            stack_text(stack) if stack else "",
+            stack_text(stack, network=self.network) if stack else "",
             self.instructions,
         )
         config = RunConfig(

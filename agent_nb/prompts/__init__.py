@@ -4,6 +4,7 @@
 with the prompt that brings the images, so that nothing sent before it changes.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,8 @@ CUT_CALL_HINT = (
 _FOLDER = Path(__file__).parent
 _SANDBOX = "- The page runs in a sandbox"
 """How the line of the system text about the network begins."""
+_CLOSED = (", and nothing else(?=:)", r", nothing loaded from elsewhere(?=\.)")
+"""What the texts of the stacks say about loading anything more."""
 _NUMBERS = "In tool calls, the images of this request are"
 _ELEMENTS = "About the elements of this request"
 _OPENINGS = (
@@ -47,9 +50,10 @@ def system_text(*, network: bool = False) -> str:
     )
 
 
-def stack_text(stack: str) -> str:
-    """The instructions for a stack: one page that runs in the preview."""
-    return prompt_text(f"stacks/{check_stack(stack)}")
+def stack_text(stack: str, *, network: bool = False) -> str:
+    """The instructions for a stack: one page that runs in the preview; with `network`, it may load more."""
+    text = prompt_text(f"stacks/{check_stack(stack)}")
+    return re.sub("|".join(_CLOSED), "", text) if network else text
 
 
 def check_stack(stack: str) -> str:

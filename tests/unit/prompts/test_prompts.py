@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import agent_nb.prompts
+from agent_nb import Agent
 from agent_nb.errors import ConfigError
 from agent_nb.prompts import STACKS, image_numbers, image_text, is_about_images, prompt_text, stack_text
 
@@ -59,3 +60,12 @@ def test_a_page_decides_the_text_about_images():
 def test_texts_of_earlier_releases_in_saved_runs_are_known(text: str):
     assert is_about_images(f"\n\n{text}")
     assert not is_about_images(f"Look: {text}")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_page_with_the_network_is_not_told_to_load_nothing_else(stack):
+    closed = Agent("demo:").with_stack(stack)
+    texts = [agent.prepare("A form").system for agent in (closed, closed.with_network())]
+    forbidden = [bool(re.search("nothing else:|nothing loaded", text)) for text in texts]
+    assert forbidden == [True, False]
+    assert re.findall(r"<script.*>|<link.*>", texts[0]) == re.findall(r"<script.*>|<link.*>", texts[1])
