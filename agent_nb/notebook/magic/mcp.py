@@ -35,6 +35,13 @@ def mcp_command(session: Session, rest: str) -> None:
         action, *words = shlex.split(rest, posix=os.name != "nt")
     except ValueError as error:
         raise UsageError(f"The line cannot be read: {error}.") from None
+    try:
+        _run(session, action, words, rest)
+    except KeyboardInterrupt:
+        raise UsageError("Interrupted, so no server was started.") from None
+
+
+def _run(session: Session, action: str, words: list[str], rest: str) -> None:
     match action, words:
         case "add", [name, *command] if command:
             _add(session, name, command)

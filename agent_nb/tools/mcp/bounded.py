@@ -13,15 +13,11 @@ class TooLongError(AgentError):
     """An answer is longer than a result may be."""
 
 
-class BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Ends an answer that is too long. A stream of events may be longer: each event has a bound of its own."""
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await super().handle_async_request(request)
-        if "event-stream" not in response.headers.get("content-type", ""):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _Bounded(response.stream)
-        return response
+async def bound_length(response: httpx2.Response) -> None:
+    """A hook that ends an answer that is too long. Of a stream of events, each event has a bound of its own."""
+    if "event-stream" not in response.headers.get("content-type", ""):
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Bounded(response.stream)
 
 
 class _Bounded(httpx2.AsyncByteStream):

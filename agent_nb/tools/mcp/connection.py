@@ -20,7 +20,7 @@ from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
 from agent_nb.errors import AgentError
-from agent_nb.tools.mcp.bounded import BoundedTransport
+from agent_nb.tools.mcp.bounded import bound_length
 from agent_nb.tools.mcp.config import ServerConfig
 from agent_nb.tools.mcp.process import GRACE, ServerProcess
 
@@ -209,7 +209,7 @@ class Connection:
             http = httpx2.AsyncClient(
                 headers=dict(expanded.headers),
                 timeout=httpx2.Timeout(30.0, read=self._config.timeout + 30),
-                transport=BoundedTransport(),
+                event_hooks={"response": [bound_length]},
             )
             stack.push_async_callback(http.aclose)
             return streamable_http_client(expanded.url, http_client=http)

@@ -203,7 +203,8 @@ class Server:
 
 
 def check_installed() -> None:
-    if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp_types") is None:
+    # `mcp_types` came with version 2.
+    if any(importlib.util.find_spec(name) is None for name in ("mcp", "mcp_types")):
         raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')
 
 

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from agent_nb import Agent
 from agent_nb.errors import ToolError
+from agent_nb.tools.mcp.client import ServerTools
 from tests.unit.tools.mcp.conftest import PATIENCE, call, until
 
 
@@ -26,6 +28,8 @@ async def test_a_call_gives_what_the_server_answers(server):
     failed = await call(server, "fail")
     assert isinstance(failed, ToolError)
     assert server.state == "running"
+    sums = await asyncio.gather(*(call(server, "add", a=number, b=1) for number in range(5)))
+    assert [output.text for output in sums] == ["1", "2", "3", "4", "5"]
 
 
 async def test_progress_is_shown(server):
@@ -50,9 +54,11 @@ async def test_cancelling_a_call_tells_the_server_and_keeps_it(server):
 
 
 async def test_a_changed_list_is_used_by_the_next_run(server):
-    assert not any(tool.name == "learned" for tool in server.listed)
+    agent, learned = Agent("demo:", tools=ServerTools(server)), f"{server.name}__learned"
+    assert learned not in [spec.name for spec in agent.prepare("Learn").tools]
     assert (await call(server, "learn")).text == "learned"
     await until(lambda: any(tool.name == "learned" for tool in server.listed))
+    assert learned in [spec.name for spec in agent.prepare("Learn").tools]
     assert (await call(server, "learned")).text == "new"
 
 
