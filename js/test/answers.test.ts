@@ -203,6 +203,18 @@ test("the row says who decided and what was changed", async () => {
 	expect(lines).toEqual(["1−ls", "1+ls -l"]);
 });
 
+test.each([
+	["function", "Your function said no."],
+	["nobody", "Nobody is there to ask. Use `approve`."],
+] as const)("the row of a call that %s denied says so", async (by, caption) => {
+	const summary = "Nobody is there to ask. Use `approve`.";
+	const resolved = { type: "approval_resolved", call_id: "a", approved: false, note: "", by } as const;
+	const denied = done({ call_id: "a", ok: false, code: "DENIED", summary });
+	kernel.batch(1, script(started, turn, ...asks("a"), resolved, denied));
+	await soon();
+	expect(find(".anb-detail .first").textContent).toBe(caption);
+});
+
 test("the buttons disappear when another page owns the run", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
 	await soon();

@@ -237,7 +237,7 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 		const hint = row.hint && h("p", { class: "hint" }, row.hint);
 		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null));
 	} else if (row.status === "denied") {
-		nodes.push(h("p", { class: "anb-cap first" }, captionOf(row) || row.summary || "Denied."));
+		nodes.push(h("p", { class: "anb-cap first" }, whyDenied(row)));
 	} else if (row.status === "stopped") {
 		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
 	} else if (row.summary) {
@@ -246,6 +246,12 @@ function resultOf(context: Context, row: ToolRow): Node[] {
 	nodes.push(...answerOf(row), ...createOutputs(context, row.outputs));
 	if (row.args && !row.change) nodes.push(...argumentsOf(row));
 	return nodes;
+}
+
+/** Where nobody was there to answer, the summary also says what to do about it. */
+function whyDenied(row: ToolRow): string {
+	const nobody = row.answer?.by === "nobody" && row.summary;
+	return nobody || captionOf(row) || row.summary || "Denied.";
 }
 
 /** Who decided, and how. */
