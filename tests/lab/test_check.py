@@ -52,7 +52,7 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
     write_notebook(lab.root / "check.ipynb", first, *cells)
     open_notebook(page, lab, "check.ipynb")
     run_all(page)
-    expect(page.get_by_text("['your browser', 'your browser'] [1, 0] 5")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("['your browser', 'your browser'] [1, 0] 5")).to_be_visible()
     expect(page.locator(".anb-thumb img")).to_have_count(4)
     after_looks = vendor.requests[asked + 2 :: 2]
     assert [images_of(request) for request in after_looks] == [["image/png", "image/png"]] * 2

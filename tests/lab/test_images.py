@@ -33,7 +33,7 @@ WIDTHS = "images => images.map(image => image.naturalWidth)"
 
 def assert_images_show(page: Page, frame: str) -> None:
     inside = page.frame_locator(frame).first.frame_locator("iframe")
-    expect(inside.locator("#hero")).to_have_js_property("naturalWidth", 960, timeout=20_000)
+    expect(inside.locator("#hero")).to_have_js_property("naturalWidth", 960)
     expect(inside.locator("#wide")).to_have_js_property("complete", True)
     drawn = inside.locator("#oven").evaluate("node => getComputedStyle(node).backgroundImage")
     assert drawn.startswith('url("data:image/png;base64,')
@@ -54,7 +54,7 @@ def test_made_pictures_show_live_and_saved(page, lab, vendor):
     )
     open_notebook(page, lab, "pictures.ipynb")
     run_all(page)
-    expect(page.get_by_text("end_turn True")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("end_turn True")).to_be_visible()
     assert_images_show(page, ".anb-page iframe")
     thumbnails = page.locator(".anb-thumb img")
     if not thumbnails.count():
@@ -82,7 +82,7 @@ def test_pictures_made_after_the_page_show(page, lab, vendor):
     write_notebook(lab.root / "late.ipynb", LOAD, cell)
     open_notebook(page, lab, "late.ipynb")
     run_all(page)
-    expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     assert_images_show(page, ".anb-page iframe")
 
 
@@ -101,7 +101,7 @@ def test_given_pictures_show_as_thumbnails(page, lab, vendor):
     )
     open_notebook(page, lab, "given.ipynb")
     run_all(page)
-    expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("end_turn ['dot.png']")).to_be_visible()
     given = page.get_by_role("group", name="Given images").get_by_role("img")
     expect(given).to_have_count(2)
     assert [image.get_attribute("alt") for image in given.all()] == [

@@ -36,7 +36,7 @@ def begin(page: Page, lab: Lab, vendor, name: str) -> None:
     write_notebook(lab.root / f"{name}.ipynb", LOAD, ASKING, f"%%agent hero {MODEL} -t run_shell\nA page")
     open_notebook(page, lab, f"{name}.ipynb")
     run_all(page)
-    expect(place(page).locator(".phase")).to_contain_text("waiting for approval", timeout=30_000)
+    expect(place(page).locator(".phase")).to_contain_text("waiting for approval")
 
 
 def place(page: Page) -> Locator:
@@ -66,7 +66,7 @@ def approve(where: Locator) -> None:
 
 def assert_saved_once(page: Page, lab: Lab, name: str) -> None:
     """The file has the result, once, and no trace of a run under way."""
-    expect(place(page).locator(".phase")).to_contain_text("done", timeout=30_000)
+    expect(place(page).locator(".phase")).to_contain_text("done")
     expect(bar(page)).to_have_count(0)
     wait_for_kernel(page)
     page.wait_for_function(

@@ -17,9 +17,9 @@ def test_element_is_pointed_at_and_changed(page, lab):
     write_notebook(lab.root / "point.ipynb", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")
     open_notebook(page, lab, "point.ipynb")
     run_all(page)
-    expect(page.locator(".anb-status .phase").first).to_contain_text("done", timeout=60_000)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     page.get_by_role("button", name="Point at an element").click()
-    expect(page.get_by_role("application", name="Point at an element")).to_be_focused(timeout=20_000)
+    expect(page.get_by_role("application", name="Point at an element")).to_be_focused()
     heading = page.frame_locator(".anb-page iframe").first.frame_locator("iframe").locator("h1")
     box = heading.bounding_box()
     page.mouse.move(box["x"] + 9, box["y"] + 9)
@@ -36,6 +36,6 @@ def test_element_is_pointed_at_and_changed(page, lab):
     height = "node => node.getBoundingClientRect().height"
     before = heading.evaluate(height)
     page.keyboard.press("Shift+Enter")
-    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done", timeout=60_000)
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     changed = page.frame_locator(".anb-page iframe").last.frame_locator("iframe").locator("h1")
     assert changed.evaluate(height) > before

@@ -37,7 +37,7 @@ def page(lab_pages, lab, request):
 def widget(page: Page, name: str) -> Locator:
     """The live interface of a run that has ended, in sight."""
     frame = page.get_by_role("region", name=f"agent run {name}").first
-    expect(frame.locator(".phase").first).to_have_text("done", timeout=60_000)
+    expect(frame.locator(".phase").first).to_have_text("done")
     frame.scroll_into_view_if_needed()
     return frame
 
@@ -61,7 +61,7 @@ def test_a_run_is_walked_through(page):
     slider.press("ArrowRight")
     expect(label(frame)).to_contain_text("turn 1: the model thinks")
     slider.press(" ")
-    expect(label(frame)).to_contain_text("writes index.html", timeout=30_000)
+    expect(label(frame)).to_contain_text("writes index.html")
     expect(frame.locator(".anb-status .phase")).to_contain_text("writing index.html")
     keep_screenshot(page, "replay-lab-playing")
     slider.press(" ")

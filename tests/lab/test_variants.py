@@ -51,15 +51,15 @@ def run_cell(page: Page, code: str) -> None:
 
 
 def test_three_pages_stream_side_by_side(page):
-    expect(page.get_by_role("tab", name="Variant 3")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("tab", name="Variant 3")).to_be_visible()
     page.get_by_title("Side by side").click()
     shown = [
         page.frame_locator(".anb-page iframe").nth(number).frame_locator("iframe") for number in range(2)
     ]
     for frame in shown:
-        expect(frame.locator("h1")).to_be_visible(timeout=30_000)
+        expect(frame.locator("h1")).to_be_visible()
     keep_screenshot(page, "variants-streaming")
-    expect(page.locator(".anb-status .phase").first).to_contain_text("3 of 3 done", timeout=60_000)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("3 of 3 done")
     expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 1 of 3, the first to succeed")
     keep_screenshot(page, "variants-side-by-side")
 
@@ -70,16 +70,14 @@ def test_the_variables_follow_the_pick(page):
     keep_screenshot(page, "variants-picked")
     run_cell(page, GOING_ON)
     run_cell(page, PICKED)
-    expect(page.get_by_text("(1, True, True)")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("(1, True, True)")).to_be_visible()
 
 
 def test_a_reload_keeps_the_pick(page):
     save(page)
     page.reload()
     wait_for_kernel(page)
-    expect(page.locator(".anb-foot .ready").first).to_contain_text(
-        "Variant 2 of 3, as picked", timeout=30_000
-    )
+    expect(page.locator(".anb-foot .ready").first).to_contain_text("Variant 2 of 3, as picked")
 
 
 def test_the_saved_notebook_shows_all_three(page, lab):
@@ -93,6 +91,6 @@ def test_the_saved_notebook_shows_all_three(page, lab):
     lab.trust("copy.ipynb")
     page.goto("about:blank")  # the kernel that knows the run is not to be on the page
     open_notebook(page, lab, "copy.ipynb")
-    expect(page.get_by_role("radio", name="Variant 2")).to_be_checked(timeout=30_000)
+    expect(page.get_by_role("radio", name="Variant 2")).to_be_checked()
     page.get_by_role("radio", name="Variant 3").check()
     keep_screenshot(page, "variants-reopened")

@@ -36,7 +36,7 @@ def begin(page: Page, lab: Lab, name: str, *cells: str, app: str = "lab") -> Non
 
 
 def phase(page: Page, words: str) -> None:
-    expect(page.locator(".anb-status .phase").first).to_contain_text(words, timeout=30_000)
+    expect(page.locator(".anb-status .phase").first).to_contain_text(words)
 
 
 def shown_page(page: Page):
@@ -113,7 +113,7 @@ def test_a_call_runs_as_it_was_edited(page, lab, vendor):
     phase(page, "waiting for approval")
     page.locator(".anb-card.ask").get_by_role("button", name="Edit").click()
     field = page.locator(".anb-form textarea")
-    expect(field).to_be_focused(timeout=30_000)
+    expect(field).to_be_focused()
     page.keyboard.press("End")
     page.keyboard.type(" -l")
     keep_screenshot(page, "lab-approval-edit")
@@ -121,9 +121,7 @@ def test_a_call_runs_as_it_was_edited(page, lab, vendor):
     expect(page.locator(".anb-card.ask .anb-diff tr")).to_have_text(["1−ls", "1+ls -l"])
     page.keyboard.press("y")
     phase(page, "done")
-    expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text(
-        "ran ls -l", timeout=30_000
-    )
+    expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text("ran ls -l")
     expect(page.locator(".anb-row .facts", has_text="changed by you")).to_be_visible()
     assert "do not repeat the original call" in json.dumps(vendor.requests[-1].body)
     keep_screenshot(page, "lab-approval-edited")
@@ -139,10 +137,10 @@ def test_a_cell_run_again_asks_again(page, lab, vendor):
             begin(page, lab, "twice", ASKING, cell, "print('result:', hero.tool_uses[0].result.text)")
         else:
             run_all(page)
-        expect(page.locator(".anb-card.ask .anb-ask", has_text=command)).to_be_visible(timeout=30_000)
+        expect(page.locator(".anb-card.ask .anb-ask", has_text=command)).to_be_visible()
         page.locator(".anb-acts").get_by_role("button", name="Approve").click()
         said = page.locator(".jp-OutputArea-output pre", has_text="result:")
-        expect(said).to_contain_text(f"ran {command}", timeout=30_000)
+        expect(said).to_contain_text(f"ran {command}")
 
 
 def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
@@ -151,7 +149,7 @@ def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
     phase(page, "writing index.html")
     save(page)
     page.reload()
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
     phase(page, "writing index.html")
     expect(page.get_by_text("Thought").first).to_be_visible()
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
@@ -175,7 +173,7 @@ def test_another_window_can_take_over_and_follows_one_that_is_closed(page, lab, 
     keep_screenshot(page, "lab-take-over")
     second.close()
     open_notebook(third, lab, "windows.ipynb")
-    third.get_by_role("button", name="Stop", exact=True).click(timeout=30_000)
+    third.get_by_role("button", name="Stop", exact=True).click()
     phase(third, "stopped")
 
 
@@ -187,7 +185,7 @@ def test_a_reload_after_the_end_shows_it_again(page, lab, vendor):
     wait_for_kernel(page)  # the page shows the end of the run before the cell has displayed the result
     save(page)
     page.reload()
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell")
     phase(page, "done")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
 
@@ -236,7 +234,7 @@ def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
     assert page.evaluate(CELLS)["cells"][2:] == [[source, None], ["print(hero.reason)", 3]]
     page.keyboard.press("Shift+Enter")
     page.keyboard.press("Shift+Enter")
-    page.wait_for_function(f"() => ({CELLS})().cells[3][1] === 2", timeout=30_000)
+    page.wait_for_function(f"() => ({CELLS})().cells[3][1] === 2")
     expect(page.locator(".jp-OutputArea-output pre", has_text="end_turn")).to_be_visible()
 
 
@@ -260,7 +258,7 @@ def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
         expect(page.get_by_text("hero").first).to_be_visible()
         keep_screenshot(page, f"lab-{name}")
         assert "Error displaying widget" not in page.content()
-        expect(page.locator("iframe")).to_have_count(1 if trusted else 0, timeout=20_000)
+        expect(page.locator("iframe")).to_have_count(1 if trusted else 0)
 
 
 @pytest.mark.wide
@@ -270,7 +268,7 @@ def test_a_second_view_shows_the_same(page, lab, vendor):
     phase(page, "done")
     page.locator(".jp-Cell").nth(1).locator(".jp-InputArea-editor").click()
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
-    expect(page.locator(".anb-status .phase")).to_have_count(2, timeout=20_000)
+    expect(page.locator(".anb-status .phase")).to_have_count(2)
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
 
 
@@ -282,8 +280,8 @@ def test_two_notebooks_stay_apart(page, lab, vendor):
     write_notebook(lab.root / "right.ipynb", LOAD, "%%agent right -m demo: --pace 0\nA form")
     panel = open_beside(page, "right")
     run_all(page)
-    expect(panel.locator(".anb-status .name")).to_have_text("right", timeout=30_000)
-    expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+    expect(panel.locator(".anb-status .name")).to_have_text("right")
+    expect(panel.locator(".anb-status .phase")).to_contain_text("done")
 
 
 def open_beside(page: Page, name: str) -> Locator:
@@ -312,14 +310,14 @@ def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
             open_notebook(page, lab, "east.ipynb")
         panel = open_beside(page, name)
         run_all(page)
-        expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        expect(panel.locator(".anb-status .phase")).to_contain_text("done")
         wait_for_kernel(page)
         save(page)
     page.reload()
     wait_for_kernel(page)
     for name in ("east", "west", "east"):
         panel = open_beside(page, name)
-        expect(panel.locator(".anb-status .phase")).to_contain_text("done", timeout=30_000)
+        expect(panel.locator(".anb-status .phase")).to_contain_text("done")
         expect(panel.frame_locator(".anb-page iframe").frame_locator("iframe").locator("h1")).to_have_text(
             name
         )

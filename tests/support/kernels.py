@@ -13,7 +13,7 @@ from jupyter_client.manager import KernelManager
 
 from agent_nb.providers.vendors import VENDORS
 
-PATIENCE = 60
+PATIENCE = 120
 VARIABLES = {name for row in VENDORS.values() for name in (*row.keys, row.base_url_variable) if name}
 KEYS = ("AGENT_NB", *sorted({name.partition("_")[0] for name in VARIABLES}))
 """First words of the variables that hold keys and settings of ours and of the vendors."""

@@ -39,7 +39,9 @@ LOAD = "%load_ext agent_nb"
 MODEL = "-m anthropic:claude-opus-5-5"
 """Answered by the vendor of `tests/support/lab_fixtures.py`, as it was planned."""
 
-expect.set_options(timeout=30_000)
+PATIENCE = 120_000
+"""Milliseconds to wait for anything: the first request of a kernel imports an SDK, on a busy machine for long."""
+expect.set_options(timeout=PATIENCE)
 
 needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
 
@@ -162,7 +164,7 @@ def open_notebook(page: Page, lab: Lab, path: str, app: App = "lab") -> None:
     else:
         place = f"lab/tree/{path}?reset&" if app == "lab" else f"notebooks/{path}?"
         page.goto(f"{lab.url}/{place}token={lab.token}")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE)
 
 
 def shows_lab(page: Page, lab: Lab) -> bool:
@@ -179,7 +181,7 @@ def close_notebooks(page: Page, lab: Lab) -> None:
 
 def wait_for_kernel(page: Page) -> None:
     """Until the notebook in front is connected to an idle kernel."""
-    page.wait_for_function(_KERNEL_IS_IDLE, timeout=60_000)
+    page.wait_for_function(_KERNEL_IS_IDLE, timeout=PATIENCE)
 
 
 def run_all(page: Page) -> None:

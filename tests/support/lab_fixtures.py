@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.support.lab import Lab, close_notebooks, open_browser, start_lab
+from tests.support.lab import PATIENCE, Lab, close_notebooks, open_browser, start_lab
 from tests.support.wire import WireServer
 
 VIEWPORT = {"width": 1280, "height": 900}
@@ -26,6 +26,7 @@ class LabPages:
     @contextmanager
     def lend(self, request: pytest.FixtureRequest) -> Iterator[Page]:
         page = self._free.pop() if self._free else self._chromium.new_context(viewport=VIEWPORT).new_page()
+        page.context.set_default_timeout(PATIENCE)
         failures = request.session.testsfailed
         yield page
         if request.session.testsfailed > failures:
