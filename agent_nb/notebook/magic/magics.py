@@ -87,8 +87,8 @@ class AgentMagics(Magics):
         Running a cell again replaces NAME. `%agent undo hero` restores the previous run, `%agent load hero`
         loads the newest saved one, also after a kernel restart.
 
-        As a line: `%agent models | tools | mcp | use | runs | load | undo | console | cost | config | key | log |
-        help`.
+        As a line:
+        `%agent models | tools | mcp | use | runs | load | undo | console | cost | config | key | log | help`.
         """
         if cell is None:
             from agent_nb.notebook.magic.commands import run_command
