@@ -8,7 +8,6 @@ from typing import Any
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, ToolReady, ToolStarted, TurnStarted
 from agent_nb.files import Files
-from agent_nb.messages import Image
 from agent_nb.run.record import RunRecord
 
 HTML_LIMIT = 2_000
@@ -31,8 +30,6 @@ class Element:
     """The turn that wrote its first line; None if that was before this run, or by hand."""
     edit: str = ""
     """The title of the tool call that wrote it."""
-    image: Image | None = None
-    """A screenshot of it, if there is one."""
     files: Files = field(default_factory=Files, repr=False)
     """The files of its run."""
 

@@ -43,7 +43,7 @@ async def run():
 async def test_an_element_is_found_as_a_browser_finds_it(run, selector, expected):
     element = run.element(selector)
     assert (element.path, element.line, element.place, element.html) == expected
-    assert (element.file, element.image) == ("index.html", None)
+    assert element.file == "index.html"
     assert run.element(element.path) == element
 
 
