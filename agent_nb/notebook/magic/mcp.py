@@ -57,7 +57,7 @@ def list_servers(session: Session) -> None:
     """Displays the servers, their state and their tools."""
     problems = read_servers(session)
     rows = [
-        (server.name, _state(server), server.config.shown, ", ".join(tool.name for tool in server.listed))
+        (server.name, _state(server), server.config.shown, ", ".join(tool.shown for tool in server.listed))
         for server in session.servers.values()
     ]
     notes = [*problems] + [
@@ -156,7 +156,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
 
 
 def _described(tool: ListedTool) -> str:
-    return f"{printable_line(tool.name)[:60]}: {printable_line(tool.spec.description)[:300]}"
+    return f"{tool.shown}: {printable_line(tool.spec.description)[:300]}"
 
 
 def _add(session: Session, name: str, words: Sequence[str]) -> None:
@@ -198,7 +198,7 @@ def _restart(session: Session, name: str) -> None:
 
 
 def _say_started(session: Session, server: Server) -> None:
-    tools = ", ".join(tool.name for tool in server.listed) or "no tools"
+    tools = ", ".join(tool.shown for tool in server.listed) or "no tools"
     print(f"`{server.name}` is running: {tools}. Offer them to a model with `-t {PREFIX}{server.name}`.")
     for note in server.notes:
         print(note)

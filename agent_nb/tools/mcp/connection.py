@@ -102,7 +102,7 @@ class Connection:
                 mcp_types.CallToolRequest(params=params), _ANSWER, progress_callback=progress
             )
         except MCPError as error:
-            if error.code == mcp_types.CONNECTION_CLOSED or not self.is_open:
+            if _is_closed(error) or not self.is_open:
                 await self.close()
                 raise ConnectionLostError(self.problem or "It ended during the call.") from None
             raise
@@ -199,6 +199,13 @@ class Connection:
         if isinstance(message, mcp_types.ToolListChangedNotification):
             self._list_again()
 
+    async def _check_session(self, response: httpx2.Response) -> None:
+        """A server that has forgotten the session, as after its restart, answers everything with 404."""
+        has_session = "mcp-session-id" in response.request.headers
+        if response.status_code == 404 and has_session and not self._stop.is_set():
+            self.problem = "It has ended the session."
+            self._stop.set()
+
     def _list_again(self) -> None:
         self._current.clear()
         self._relist.set()
@@ -209,7 +216,7 @@ class Connection:
             http = httpx2.AsyncClient(
                 headers=dict(expanded.headers),
                 timeout=httpx2.Timeout(30.0, read=self._config.timeout + 30),
-                event_hooks={"response": [bound_length]},
+                event_hooks={"response": [bound_length, self._check_session]},
             )
             stack.push_async_callback(http.aclose)
             return streamable_http_client(expanded.url, http_client=http)
@@ -231,6 +238,11 @@ async def _list(client: Client) -> tuple[mcp_types.Tool, ...]:
     return tuple(tools[:MAX_TOOLS])
 
 
+def _is_closed(error: MCPError) -> bool:
+    """Whether the connection has closed. Servers use the same code for errors of their own."""
+    return error.code == mcp_types.CONNECTION_CLOSED and error.message == "Connection closed"
+
+
 def describe(error: BaseException) -> str:
     """An error of the `mcp` package in one sentence."""
     while isinstance(error, BaseExceptionGroup):
@@ -240,7 +252,7 @@ def describe(error: BaseException) -> str:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             text = f"It sent something that is not valid MCP: {place}: {first['msg']}"
-        case MCPError(code=mcp_types.CONNECTION_CLOSED):
+        case MCPError() if _is_closed(error):
             text = ""
         case AgentError() | MCPError():
             text = str(error)

@@ -40,6 +40,11 @@ class ListedTool:
     output_schema: Json | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def shown(self) -> str:
+        """Its name on one short line."""
+        return _short(self.name)
+
 
 def listed_tools(server: str, listing: Iterable[Json]) -> list[ListedTool]:
     """The tools of a server, from the `tools` of its `tools/list` answer."""

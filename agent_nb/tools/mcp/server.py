@@ -1,13 +1,13 @@
 """A server that is started when it is needed, and once more after it ended.
 
-`Server` is used from any thread and loop; `_Worker` does the work on the loop of `thread.py`.
+The public methods may be called from any event loop; the private coroutines run on the loop of `thread.py`.
 """
 
 import asyncio
 import importlib.util
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
@@ -43,8 +43,12 @@ class Server:
         """What `_listed` was read from."""
         self._connection: Connection | None = None
         self._lock: asyncio.Lock | None = None
-        self._starting = self._suspect = False
+        self._starting = self._stopped = False
+        self._suspect = False
+        """Whether a call took too long and none has succeeded since."""
         self._may_restart = True
+        self._calls = 0
+        """Calls that have not been answered yet."""
 
     @property
     def name(self) -> str:
@@ -82,7 +86,7 @@ class Server:
         """What a person should know about the tools."""
         notes = [note for tool in self.listed for note in tool.notes]
         notes += [
-            f"`{tool.name}` is not offered: the server has changed what it says." for tool in self.changed
+            f"`{tool.shown}` is not offered: the server has changed what it says." for tool in self.changed
         ]
         return [safe_text(note) for note in notes]
 
@@ -103,9 +107,15 @@ class Server:
         await connection.up_to_date()
 
     async def stop(self) -> None:
-        """Ends the server. A call starts it again."""
-        if self._connection is not None:
-            await on_thread(self._close())
+        """Ends the server. Only `start` starts it again, so that a late call leaves no process behind."""
+        self._stopped = True
+        if self._lock is not None:
+            await on_thread(self._end())
+
+    async def _end(self) -> None:
+        assert self._lock is not None
+        async with self._lock:
+            await self._close()
 
     def _tool(self, listed: ListedTool) -> Tool:
         async def run(args: Json, context: ToolContext) -> ToolOutput:
@@ -133,19 +143,7 @@ class Server:
                 hint="Go on without it.",
             )
         work = asyncio.create_task(connection.call(listed.name, args, _progress_lines(progress)))
-        work.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs it
-        try:
-            await asyncio.wait({work}, timeout=self.config.timeout)
-        finally:
-            work.cancel()  # no effect if it is done
-        if not work.done():
-            self._suspect = True
-            seconds = f"{self.config.timeout:g} seconds"
-            raise ToolError(
-                f"The MCP server `{self.name}` did not answer within {seconds}.",
-                code="TIMEOUT",
-                hint="Ask it for less. The next call starts it again.",
-            )
+        await self._wait(work)
         try:
             result = work.result()
         except ConnectionLostError as error:
@@ -153,15 +151,36 @@ class Server:
             raise self._failure("has ended during the call.", str(error)) from None
         except Exception as error:  # what the package raises for an answer that it cannot accept
             raise self._failure("answered with an error.", describe(error)) from None
-        self._may_restart = True
+        self._may_restart, self._suspect = True, False
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    async def _wait(self, work: "asyncio.Task[Any]") -> None:
+        """Waits for the answer to a call, and cancels the call after its time limit."""
+        work.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs it
+        self._calls += 1
+        try:
+            await asyncio.wait({work}, timeout=self.config.timeout)
+        finally:
+            self._calls -= 1
+            work.cancel()  # no effect if it is done
+        if not work.done():
+            self._suspect = True
+            raise ToolError(
+                f"The MCP server `{self.name}` did not answer within {self.config.timeout:g} seconds.",
+                code="TIMEOUT",
+                hint="Ask it for less. The next call may start it again.",
+            )
 
     async def _connected(self, *, asked: bool = False) -> "Connection":
         """The open connection; opens one if there is none. A server that ended again is left so until asked."""
         if self._lock is None:
             self._lock = asyncio.Lock()
         async with self._lock:
-            if self._connection and self._connection.is_open and not self._suspect:
+            if self._stopped and not asked:
+                raise self._failure("has been ended.", "")
+            self._stopped = False
+            hangs = self._suspect and not self._calls  # other calls may still get their answers
+            if self._connection and self._connection.is_open and not hangs:
                 return self._connection
             if self._connection or self.problem:
                 if not self._may_restart and not asked:
@@ -209,14 +228,14 @@ def check_installed() -> None:
 
 
 def _progress_lines(report: Callable[[str], None]) -> "ProgressFnT":
-    last = 0.0
+    last, ended = 0.0, False
 
     async def show(progress: float, total: float | None, message: str | None) -> None:
-        nonlocal last
-        now, is_last = time.monotonic(), total is not None and progress >= total
-        if now - last < PROGRESS_PAUSE and not is_last:
+        nonlocal last, ended
+        now, ends = time.monotonic(), total is not None and progress >= total and not ended
+        if now - last < PROGRESS_PAUSE and not ends:
             return
-        last = now
+        last, ended = now, ended or ends
         amount = f"{progress:g} of {total:g}" if total else f"{progress:g}"
         report(f"{message} ({amount})"[:300] if message else amount)
 

@@ -111,6 +111,9 @@ def main() -> None:
         message = json.loads(line)
         if "id" not in message:
             continue
+        if FAULT == "refuses" and message["method"] == "tools/call":
+            send({"id": message["id"], "error": {"code": -32000, "message": "Rate limit"}})
+            continue
         result = answer(message["method"])
         if result is None:
             send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})

@@ -29,16 +29,19 @@ class Faulty(BaseHTTPRequestHandler):
         if "id" not in message:
             self._send(202, b"")
         elif message["method"] == "tools/call":
-            self._fail()
+            self._fail(message)
         elif message["method"] in ANSWERS:
             self._send(200, _dump(message, result=ANSWERS[message["method"]]))
         else:
             self._send(200, _dump(message, error={"code": -32601, "message": "Method not found"}))
 
+    def do_DELETE(self) -> None:
+        self._send(200, b"")
+
     def do_GET(self) -> None:
         self._send(405, b"")
 
-    def _fail(self) -> None:
+    def _fail(self, message: dict[str, Any]) -> None:
         match self.fault:
             case "drops":
                 self.connection.close()
@@ -48,10 +51,16 @@ class Faulty(BaseHTTPRequestHandler):
                 self._send(200, b'{"jsonrpc": "2.0", "id": 1, "result": "' + b"x" * 3_000_000 + b'"}')
             case "hangs":
                 time.sleep(3)
+            case "forgets" if "forgot" in self.headers_seen:
+                self._send(200, _dump(message, result={"content": [{"type": "text", "text": "worked"}]}))
+            case "forgets":
+                self.headers_seen.append("forgot")
+                self._send(404, _dump(message, error={"code": -32600, "message": "Session not found"}))
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
         self.send_header("content-type", "application/json")
+        self.send_header("mcp-session-id", "one")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

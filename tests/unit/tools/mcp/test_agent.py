@@ -82,6 +82,9 @@ async def test_the_block_starts_and_ends_the_server(alive):
         async with mcp_server(*command) as tools:
             run = await Agent(provider, tools=tools, approve="auto").run("Work")
             assert alive()
+    with ScriptedProvider([[call("bad__work", {})], [text("Done.")]]) as provider:
+        late = await Agent(provider, tools=tools, approve="auto").run("Work")
+    assert of(late, ToolFinished)[0].summary == "The MCP server `bad` has been ended."
     assert of(run, ToolFinished)[0].summary == "worked"
     assert not alive()
 

@@ -212,3 +212,20 @@ async def test_a_faulty_server_over_http_fails_the_call(fault, sentence, monkeyp
     assert "\n" not in failed.message
     assert set(seen) == {"Bearer hh-12-tt-34-pp-56"}
     assert "hh-12" not in caplog.text + failed.message + repr(server.config)
+
+
+async def test_a_server_that_forgot_the_session_is_reached_again():
+    with faulty_http("forgets") as (url, _):
+        server = await started(Server(server_config((url,), name="bad")))
+        assert "has ended during the call. It has ended the session." in (await call(server)).message
+        assert (await call(server)).text == "worked"
+        await server.stop()
+
+
+async def test_an_error_of_the_server_keeps_it_running():
+    server = await started(faulty("refuses"))
+    before = server._connection
+    failed = await call(server)
+    assert failed.message == "The MCP server `bad` answered with an error. Rate limit."
+    assert (server.state, server._connection) == ("running", before)
+    await server.stop()
