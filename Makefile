@@ -42,7 +42,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 
 test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-page test-lessons
-	$(PY) -m pytest tests -p no:nbval -m "not wide" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PY) -m pytest tests -p no:nbval -m "not wide and not hosts" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -52,6 +52,9 @@ test-lessons: env build ## every notebook, with the outputs it was saved with
 
 test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form
 	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile
+
+test-hosts: env build chromium ## other front ends: JupyterLite, marimo, notebooks without widgets
+	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
 
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m docs.scripts.execute_notebooks
@@ -110,4 +113,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) .venv-kernel-* js/node_modules $(BUNDLE) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide notebooks test-binder test-kernels events screenshot reference try fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-kernels events screenshot reference try fuzz bench check format clean
