@@ -96,20 +96,29 @@ def test_binder_opens_the_first_lesson():
     assert set(conda_packages(root)) == {"python", "nodejs", "pip"}
 
 
-def test_the_lab_s_solutions_pass_its_checks(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("lesson_name", "count"),
+    [
+        ("06_how_an_agent_loop_works", 5),
+        pytest.param("12_from_a_question_to_a_page", 3, marks=pytest.mark.wide),
+    ],
+)
+def test_the_solutions_of_a_lesson_pass_its_checks(lesson_name, count, tmp_path, monkeypatch):
     for name, value in quiet_environment(tmp_path).items():
         monkeypatch.setenv(name, value)
-    book = nbformat.read(FOLDER / "06_how_an_agent_loop_works.ipynb", as_version=4)
+    book = nbformat.read(FOLDER / f"{lesson_name}.ipynb", as_version=4)
     exercises = [i for i, cell in enumerate(book.cells) if "exercise" in cell.metadata.get("tags", ())]
     checks = [cell for cell in book.cells if "exercise-check" in cell.metadata.get("tags", ())]
-    assert len(exercises) == len(checks) == 5
+    assert len(exercises) == len(checks) == count
     assert all("waiting for you" in check.outputs[0].text for check in checks)
     shutil.copytree(FOLDER / "cassettes", tmp_path / "cassettes")
     for place in exercises:
         book.cells[place].source = SOLUTION.search(book.cells[place + 1].source)[1]
     NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
     texts = [check.outputs[0].text for check in checks]
-    assert [bool(re.match(rf"Exercise {i}: right", text)) for i, text in enumerate(texts, 1)] == [True] * 5
+    assert [bool(re.match(rf"Exercise {i}: right", text)) for i, text in enumerate(texts, 1)] == [
+        True
+    ] * count
 
 
 def test_links_between_lessons_lead_somewhere(lesson):

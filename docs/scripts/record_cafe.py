@@ -1,0 +1,160 @@
+"""`python -m docs.scripts.record_cafe` writes the cassette of lesson 12: a model computes with the notebook's data.
+
+No vendor is asked: the real SDK talks to the loopback server. The cell runs in a real kernel with the lesson's data
+frame, so the results of the tools are real. The model's words, its code and its token counts are made up, and the
+lesson says so. Only what it costs is calculated from the price tables.
+"""
+
+# ruff: noqa: E501 - words are written as they are sent
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from docs.scripts.execute_notebooks import FOLDER
+from tests.support import ROOT
+from tests.support.kernels import Kernel, start_kernel
+from tests.support.wire import Call, Pause, Reply, Say, Think, Tokens, WireServer, reply
+
+LESSON = FOLDER / "12_from_a_question_to_a_page.ipynb"
+PAGE = ROOT / "tests" / "support" / "pages" / "cafe" / "index.html"
+CASSETTE = FOLDER / "cassettes" / "cafe.jsonl"
+PACE: dict[str, Any] = {"fragment": 18, "gap": 0.025}
+"""Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
+
+COMPUTE = """\
+week = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+daily = sales.groupby("day")["units"].sum()
+per_day = daily.groupby(daily.index.day_name()).mean().reindex(week).round(0)
+products = sales.groupby("product")[["units", "revenue"]].sum().sort_values("revenue", ascending=False)
+weekend = sales.assign(weekend=sales["day"].dt.day_of_week >= 5).groupby("weekend")["units"].mean().round(1)
+print(per_day.to_string(), products.to_string(), weekend.to_string(), sep="\\n\\n")"""
+DRAW = """\
+import matplotlib.pyplot as plt
+
+to_file("data.json", products)
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.6), dpi=80, layout="constrained")
+per_day.plot.bar(ax=left, title="Units on an average day", xlabel="", color="peru")
+products["revenue"][::-1].plot.barh(ax=right, title="Revenue in May, euros", ylabel="", color="peru");"""
+NUMBERS = f"""\
+import json
+{COMPUTE.rpartition(chr(10))[0]}
+print(json.dumps([per_day.to_dict(), products["revenue"].to_dict(), [*weekend]]))"""
+"""What the page shows, computed by the same lines."""
+
+
+def cells() -> tuple[list[str], str]:
+    """The lesson's cells up to its data, and the cell to record."""
+    sources = [cell.source for cell in nbformat.read(LESSON, as_version=4).cells if cell.cell_type == "code"]
+    (recorded,) = (source for source in sources if source.startswith("%%agent cafe"))
+    data = next(place for place, source in enumerate(sources) if "sales = " in source)
+    return sources[: data + 1], recorded
+
+
+def page_from(per_day: dict[str, float], revenue: dict[str, float], mean: list[float]) -> str:
+    first, least = next(iter(revenue)), min(revenue.values())
+    slots = {
+        "lede": f"A product sells {mean[1] / mean[0] - 1:.0%} more on a day of the weekend than on a weekday. Of what is baked, croissants bring in €{revenue['croissant']:,.0f} and cake €{revenue['cake']:,.0f}: for the weekend, bake more of both, croissants first.",
+        "weekday": f"{mean[0]:.1f}",
+        "weekend": f"{mean[1]:.1f}",
+        "first": first.capitalize(),
+        "revenue": f"{revenue[first]:,.0f}",
+        "all": f"{sum(revenue.values()):,.0f}",
+        "days": _bars(per_day, above=sum(per_day.values()) / len(per_day)),
+        "products": _bars(revenue, above=least),
+    }
+    page = PAGE.read_text(encoding="utf-8")
+    for name, value in slots.items():
+        page = page.replace(f"{{{{{name}}}}}", value)
+    return page
+
+
+def _bars(values: dict[str, float], above: float) -> str:
+    """A line for each value; those above a limit stand out."""
+    most = max(values.values())
+    return "\n".join(
+        f'<li{" class=high" if value > above else ""}><span>{name}</span><i style="--part:{value / most * 100:.0f}"></i><span>{value:,.0f}</span></li>'
+        for name, value in values.items()
+    )
+
+
+def turns(page: str) -> list[Reply]:
+    return [
+        reply(
+            Pause(0.5),
+            Think(
+                "Two questions: when, and what. I do not know the data yet, so first I look at what there is."
+            ),
+            Call("list_variables", {}, id="call_cafe_1"),
+            Tokens(input=2214, cached_write=2140, output=96, reasoning=31),
+            **PACE,
+        ),
+        reply(
+            Pause(0.3),
+            Call("describe_variable", {"name": "sales"}, id="call_cafe_2"),
+            Tokens(input=2608, cached_read=2140, cached_write=420, output=58),
+            **PACE,
+        ),
+        reply(
+            Pause(0.3),
+            Say(
+                "One row for each day, shop and product. I compare the days of the week, weekends with weekdays, and the products.\n"
+            ),
+            Call("run_python", {"code": COMPUTE}, id="call_cafe_3"),
+            Tokens(input=3120, cached_read=2560, cached_write=512, output=286),
+            **PACE,
+        ),
+        reply(
+            Pause(0.4),
+            Say("Saturday and Sunday stand out. Now a chart of both.\n"),
+            Call("run_python", {"code": DRAW}, id="call_cafe_4"),
+            Tokens(input=3611, cached_read=3072, cached_write=498, output=204),
+            **PACE,
+        ),
+        reply(
+            Pause(0.4),
+            Call("create_file", {"path": "index.html", "content": page}, id="call_cafe_5"),
+            Tokens(input=4420, cached_read=3570, cached_write=802, output=1893),
+            **PACE,
+        ),
+        reply(
+            Pause(0.4),
+            Say(
+                "The page is in `index.html`, with numbers from `sales` only. Weekends are the busy days. I cannot see from units what ran out, so “bake more” means: more of what sells when it is busy. With a column for what was left over I could say more."
+            ),
+            Tokens(input=6398, cached_read=4372, cached_write=1980, output=97),
+            **PACE,
+        ),
+    ]
+
+
+def record(kernel: Kernel, server: WireServer) -> None:
+    before, recorded = cells()
+    for source in before:
+        assert kernel.run(source).status == "ok"
+    page = page_from(*json.loads(kernel.run(NUMBERS).stdout))
+    kernel.run("%reset -f")
+    for source in before:
+        assert kernel.run(source).status == "ok"
+    server.plan(*turns(page))
+    line, _, prompt = recorded.partition("\n")
+    options = f"-m anthropic: --approve run_python=auto --record --cassette {CASSETTE}"
+    cell = kernel.run(f"{line} {options}\n{prompt}")
+    assert cell.status == "ok", cell.errors
+    assert kernel.value("[use.ok for use in cafe.tool_uses]") == str([True] * 5)
+    print(kernel.value("(cafe.model, str(cafe.usage), cafe.cost, list(cafe.files))"))
+
+
+def main() -> None:
+    CASSETTE.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as home, WireServer.in_thread() as server:
+        keyed = {"ANTHROPIC_API_KEY": "k3y-0f-the-tests", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+        with start_kernel(Path(home), **keyed) as kernel:
+            record(kernel, server)
+
+
+if __name__ == "__main__":
+    main()
