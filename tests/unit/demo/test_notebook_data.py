@@ -1,12 +1,9 @@
 """The demo model and the data of a notebook: it looks, computes, and uses the numbers, or says why it cannot."""
 
-import contextlib
-import io
-
 import matplotlib as mpl
 import pytest
 
-from agent_nb import Run, ToolContext, kernel_tools, tool
+from agent_nb import Run, kernel_tools, tool
 from agent_nb.demo import conversation
 from agent_nb.demo.frame import Frame, find_frame, find_question
 from agent_nb.demo.totals import read_totals
@@ -43,18 +40,8 @@ def shell(tmp_path, monkeypatch):
 
 
 async def ask(shell, prompt: str = PROMPT, *, approve: str = "auto", python: bool = True) -> Run:
-    @tool(approval="ask")
-    def run_python(code: str, context: ToolContext) -> str:
-        """Runs Python in the notebook."""
-        printed = io.StringIO()
-        shell.names["to_file"] = lambda path, value: context.files.write(path, str(value))
-        with contextlib.redirect_stdout(printed):
-            exec(code, shell.names)
-        return f"{printed.getvalue()}\n\nIt bound `groups` and `totals`."
-
-    looks = [each for each in kernel_tools() if each.name in LOOKS]
-    tools = [*Toolbox.default(), *looks, *([run_python] if python else [])]
-    return await agent(tools=tools, approve=approve).run(prompt)
+    kernel = [each for each in kernel_tools() if python or each.name in LOOKS]
+    return await agent(tools=[*Toolbox.default(), *kernel], approve=approve).run(prompt)
 
 
 def spoken(run: Run) -> str:
@@ -155,8 +142,8 @@ async def test_own_tools_are_tried_out_too(shell):
 
 
 def test_the_tools_have_the_names_that_the_demo_model_knows(shell):
-    names = {conversation.LIST, conversation.DESCRIBE}
-    assert names <= {each.name for each in kernel_tools()}
+    names = {conversation.LIST, conversation.DESCRIBE, conversation.RUN}
+    assert names == {each.name for each in kernel_tools()}
 
 
 LISTED = (
