@@ -1,10 +1,15 @@
 """Session: what lasts from one `%%agent` cell to the next."""
 
+import os
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from IPython import get_ipython
+
+from agent_nb._base.constants import MODEL_VARIABLE
+from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb.errors import ConfigError
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
@@ -73,9 +78,25 @@ class Session:
 
 def magic_name() -> str:
     """The configured name of the magic in this kernel."""
+    magics = _magics()
+    return "agent" if magics is None else magics.magic_name
+
+
+def default_model() -> str:
+    """The model of cells that name none; empty if the configured one is unknown."""
+    from agent_nb.providers import default_model_name, full_name
+
+    magics = _magics()
+    named = (magics.model if magics else "") or os.environ.get(MODEL_VARIABLE)
+    try:
+        return full_name(named) if named else default_model_name() or full_name(DEMO_MODEL)
+    except ConfigError:
+        return ""
+
+
+def _magics() -> Defaults | None:
     shell = get_ipython()
-    magics = shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
-    return "agent" if magics is None else str(magics.magic_name)
+    return shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
 
 
 def _working_directory() -> Path:

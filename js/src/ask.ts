@@ -51,7 +51,15 @@ export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
 	const { name = "", magic } = run.state?.meta ?? {};
 	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
 	if (!isName(name) || lines.length === 0) return null;
-	return `%%${magic} ${nextName(name, run)} --from ${name}\n${lines.join("\n")}`;
+	return `%%${magic} ${nextName(name, run)}${modelOption(run)} --from ${name}\n${lines.join("\n")}`;
+}
+
+/** The option for the run's own model where cells use another by default; a replay may have been made without a key. */
+function modelOption({ state }: RunEntry): string {
+	const { model = "", default_model: standard } = state?.meta ?? {};
+	const replayed = [...(state?.variants?.values() ?? [])].some((variant) => variant.settings.replayed);
+	const isOther = standard && model !== standard && /^[\w.:/@-]+$/.test(model);
+	return isOther && !replayed ? ` -m ${model}` : "";
 }
 
 function lineOf(name: string, { elements, text }: Note): string {

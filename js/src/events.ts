@@ -236,6 +236,7 @@ export interface Meta {
 	model: string;
 	demo: boolean;
 	magic: string;
+	default_model: string;
 	network: boolean;
 	digest: string | null;
 	failed_check: string;

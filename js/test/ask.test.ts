@@ -29,6 +29,25 @@ describe("the next cell", () => {
 		expect(nextName("größe_", runOf("größe_"))).toBe("größe__2");
 	});
 
+	test("names the run's model where cells use another, but not that of a replay or of several", () => {
+		const line = (model: string, standard: string, settings = {}) => {
+			const run = runOf();
+			const meta = { ...META, model, default_model: standard };
+			run.state = { ...run.state!, meta, variants: new Map([[0, { settings }]]) } as never;
+			return cellText(run, { notes: [], text: "Larger" })?.split("\n")[0];
+		};
+		expect(line("openai:gpt-6", "anthropic:claude")).toBe("%%agent hero_2 -m openai:gpt-6 --from hero");
+		expect(line("demo:", "anthropic:claude")).toBe("%%agent hero_2 -m demo: --from hero");
+		for (const [model, standard, settings] of [
+			["openai:gpt-6", "openai:gpt-6", {}],
+			["openai:gpt-6", "", {}],
+			["openai:gpt-6, demo:", "demo:", {}],
+			["openai:gpt-6", "demo:", { replayed: "hero.json" }],
+		] as const) {
+			expect(line(model, standard, settings)).toBe("%%agent hero_2 --from hero");
+		}
+	});
+
 	test("has each note on its own line, with references to the elements", () => {
 		const about = { ...HEADING, path: "h1", file: "sub/about.html" };
 		const ask: Ask = {

@@ -8,6 +8,7 @@ export const META: Meta = {
 	model: "demo:",
 	demo: true,
 	magic: "agent",
+	default_model: "demo:",
 	network: false,
 	digest: null,
 	failed_check: "",

@@ -19,6 +19,8 @@ class Meta:
     """True when the offline demo model made all of it."""
     magic: str = "agent"
     """The name of the magic, for the cells that the page offers."""
+    default_model: str = ""
+    """The model of cells that name none; empty if the configured one is unknown."""
     network: bool = False
     """Whether the live preview may load from any https address."""
     digest: str | None = None

@@ -19,7 +19,7 @@ from agent_nb.notebook.live.questions import Questions
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry import retry_cells
-from agent_nb.notebook.session import magic_name
+from agent_nb.notebook.session import default_model, magic_name
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.run import Run, all_events
 from agent_nb.tools.element_look import ElementRequest
@@ -237,4 +237,4 @@ def _content(files: Files, path: str, version: object) -> str | bytes:
 
 def _meta(key: str, name: str, model: str) -> Meta:
     demo = all(is_demo(one) for one in model.split(", "))
-    return Meta(key=key, name=name, model=model, demo=demo, magic=magic_name())
+    return Meta(key=key, name=name, model=model, demo=demo, magic=magic_name(), default_model=default_model())
