@@ -38,7 +38,7 @@ class Answer:
         kinds: dict[str, Any] = {"approved": bool, "note": str, "args": dict | None}
         for name, kind in kinds.items():
             if not isinstance(value := getattr(self, name), kind):
-                raise ConfigError(f"`{name}` of an Answer cannot be {value!r:.60}.")
+                raise ConfigError(f"`{name}` of an Answer cannot be a {type(value).__name__}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +162,13 @@ class Approvals:
         self, rule: Rule, call: ToolCall, args: Json, request: ApprovalRequested | None
     ) -> Answer:
         if callable(rule):
-            return _answer_of(await call_own_code("The approval function", rule, call, copy.deepcopy(args)))
+            value = await call_own_code("The approval function", rule, call, copy.deepcopy(args))
+            return replace(_answer_of(value), by="function")
         if rule == "deny":
             return Answer(False, by="policy")
         if request is None or self.ask is None:
             return Answer(False, by="nobody")
-        answer: Answer = await call_own_code("Asking the person", self.ask, request)
-        return answer
+        return _answer_of(await call_own_code("Asking the person", self.ask, request))
 
     def _checked(self, answer: Answer, args: Json, tool: Tool | None) -> Answer:
         """The answer with valid arguments, or with None if they are not changed. Only those of a tool can be."""
@@ -195,11 +195,12 @@ class Approvals:
 def _answer_of(value: object) -> Answer:
     """What an approval function gave back, as an answer."""
     if isinstance(value, Answer):
-        return replace(value, by="function")
-    if type(value).__name__ in ("bool", "bool_"):  # also NumPy's
-        return Answer(bool(value), by="function")
+        return value
+    kind = type(value).__name__
+    if kind in ("bool", "bool_"):  # also NumPy's
+        return Answer(bool(value))
     raise ToolError(
-        f"The approval function gave {value!r:.60}, not True, False or an Answer, so the call was denied.",
+        f"The approval function gave a {kind}, not True, False or an Answer, so the call was denied.",
         code="DENIED",
         hint=GO_ON,
     )

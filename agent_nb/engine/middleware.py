@@ -99,9 +99,8 @@ def check_middleware(value: Any) -> None:
     if isinstance(value, type):
         raise ConfigError(f"Middleware is an object: write `{value.__name__}()`, not `{value.__name__}`.")
     if not methods_of(value):
-        raise ConfigError(
-            f"Middleware has one of the methods {', '.join(MIDDLEWARE_METHODS)}; {value!r:.60} has none."
-        )
+        methods = ", ".join(MIDDLEWARE_METHODS)
+        raise ConfigError(f"Middleware has one of the methods {methods}; a {type(value).__name__} has none.")
 
 
 def methods_of(value: Any) -> list[str]:

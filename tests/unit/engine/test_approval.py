@@ -60,9 +60,9 @@ def leave(*_: object) -> None:
 @pytest.mark.parametrize(
     ("approve", "summary"),
     [
-        (lambda asked, args: None, "The approval function gave None, not True, False or an Answer"),
-        (lambda asked, args: "yes", "The approval function gave 'yes', not True, False or an Answer"),
-        (lambda asked, args: Answer("yes"), "`approved` of an Answer cannot be 'yes'."),
+        (lambda asked, args: None, "The approval function gave a NoneType, not True, False or an Answer"),
+        (lambda asked, args: "yes", "The approval function gave a str, not True, False or an Answer"),
+        (lambda asked, args: Answer("yes"), "`approved` of an Answer cannot be a str."),
         (lambda asked, args: Answer(True, args={"command": 3}), "`command` must be string, not an integer."),
         (leave, "The approval function tried to exit with 3."),
     ],
@@ -108,6 +108,18 @@ def test_an_answer_checks_itself():
     for wrong in ({"note": None}, {"args": [1]}):
         with pytest.raises(ConfigError, match="of an Answer cannot be"):
             Answer(True, **wrong)
+
+
+@pytest.mark.parametrize(("value", "ran"), [(True, True), (False, False), ("yes", False), (None, False)])
+async def test_whoever_is_asked_may_give_back_plain_truth_but_no_nonsense(value, ran):
+    async def ask(request):
+        return value
+
+    handle = Agent(ScriptedProvider([[LIST], [text("ok")]]), tools=[shell]).start("go")
+    handle.approve_with(ask)
+    run = await handle
+    assert (run.reason, run.tool_uses[0].ok) == ("end_turn", ran)
+    assert [event.approved for event in of(run, ApprovalResolved)] == [ran]
 
 
 async def test_without_a_person_the_run_says_that_nobody_answered():

@@ -176,7 +176,10 @@ async def test_a_run_that_middleware_refuses_can_be_recorded(tmp_path, turn):
     ("middleware", "message"),
     [
         ([Redaction], r"write `Redaction\(\)`, not `Redaction`"),
-        ([3], "Middleware has one of the methods on_request, before_tool, after_tool, on_event; 3 has none."),
+        (
+            [3],
+            "Middleware has one of the methods on_request, before_tool, after_tool, on_event; a int has none.",
+        ),
         (Redaction(), "`middleware` is a list of objects."),
     ],
 )
