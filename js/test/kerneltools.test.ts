@@ -41,11 +41,23 @@ describe("the outputs of a running tool", () => {
 		const all = script(...events, printed("1%\r2%\r3%\n"), done({ outputs: [{ "text/plain": "whole" }] }));
 		kernel.batch(1, all.slice(0, -1), { run_id: "r1" });
 		await soon();
-		expect(detail().querySelector("pre")?.textContent).toBe("ab\n3%\n");
+		expect(detail().querySelector("pre")?.textContent).toBe("ab\n3%");
 		kernel.batch(all.length, all.slice(-1), { run_id: "r1" });
 		await soon();
 		expect(detail().querySelector("pre")?.textContent).toBe("whole");
 	});
+});
+
+test("a figure is shown whole and in its place, an image with a caption as a thumbnail", async () => {
+	await show();
+	const figure = { "image/png": "iVBORw==", "text/plain": "<Figure size 640x480 with 1 Axes>" };
+	const image = { "image/png": "iVBORw==", "text/plain": "a cat" };
+	const outputs = [{ "text/plain": "before" }, figure, image];
+	kernel.batch(1, script(started, turn, tool(), running, done({ outputs })), { run_id: "r1" });
+	await soon();
+	expect(detail().querySelector(".anb-code ~ .anb-figure img")?.getAttribute("alt")).toContain("<Figure");
+	expect(detail().querySelector(".anb-figure")?.textContent).toBe("");
+	expect(detail().querySelector(".anb-thumbs figcaption")?.textContent).toBe("a cat");
 });
 
 describe("what code did to names", () => {

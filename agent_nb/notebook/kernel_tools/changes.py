@@ -53,10 +53,13 @@ class Changes:
                 self.namespace[name] = self.before[name]
             else:
                 self.namespace.pop(name, None)
-        taken = [name for name in names if name not in free]
-        done = f"Put back: {', '.join(free)}." if free else "Nothing was put back."
-        left = f" Left alone, because they have changed since: {', '.join(taken)}." if taken else ""
-        return f"{done}{left} Changes inside objects cannot be undone."
+        lists = (
+            ("Put back", [name for name in free if name in self.before]),
+            ("Removed", [name for name in free if name not in self.before]),
+            ("Left alone, because they have changed since", [name for name in names if name not in free]),
+        )
+        sentences = [f"{verb}: {', '.join(listed)}." for verb, listed in lists if listed]
+        return " ".join([*sentences, "Changes inside objects cannot be undone."])
 
     def _holds_result(self, name: str) -> bool:
         return self.namespace.get(name, _MISSING) is self.after.get(name, _MISSING)

@@ -10,15 +10,21 @@ import { createDiffTable, parseUnifiedDiff } from "./difftable.ts";
 import { createLongText, LongMarkdown } from "./long.ts";
 import { createNames, NAMES_TYPE, type Names } from "./names.ts";
 
-/** Characters of a text that are shown while it grows: the newest. */
+/** What is shown of a text while it grows: the newest characters and lines. */
 const TAIL = 2_000;
+const TAIL_LINES = 15;
+/** The class of an image that is shown whole and in its place, as under a cell. */
+const FIGURE = "anb-figure";
+/** As `_FRAME_STYLE` of the saved form. */
+const FRAME_STYLE = `<style>body{margin:8px;font:13px/1.5 system-ui,sans-serif}table{border-collapse:collapse}
+td,th{padding:2px 10px;border:solid #e0e0e0;border-width:0 0 1px;text-align:right}</style>`;
 
 export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
 	const images: Node[] = [];
 	const rest: Node[] = [];
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
-		if (image) images.push(image);
+		if (image) (image.className === FIGURE ? rest : images).push(image);
 		else if (bundle[NAMES_TYPE]) rest.push(createNames(context, bundle[NAMES_TYPE] as unknown as Names));
 		else rest.push(...createOutput(bundle));
 	}
@@ -48,11 +54,12 @@ export function createLiveOutputs(context: Context) {
 
 /** The end of a text, with its lines as a terminal shows them: a carriage return begins the line again. */
 function createTail(text: string): HTMLElement {
-	const lines = text
+	const shown = text
 		.slice(-TAIL)
 		.replace(/\r\n/g, "\n")
 		.replace(/[^\n\r]*\r/g, "");
-	return h("div", { class: "anb-code tail" }, h("pre", null, lines));
+	const lines = shown.trimEnd().split("\n").slice(-TAIL_LINES);
+	return h("div", { class: "anb-code" }, h("pre", null, lines.join("\n")));
 }
 
 function createImage(bundle: MimeBundle): HTMLElement | null {
@@ -65,6 +72,8 @@ function createImage(bundle: MimeBundle): HTMLElement | null {
 				: `data:${type};base64,${data.replace(/\s/g, "")}`;
 		const caption = textOf(bundle["text/plain"]);
 		const image = h("img", { src: address, alt: caption || "image", loading: "lazy" });
+		// `<Figure size 640x480>` is the repr of an object that a cell displays, and no caption.
+		if (caption.startsWith("<")) return h("figure", { class: FIGURE }, image);
 		return h(
 			"figure",
 			{ class: "anb-thumb", title: caption },
@@ -102,7 +111,10 @@ function createOutput(bundle: MimeBundle): Node[] {
 /** HTML from a tool: no scripts, no origin, no network. */
 function createHtml(html: string): HTMLElement {
 	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
-	frame.srcdoc = OUTPUT_POLICY + html;
+	frame.srcdoc = OUTPUT_POLICY + FRAME_STYLE + html;
+	// A frame without scripts cannot size itself: a table is about as high as its rows.
+	const rows = html.match(/<tr/gi)?.length ?? 0;
+	if (rows) frame.style.height = `${Math.min(40 + 25 * rows, 320)}px`;
 	return frame;
 }
 

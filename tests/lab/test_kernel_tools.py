@@ -1,0 +1,80 @@
+"""`run_python` in a real JupyterLab: output as it streams, an endless loop, undo, the code as a cell."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_notebook,
+    run_all,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.support.wire import Call, Say, reply
+
+pytestmark = [needs_chromium, pytest.mark.wide]
+
+BEGIN = (
+    f"{LOAD}\nimport asyncio, pathlib\nimport matplotlib.pyplot as plt\nimport pandas as pd\ntotal = 'mine'"
+)
+CODE = """\
+print('first line')
+sales = pd.DataFrame({'month': ['May', 'June'], 'sold': [3, 5]})
+display(sales)
+while not pathlib.Path('go').exists():
+    await asyncio.sleep(0.05)
+figure, axes = plt.subplots(figsize=(4, 2))
+axes.bar(sales['month'], sales['sold'])
+total = int(sales['sold'].sum())
+%config AgentMagics.python_seconds = 2
+print('total', total)"""
+LOOP = "print('looping')\nwhile True: pass"
+
+
+def row(page: Page, number: int) -> Locator:
+    return page.locator(
+        ".jp-Cell .anb .anb-item", has=page.locator(".anb-row .lab", has_text="run Python")
+    ).nth(number)
+
+
+def approve(page: Page) -> None:
+    page.locator(".jp-Cell .anb").get_by_role("button", name="Approve", exact=True).click()
+
+
+def test_code_runs_in_its_card(page: Page, lab: Lab, vendor) -> None:
+    write_notebook(lab.root / "sums.ipynb", BEGIN, f"%%agent sums {MODEL} -t kernel\nSum up the sales")
+    codes = (CODE, LOOP)
+    calls = [reply(Call("run_python", {"code": code}, id=f"toolu_{at}")) for at, code in enumerate(codes)]
+    vendor.plan(*calls, reply(Say("8 were sold.")))
+    open_notebook(page, lab, "sums.ipynb")
+    run_all(page)
+    approve(page)
+    expect(row(page, 0).locator("pre").first).to_contain_text("first line")
+    expect(row(page, 0).locator("iframe")).to_have_count(1)
+    keep_screenshot(page, "run-python/streaming")
+    (lab.root / "go").touch()
+    approve(page)
+    expect(row(page, 1).locator("pre").first).to_contain_text("looping")
+    page.locator(".jp-Cell .anb").get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".anb-foot")).to_contain_text("Press its interrupt button")
+    keep_screenshot(page, "run-python/blocked")
+    expect(row(page, 1)).to_contain_text("The code was stopped after 2 seconds.")
+    _undo_and_insert(page)
+
+
+def _undo_and_insert(page: Page) -> None:
+    wait_for_kernel(page)
+    names = row(page, 0).locator(".anb-names")
+    expect(names).to_contain_text("changed total")
+    expect(row(page, 0).locator("img")).to_have_count(1)
+    keep_screenshot(page, "run-python/finished")
+    names.get_by_role("button", name="Undo").click()
+    expect(names).to_contain_text("Put back: total. Removed: sales, figure, axes.")
+    names.get_by_role("button", name="Insert as a cell").click()
+    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(3)
+    expect(page.locator(".jp-Notebook .jp-CodeCell").nth(2)).to_contain_text("axes.bar(sales['month']")
+    keep_screenshot(page, "run-python/inserted")
