@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.kernel.test_docs import _AT_ONCE, blocks
 from tests.support import ROOT
 from tests.support.kernels import PATIENCE, Kernel, start_kernel
+from tests.support.processes import ended
 
 BAD = str(ROOT / "tests/support/mcp_servers/bad.py")
 LINE = "%%agent hero -m demo: --pace 0 --approve auto -t mcp:"
@@ -28,17 +29,6 @@ def answered(kernel: Kernel, code: str, answer: str) -> tuple[str, object]:
     question = kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
     kernel.client.input(answer)
     return question, kernel.finish(started)
-
-
-def ended(pid: int) -> bool:
-    """Whether a process has ended. One that nobody waits for stays as a zombie in some containers."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except ProcessLookupError:
-        return True
-    except FileNotFoundError:  # no /proc here
-        return False
 
 
 def test_servers_in_a_kernel(tmp_path):

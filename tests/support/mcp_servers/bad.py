@@ -105,6 +105,8 @@ def main() -> None:
         time.sleep(60)
     if FAULT == "slow":
         time.sleep(0.5)
+    if FAULT == "parent" and MEMORY:
+        MEMORY.write_text(str(os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "300")))
     if FAULT == "stays":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for line in sys.stdin:

@@ -1,7 +1,6 @@
 """Servers that misbehave: the call fails with a sentence, and the next call starts the server again, once."""
 
 import logging
-import os
 from dataclasses import replace
 
 import pytest
@@ -12,6 +11,7 @@ from agent_nb.tools.mcp.config import server_config
 from agent_nb.tools.mcp.server import Server
 from agent_nb.tools.mcp.thread import on_thread
 from tests.support.mcp_servers.bad_http import faulty_http
+from tests.support.processes import ended
 from tests.unit.tools.mcp.conftest import call, faulty, until
 
 
@@ -176,15 +176,16 @@ async def test_a_server_that_does_not_end_is_killed(alive):
     server = await started(faulty("stays"))
     (pid,) = alive()
     await server.stop()
-    await until(lambda: not _exists(pid))
+    await until(lambda: ended(pid))
 
 
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+async def test_what_a_server_has_started_ends_with_it(tmp_path):
+    child = tmp_path / "child"
+    server = await started(faulty("parent", child))
+    pid = int(child.read_text())
+    assert not ended(pid)
+    await server.stop()
+    await until(lambda: ended(pid))
 
 
 @pytest.mark.parametrize(
