@@ -39,8 +39,8 @@ def handed_over(namespace: dict[str, Any], files: Workspace, shield: Shield) -> 
 
 def file_writer(files: Workspace, shield: Shield) -> Callable[[str, Any], str]:
     def to_file(path: str, value: Any) -> str:
-        """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON or CSV, text and
-        bytes as they are, figures as PNG. Returns the path."""
+        """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a
+        script, text and bytes as they are, figures as PNG. Returns the path."""
         content = content_of(path, value)
         with shield():
             return files.write(path, content).path
@@ -55,13 +55,31 @@ def content_of(path: str, value: Any) -> Content:
         return value
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
-    if _is_a(value, "pandas", "DataFrame") or _is_a(value, "pandas", "Series"):
+    if suffix == "js":  # the preview allows no fetch, but it has scripts
+        return f"window.{_stem(path)} = {_json(value)};\n"
+    if _is_table(value):
         return _table(suffix, value)
     if hasattr(value, "savefig") or hasattr(getattr(value, "figure", None), "savefig"):
         return _figure(suffix, value)
     if _is_a(value, "PIL.Image", "Image"):
         return _saved(value.save, format={"jpg": "jpeg"}.get(suffix, suffix))
+    return _json(value)
+
+
+def _json(value: Any) -> str:
+    if _is_table(value):
+        return _table("json", value)
     return json.dumps(value, ensure_ascii=False, indent=1, default=_plain)
+
+
+def _is_table(value: Any) -> bool:
+    return _is_a(value, "pandas", "DataFrame") or _is_a(value, "pandas", "Series")
+
+
+def _stem(path: str) -> str:
+    """The name of a file as one that a script can use."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return stem if stem.isidentifier() else "data"
 
 
 def _table(suffix: str, table: Any) -> str:

@@ -26,11 +26,14 @@ MAX_TEXT = 20_000
 """Characters of the output that the model gets."""
 MAX_IMAGES = 4
 
+# The card that asks shows the first paragraph.
 _DESCRIPTION = """\
-Runs Python in the person's notebook, with its variables, and returns what it prints and displays: text, tables and \
-figures. The value of a last expression is displayed. `await`, `%magics` and `!commands` work, `input()` does not. \
-`agent_files` is a copy of the files of this run by path. `to_file(path, value)` writes one, for example \
-`to_file('data.json', df)`: a page can load it with `fetch('data.json')`. Prefer new names to changing the person's."""
+Runs Python in the notebook, with its variables.
+
+Returns what the code prints and displays: text, tables and figures. The value of a last expression is displayed. \
+`await`, `%magics` and `!commands` work, `input()` does not. `agent_files` is a copy of the files of this run by path. \
+`to_file(path, value)` writes one. A page cannot fetch files: `to_file('sales.js', df)` writes `window.sales = [...]`, \
+which it loads with `<script src="sales.js">`. Prefer new names to changing the person's."""
 
 
 def run_python(shell: Any) -> Tool:

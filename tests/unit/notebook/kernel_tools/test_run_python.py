@@ -56,6 +56,8 @@ def test_the_oldest_calls_can_no_longer_be_undone():
     [
         ("a.json", {"x": {1}}, '{\n "x": [\n  1\n ]\n}'),
         ("a.txt", "text", "text"),
+        ("js/sales.js", [1], "window.sales = [\n 1\n];\n"),
+        ("my-data.js", [], "window.data = [];\n"),
         ("a.bin", bytearray(b"12"), b"12"),
     ],
 )
