@@ -39,7 +39,10 @@ def fingerprint_of(opening: Opening, configs: Sequence[RunConfig], own_system: s
         "system": own_system,
         "images": [{"name": image.name, "sha256": digest(image.data)} for image in opening.images],
         "files": {path: digest(content) for path, content in (opening.files or {}).items()},
-        "tools": {tool.name: tool_digest(tool) for tool in config.toolbox.own},
+        "tools": {
+            tool.name: digest(tool.name) if tool.packaged else tool_digest(tool)
+            for tool in config.toolbox.own
+        },
         "history": history_digest(opening.history),
     }
     if len(configs) > 1:

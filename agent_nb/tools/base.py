@@ -103,6 +103,8 @@ class Tool:
     """What a run must have for this built-in tool to be offered, such as images that the person gave."""
     served_by: Callable[[Studio], str] | None = None
     """The name of what does its work in a studio, empty if nothing can; None for a tool that needs no studio."""
+    packaged: bool = False
+    """Whether it comes with this package. Its texts change with releases, so cassettes know it by its name alone."""
     timeout: float | None = 60.0
     """Seconds; None for no limit."""
     origin: str = ""

@@ -48,6 +48,7 @@ def describe_variable(shell: Any) -> Tool:
             required=("name",),
         ),
         run=run,
+        packaged=True,
         title=lambda args: f"describe {args['name']}" if "name" in args else "describe a variable",
     )
 

@@ -53,6 +53,7 @@ def run_python(shell: Any) -> Tool:
     return Tool(
         spec=tool_spec("run_python", _DESCRIPTION, {"code": code}, required=("code",)),
         run=run,
+        packaged=True,
         title=title,
         approval="ask",
         identical_only=True,

@@ -36,6 +36,7 @@ def list_variables(shell: Any) -> Tool:
             {},
         ),
         run=run,
+        packaged=True,
         title=lambda args: "list the variables",
     )
 

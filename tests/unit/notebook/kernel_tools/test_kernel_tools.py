@@ -1,5 +1,7 @@
 """`-t kernel`, `-t list_variables` and `kernel_tools()`: which tools they offer."""
 
+from dataclasses import replace
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -40,6 +42,16 @@ async def test_an_agent_takes_them_and_they_never_ask(shell):
     tools = [tool for tool in kernel_tools() if tool.name in NAMES]
     assert {tool.name for tool in Agent("demo:", tools=tools).toolbox} == NAMES
     assert {tool.approval for tool in tools} == {"never"}
+
+
+def test_cassettes_outlive_their_descriptions(shell):
+    def fingerprint(tools):
+        return Agent("demo:", tools=tools).prepare("Hello").fingerprint()
+
+    tools = kernel_tools()
+    reworded = [replace(tool, spec=replace(tool.spec, description="Other words.")) for tool in tools]
+    assert fingerprint(reworded) == fingerprint(tools)
+    assert fingerprint(tools[:2]) != fingerprint(tools)
 
 
 def test_without_ipython_a_sentence_says_so():
