@@ -38,7 +38,8 @@ class Ran:
 
     def __init__(self, page: Page, server: WireServer, code: str, options: str = "--approve auto") -> None:
         self.page = page
-        server.plan(reply(Call("run_python", {"code": code})))
+        server.forget()
+        server.plan(reply(Call("run_python", {"code": code})), reply(Say("Done.")))
         self.cell = page.start(f"%%agent ran {MODEL} {options}\nCompute")
 
     def end(self) -> "Ran":
@@ -60,16 +61,11 @@ class Ran:
 
 @pytest.fixture
 def run(page, server):
-    def run(code: str, options: str = "--approve auto") -> Ran:
-        ran = Ran(page, server, code, options)
-        server.plan(reply(Say("Done.")))
-        return ran.end()
-
-    return run
+    return lambda code, options="--approve auto": Ran(page, server, code, options).end()
 
 
 def test_output_goes_to_the_card_and_nowhere_else(page, run):
-    page.kernel.run("_ = 1; df = None; import pandas as pd; count = len(In)")
+    page.kernel.run("_ = 1; df = None; import pandas as pd; import matplotlib.pyplot as plt")
     ran = run(
         "import sys, asyncio\n"
         "df = pd.DataFrame({'a': [1, 2]})\nprint('printed')\nprint('warned', file=sys.stderr)\n"
@@ -77,7 +73,7 @@ def test_output_goes_to_the_card_and_nowhere_else(page, run):
         "await asyncio.create_task(late())\nimport threading\n"
         "t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()\n"
         "import os; _status = os.system('echo from a process')\n!echo from a shell\n"
-        "display(df)\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\ndf"
+        "display(df)\nplt.plot([1, 2])\ndf"
     )
     assert ran.finished["ok"], ran.finished["summary"]
     for line in ("printed", "warned", "from a task", "from a thread", "from a process", "from a shell"):
@@ -89,10 +85,10 @@ def test_output_goes_to_the_card_and_nowhere_else(page, run):
     assert "printed\nwarned\n" in live_text(page)
     assert page.streams == {}
     assert len(page.displays) == 1
-    assert page.kernel.value("(_, len(In) - count, len(ran.tool_uses[0].result.images))").startswith("(1, ")
+    assert page.kernel.value("(_, 'df' in In[-2])") == "(1, False)"
     assert page.kernel.value("len(ran.tool_uses[0].result.images)") == "1"
     assert ran.names["changed"] == ["df"]
-    assert {"plt", "t", "late"} <= set(ran.names["bound"])
+    assert {"t", "late"} <= set(ran.names["bound"])
     assert "plt.plot" in ran.names["code"]
 
 
@@ -111,18 +107,28 @@ def test_names_are_put_back(page, run):
     assert "no longer" in page.command("undo_python", token="other")["error"]
 
 
-def test_code_that_blocks_the_loop_is_shown_and_stopped(page, server, run):
-    page.kernel.run("%config AgentMagics.python_seconds = 1")
-    ran = Ran(page, server, "import time\nprint('begun')\nwhile True:\n    time.sleep(30)")
+def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, tmp_path):
+    seen = tmp_path / "seen"
+    wait = f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"
+    ran = Ran(page, server, f"import pathlib, time\nprint('begun')\n{wait}\nprint('ended')")
     page.pump(lambda: "begun" in live_text(page))
-    assert not [event for event in page.events() if event["type"] == "tool_finished"]
-    server.plan(reply(Say("Done.")))
-    ran.end()
-    assert ran.finished["code"] == "TIMEOUT"
-    assert "stopped after 1 seconds" in ran.finished["summary"]
-    assert page.events()[-1]["reason"] == "end_turn"
-    waiting = run("import asyncio\nawait asyncio.sleep(1000)")
-    assert waiting.finished["code"] == "TIMEOUT"
+    assert "ended" not in live_text(page)
+    seen.touch()
+    assert ran.end().shown == "begun\nended\n"
+
+
+def test_code_that_runs_too_long_is_stopped_and_the_run_goes_on(page, run):
+    page.kernel.run("%config AgentMagics.python_seconds = 0.5")
+    for wait in (
+        "while True: pass",
+        "import time; time.sleep(1000)",
+        "import asyncio; await asyncio.sleep(1000)",
+    ):
+        ran = run(f"print('begun')\n{wait}")
+        assert ran.finished["code"] == "TIMEOUT"
+        assert "stopped after 0.5 seconds" in ran.finished["summary"]
+        assert ran.shown == "begun\n"
+        assert page.events()[-1]["reason"] == "end_turn"
     page.kernel.run("%config AgentMagics.python_seconds = 60")
 
 
@@ -197,7 +203,6 @@ def test_a_shell_command_is_named_before_it_is_approved(page, server):
     page.pump(lambda: any(event["type"] == "approval_requested" for event in page.events()))
     (request,) = [event for event in page.events() if event["type"] == "approval_requested"]
     assert request["title"] == "run Python: runs a shell command: ls -l; uses %timeit"
-    server.plan(reply(Say("Done.")))
     assert page.command("approve", call_id=request["call_id"])["ok"]
     assert ran.end().finished["ok"]
 
