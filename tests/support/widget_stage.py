@@ -134,11 +134,6 @@ class Stage:
         self.page.evaluate("document.querySelector('#speed').value = '0'; window.start()")
         return self
 
-    def run_before_pages(self, script: str) -> None:
-        """Runs a script in every document, before its own scripts."""
-        self.page.add_init_script(script)
-        self.reusable = False
-
     def clear(self) -> None:
         """Leaves nothing for the next test but the loaded browser."""
         for other in self.page.context.pages:
