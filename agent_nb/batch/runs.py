@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from agent_nb._base.log import log
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.batch import progress
 from agent_nb.batch.jobs import Job, UnavailableModel
@@ -165,7 +166,7 @@ class RunsHandle:
     async def _load_saved(self) -> None:
         """Loads the saved runs; raises if a run is missing and its model is unavailable."""
         if self._store is not None:
-            found = await asyncio.to_thread(self._store.find, [(job.key, job.request) for job in self._jobs])
+            found = await off_loop(self._store.find, [(job.key, job.request) for job in self._jobs])
             for index, run in enumerate(found):
                 if run is not None:
                     name, key = self._names(index)
@@ -205,7 +206,7 @@ class RunsHandle:
         if self._store is not None and started:
             job = self._jobs[index]
             try:
-                await asyncio.to_thread(self._store.save, run, job.key, job.request, job.label)
+                await off_loop(self._store.save, run, job.key, job.request, job.label)
             except OSError as error:
                 self._note(f"{self._names(index)[0]} could not be saved: {error}.")
         self._notify()

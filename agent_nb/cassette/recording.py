@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.cassette.fingerprint import differences
 from agent_nb.cassette.format import Cassette, RecordedVariant
@@ -45,7 +46,7 @@ class Recording:
         check_target(target, yours)
         self._target, self._yours, self._ours = target, yours, ours
         self._missing, self._takes = variants, list[RecordedVariant]()
-        self._writing: asyncio.Future[None] | None = None
+        self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
         """Where the cassette is, or why there is none."""
 
@@ -61,7 +62,7 @@ class Recording:
             return
         cassette = Cassette(yours=self._yours, ours=self._ours, variants=tuple(variants))
         self.outcome = f"{self._target.path.as_posix()} is being written."
-        self._writing = asyncio.get_running_loop().run_in_executor(None, self._keep, cassette)
+        self._writing = asyncio.get_running_loop().create_task(off_loop(self._keep, cassette))
 
     async def settled(self) -> None:
         """Waits until the file has been written."""
@@ -134,4 +135,4 @@ def _why_not_there(path: Path) -> str:
         return str(getattr(error, "strerror", error))
     if folder.is_dir() and os.access(folder, os.W_OK):
         return ""
-    return f"{folder.as_posix()!r} does not recorded new files"
+    return f"{folder.as_posix()!r} takes no new files"

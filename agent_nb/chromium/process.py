@@ -16,6 +16,8 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+from agent_nb._base.threads import off_loop
+
 MAX_MESSAGE = 48_000_000
 """Bytes of one message, such as a screenshot. A page can make longer ones, and then the check ends."""
 _FIRST_FREE = 10
@@ -113,7 +115,7 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
                 transport.abort() if isinstance(transport, asyncio.WriteTransport) else transport.close()
         _close(ours)
         os.killpg(pid, signal.SIGKILL)
-        await asyncio.shield(asyncio.to_thread(_clean_up, pid))
+        await asyncio.shield(off_loop(_clean_up, pid))
 
 
 def _remove_old_profiles() -> None:

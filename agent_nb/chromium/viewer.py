@@ -12,6 +12,7 @@ import shutil
 import weakref
 from collections.abc import AsyncIterator, Sequence
 
+from agent_nb._base.threads import off_loop
 from agent_nb.chromium.connection import BrowserGoneError, connected
 from agent_nb.chromium.page import Page
 from agent_nb.errors import ConfigError
@@ -59,12 +60,12 @@ class ChromiumViewer:
     async def check(self, request: CheckRequest) -> PageCheck:
         async with self._page(request) as page:
             await page.look(request.widths)
-        return await asyncio.to_thread(read_report, page.report, request, "headless Chromium")
+        return await off_loop(read_report, page.report, request, "headless Chromium")
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
         async with self._page(request) as page:
             await page.look_at(request.selectors, request.width)
-        return await asyncio.to_thread(read_looks, page.report, request)
+        return await off_loop(read_looks, page.report, request)
 
     @contextlib.asynccontextmanager
     async def _page(self, request: CheckRequest | ElementRequest) -> AsyncIterator[Page]:

@@ -15,6 +15,7 @@ from typing import Any
 from agent_nb._base.bridge import from_any_thread
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
+from agent_nb._base.threads import off_loop
 from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.budget import Budget
 from agent_nb.engine.config import RunConfig, VariantGroup
@@ -237,7 +238,7 @@ class RunHandle(Handle):
         opening, settings = self._opening, self._config.settings
         fields = {"prompt": opening.prompt, "model": self.model, "base": opening.base, "settings": settings}
         try:
-            images = await asyncio.to_thread(thumbnails, opening.images) if opening.images else ()
+            images = await off_loop(thumbnails, opening.images) if opening.images else ()
         except asyncio.CancelledError:
             self._emit(RunStarted, **fields)
             raise

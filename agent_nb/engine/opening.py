@@ -1,12 +1,12 @@
 """What a run begins with: the conversation so far, the files, the prompt and its images."""
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from agent_nb._base.text import whole_text
+from agent_nb._base.threads import off_loop
 from agent_nb.engine.conversation import (
     describe_edits,
     describe_files,
@@ -85,7 +85,7 @@ async def read_images(images: Any) -> list[Image]:
         image if isinstance(image, str | bytes | Path | Image) else to_image(image)
         for image in as_sequence(images)
     ]
-    return [await asyncio.to_thread(to_image, file) for file in files]
+    return [await off_loop(to_image, file) for file in files]
 
 
 def open_run(prompt: str, material: Material, *, can_read: bool) -> Opening:

@@ -3,6 +3,7 @@
 import asyncio
 import io
 
+from agent_nb._base.threads import off_loop
 from agent_nb.messages import Image
 from agent_nb.run import Run
 from agent_nb.tools.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
@@ -22,7 +23,7 @@ async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
         check = await viewer.check(request)
     except (ViewerUnavailableError, asyncio.CancelledError):  # an interrupt ends the wait, not the cell
         return b""
-    return await asyncio.to_thread(_small, check.screenshots[0].image) if check.screenshots else b""
+    return await off_loop(_small, check.screenshots[0].image) if check.screenshots else b""
 
 
 def _small(image: Image) -> bytes:

@@ -1,8 +1,8 @@
 """Gemini's images, made by `generate_content`. They cannot have a transparent background."""
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ProviderError
 from agent_nb.images.charge import Charge
@@ -40,7 +40,7 @@ class GeminiImageMaker(VendorClient):
         failed: ProviderError | None = None
         opened: list[httpx2.Response] = []
         try:
-            parts = await asyncio.to_thread(_parts, order)
+            parts = await off_loop(_parts, order)
             with responses_opened(opened, SILENCE_SECONDS):
                 answer = await models.generate_content(
                     model=self.settings.model,

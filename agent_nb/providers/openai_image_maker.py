@@ -1,10 +1,10 @@
 """OpenAI's images, one per request: made from a prompt (JSON), or from a prompt and images (multipart)."""
 
-import asyncio
 import base64
 import binascii
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ProviderError
 from agent_nb.images.charge import Charge
@@ -51,7 +51,7 @@ class OpenAIImageMaker(VendorClient):
         failed: ProviderError | None = None
         try:
             if order.images:
-                uploads = await asyncio.to_thread(_uploads, order)
+                uploads = await off_loop(_uploads, order)
                 answer = await images.edit(**_body(self.settings.model, order), image=uploads)
             else:
                 answer = await images.generate(**_body(self.settings.model, order))

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb._base.constants import EFFORTS
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult
@@ -86,7 +87,7 @@ class VendorClient(abc.ABC):
         http = await shared_client(self)
         known = self._clients.get(loop)
         if known is None or known[0] is not http:
-            known = self._clients[loop] = (http, await asyncio.to_thread(self._load, http))
+            known = self._clients[loop] = (http, await off_loop(self._load, http))
         return known[1]
 
     def _load(self, http: "httpx2.AsyncClient") -> Any:
@@ -126,7 +127,7 @@ class VendorProvider(VendorClient):
 
     async def prepared_body(self, request: Request) -> Json:
         """The request's body, without what the vendor has refused; images are resized off the loop."""
-        body = await asyncio.to_thread(self.body, request) if _has_images(request) else self.body(request)
+        body = await off_loop(self.body, request) if _has_images(request) else self.body(request)
         return lean_body(self.optional, request, body)
 
 

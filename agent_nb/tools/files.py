@@ -5,6 +5,7 @@ import difflib
 from dataclasses import replace
 from typing import Any
 
+from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.files import (
@@ -18,7 +19,6 @@ from agent_nb.files import (
 )
 from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.nearest import nearest_lines
 from agent_nb.tools.partial import FileArguments
 from agent_nb.tools.schema import object_schema, tool_spec

@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, overload
 
+from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.messages import ToolSpec
 from agent_nb.tools.annotations import Reader, reader
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.docstrings import parse_docstring
-from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.output import to_output
 from agent_nb.tools.schema import object_schema
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
+from agent_nb._base.threads import in_thread
 from agent_nb.errors import AgentError, ProviderError, ToolError
 from agent_nb.messages import Image
 from agent_nb.tools.base import ToolContext, ToolOutput
 from agent_nb.tools.image_files import ImageFile, as_file
-from agent_nb.tools.invoke import in_thread
 
 SECONDS = 150.0
 """For one image."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
@@ -16,7 +17,6 @@ from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.image_batch import CALL_SECONDS, retried, save_all, save_one
 from agent_nb.tools.image_files import ImageFile, as_file, checked, find_image, image_path, paths_of
-from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.schema import object_schema, tool_spec
 
 MAX_IMAGES = 8

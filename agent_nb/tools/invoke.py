@@ -5,8 +5,6 @@ runs in a daemon thread, and a tool that outlives its call can no longer change 
 """
 
 import asyncio
-import contextlib
-import contextvars
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
@@ -14,6 +12,7 @@ from concurrent.futures import Future as ThreadFuture
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.files import Change, Content, Files, Workspace
@@ -62,32 +61,6 @@ async def _work(tool: Tool, args: Json, context: ToolContext) -> Any:
         return await result if isinstance(result, Awaitable) else result
     except SystemExit as error:  # would end the event loop, and with it the kernel
         raise RuntimeError(f"the tool tried to exit with {error.code!r}") from None
-
-
-async def in_thread(function: Callable[[], T]) -> T:
-    """Runs the function in a daemon thread. `asyncio.to_thread` uses threads that block the exit if they hang."""
-    loop = asyncio.get_running_loop()
-    arrived: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
-    copied = contextvars.copy_context()
-
-    def deliver(result: T | None, error: BaseException | None) -> None:
-        if not arrived.done():
-            arrived.set_result((result, error))
-
-    def work() -> None:
-        result, error = None, None
-        try:
-            result = copied.run(function)
-        except BaseException as raised:
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
-            loop.call_soon_threadsafe(deliver, result, error)
-
-    threading.Thread(target=work, name="agent_nb tool", daemon=True).start()
-    result, error = await arrived
-    if error is not None:
-        raise error if isinstance(error, Exception | SystemExit) else RuntimeError(repr(error))
-    return result  # type: ignore[return-value]
 
 
 def _abandon(work: "asyncio.Future[Any]") -> None:

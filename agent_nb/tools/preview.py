@@ -1,10 +1,10 @@
 """The tool with which a model looks at the page that it has made."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.files import human_size
@@ -42,7 +42,7 @@ async def _check(args: Json, context: ToolContext) -> ToolOutput:
         raise ToolError("Nothing can show the page in this run.", hint="Go on without seeing it.")
     context.progress("looking at the page")
     check = await context.viewer.check(CheckRequest(files=files, path=path, variant=context.variant))
-    compared = await asyncio.to_thread(_compared, context.images, check.screenshots)
+    compared = await off_loop(_compared, context.images, check.screenshots)
     images = tuple(screenshot.image for screenshot in check.screenshots)
     if compared:
         check = replace(check, closeness=compared[0])

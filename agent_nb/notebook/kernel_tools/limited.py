@@ -1,6 +1,7 @@
 """Runs code of unknown objects, such as a `repr`, which can raise anything and take any time.
 
 It runs in a thread of its own, so neither the event loop nor the kernel waits for it, and it can be given up.
+Where there are no threads, as in a browser, it runs inline and has no time limit.
 Nothing here uses signals: those reach the main thread, which may be running a cell.
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from agent_nb._base.secrets import mask
+from agent_nb._base.threads import start_thread
 
 T = TypeVar("T")
 MAX_MESSAGE = 200
@@ -26,14 +28,17 @@ class _GivenUpError(BaseException):
 def call_within(seconds: float, function: Callable[[], T]) -> T:
     """What the function returns; an `UnreadableError` if it raises, exits or takes longer."""
     call = _Call(function)
-    thread = threading.Thread(target=call.run, name="agent_nb reader", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    thread = start_thread("reader", call.run)
+    if thread is None:
+        call.run()
+    else:
+        thread.join(seconds)
     if call.results:
         return call.results[0]
     if call.problem:
         raise UnreadableError(call.problem) from call.error
-    _end(thread)
+    if thread is not None:
+        _end(thread)
     raise UnreadableError(f"takes longer than {seconds:g} second{'' if seconds == 1 else 's'}")
 
 

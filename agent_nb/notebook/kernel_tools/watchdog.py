@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, Self
 
+from agent_nb._base.threads import start_thread
+
 TICK = 0.1
 """Seconds between two looks at the clock."""
 AGAIN = 1.0
@@ -44,15 +46,20 @@ class Watchdog:
         self._shields, self._pending = 0, False
         self._blocking = False
         self._previous: Any = None
+        self._timer: asyncio.TimerHandle | None = None
+        """The clock where there are no threads. It stops code that awaits, but not code that blocks the loop."""
 
     def __enter__(self) -> Self:
         if self._thread is threading.main_thread():
             self._previous = signal.signal(signal.SIGINT, self._on_signal)
-        threading.Thread(target=self._watch, name="agent_nb watchdog", daemon=True).start()
+        if start_thread("watchdog", self._watch) is None:
+            self._timer = self._loop.call_later(self._seconds, self._time_out)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
+        if self._timer is not None:
+            self._timer.cancel()
         # A cell that was started in the meantime has a handler of its own, and restores this one when it ends.
         if self._thread is threading.main_thread() and signal.getsignal(signal.SIGINT) == self._on_signal:
             signal.signal(signal.SIGINT, self._previous)
@@ -92,6 +99,10 @@ class Watchdog:
                 deadline = time.monotonic() + AGAIN
                 self.timed_out = True
                 self._stop()
+
+    def _time_out(self) -> None:
+        self.timed_out = True
+        self._cancel()
 
     def _stop(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed

@@ -1,9 +1,9 @@
 """The person's own browser as a page viewer: the page that shows the run looks at what the model has made."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.tools.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
 from agent_nb.tools.page_check import CheckRequest, PageCheck, PageViewer, ViewerUnavailableError
@@ -33,7 +33,7 @@ class LiveViewer:
             if self._otherwise is None:
                 raise
             return await self._otherwise.check(request)
-        return await asyncio.to_thread(read_report, report, request, "your browser")
+        return await off_loop(read_report, report, request, "your browser")
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
         try:
@@ -42,7 +42,7 @@ class LiveViewer:
             if not isinstance(self._otherwise, ElementViewer):
                 raise
             return await self._otherwise.look_at(request)
-        return await asyncio.to_thread(read_looks, report, request)
+        return await off_loop(read_looks, report, request)
 
 
 async def _look_nowhere(request: CheckRequest | ElementRequest) -> Json:

@@ -11,6 +11,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.threads import off_loop
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
@@ -139,7 +140,7 @@ async def _finish(
         view.warn(f"Files saved in {options.save}.")
     if session.defaults.save_runs and not options.no_save:
         try:
-            path = await asyncio.to_thread(RunStore(session.home).save, run)
+            path = await off_loop(RunStore(session.home).save, run)
             saved.append(path.relative_to(session.home).as_posix())
         except asyncio.CancelledError:
             pass  # a second interrupt; the thread finishes saving anyway

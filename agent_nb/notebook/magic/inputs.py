@@ -1,6 +1,5 @@
 """Reads what `-i` and `--system` name: images and design systems, in variables or in files."""
 
-import asyncio
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.threads import off_loop
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.mode import CassettePlan
@@ -27,7 +27,7 @@ async def load_images(
     for name in names:
         for label, source in _sources(name, namespace):
             cassette.check_image(source)
-            images.append(await asyncio.to_thread(to_image, source, label))
+            images.append(await off_loop(to_image, source, label))
     return images
 
 

@@ -1,6 +1,5 @@
 """Turns a cell and its options into a run that is ready to start. Mistakes are found here, before anything is sent."""
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb._base.text import whole_text
+from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.chromium.viewer import installed_viewer
 from agent_nb.engine.handle import Handle
@@ -92,11 +92,11 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         viewer=_viewer(session, options, attended=attended),
         server_tools=absent_tools(servers),
     )
-    if replayed := await asyncio.to_thread(request.replay):
+    if replayed := await off_loop(request.replay):
         return replayed
     if servers:
         request = replace(request, server_tools=await start_tools(session, servers, attended=attended))
-    return await asyncio.to_thread(request.ask)
+    return await off_loop(request.ask)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

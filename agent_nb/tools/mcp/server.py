@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.threads import has_threads, in_thread
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, InstallError, ToolError
+from agent_nb.errors import AgentError, ConfigError, InstallError, ToolError
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.invoke import in_thread
 from agent_nb.tools.mcp.config import ServerConfig
 from agent_nb.tools.mcp.content import to_output
 from agent_nb.tools.mcp.listing import ListedTool, listed_tools
@@ -222,6 +222,10 @@ class Server:
 
 
 def check_installed() -> None:
+    if not has_threads():
+        raise ConfigError(
+            "MCP servers are not available here: they need threads, which Python in a browser lacks."
+        )
     # `mcp_types` came with version 2.
     if any(importlib.util.find_spec(name) is None for name in ("mcp", "mcp_types")):
         raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')

@@ -11,6 +11,8 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from agent_nb._base.threads import start_thread
+
 T = TypeVar("T")
 
 _lock = threading.Lock()
@@ -46,5 +48,5 @@ def _running_loop() -> asyncio.AbstractEventLoop:
             _pid = os.getpid()
             # Not `asyncio.run`, which nest-asyncio2 replaces.
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="agent_nb mcp", daemon=True).start()
+            start_thread("mcp", _loop.run_forever)
         return _loop

@@ -165,7 +165,7 @@ async def test_a_place_that_takes_no_file_is_told_first(tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
     places = {
-        "file/hero.jsonl": "does not recorded new files",
+        "file/hero.jsonl": "takes no new files",
         "folder": "it is a folder",
         "x" * 300: "File name too long",
     }

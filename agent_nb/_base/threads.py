@@ -1,0 +1,69 @@
+"""Decides where blocking work runs: in a thread, or inline where there are none, as in a browser.
+
+Nothing else in the package starts a thread.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+import threading
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@functools.cache
+def has_threads() -> bool:
+    """Whether threads can be started. Python in a browser has the module, but `start` raises."""
+    try:
+        threading.Thread(target=bool, name="agent_nb probe", daemon=True).start()
+    except RuntimeError:
+        return False
+    return True
+
+
+def start_thread(name: str, function: Callable[[], object]) -> threading.Thread | None:
+    """Starts a daemon thread, which does not delay the exit of the process; None where there are no threads."""
+    if not has_threads():
+        return None
+    thread = threading.Thread(target=function, name=f"agent_nb {name}", daemon=True)
+    thread.start()
+    return thread
+
+
+async def off_loop(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """`asyncio.to_thread`; without threads the function runs here and blocks the event loop."""
+    if has_threads():
+        return await asyncio.to_thread(function, *args, **kwargs)  # noqa: TID251
+    await asyncio.sleep(0)  # what was sent to the page before is shown first
+    return contextvars.copy_context().run(function, *args, **kwargs)
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """`off_loop` for tools, which may hang. `asyncio.to_thread` uses threads that block the exit if they do."""
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
+    copied = contextvars.copy_context()
+
+    def deliver(result: T | None, error: BaseException | None) -> None:
+        if not arrived.done():
+            arrived.set_result((result, error))
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = copied.run(function)
+        except BaseException as raised:
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
+            loop.call_soon_threadsafe(deliver, result, error)
+
+    if start_thread("tool", work) is None:
+        loop.call_soon(work)
+    result, error = await arrived
+    if error is not None:
+        raise error if isinstance(error, Exception | SystemExit) else RuntimeError(repr(error))
+    return result  # type: ignore[return-value]
