@@ -7,14 +7,20 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+from agent_nb.notebook.host import host_of
+
 TICK = 0.05
 """Seconds. An interrupt of ipykernel does not wake an idle loop, so the loop wakes itself."""
 
 
 def is_attended(shell: Any) -> bool:
-    """Whether a person is watching. nbclient, nbval and papermill allow no input; JupyterLab and a terminal do."""
-    kernel = getattr(shell, "kernel", None)
-    return True if kernel is None else bool(getattr(kernel, "_allow_stdin", False))
+    """Whether a person is watching. nbclient, nbval and papermill allow no input; JupyterLab and a terminal do.
+
+    JupyterLite runs in the tab of a person, and its kernel cannot say.
+    """
+    if host_of(shell) in ("terminal", "jupyterlite"):
+        return True
+    return bool(getattr(shell.kernel, "_allow_stdin", False))
 
 
 @contextlib.asynccontextmanager

@@ -6,12 +6,11 @@ notebook depends on a widget's saved state. `docs/widget-protocol.md` describes 
 
 import asyncio
 import itertools
-import os
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
@@ -30,6 +29,8 @@ BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 MODULES = ("check", "form", "inspect", "request")
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
+_KERNEL = uuid4().hex[:12]
+"""Tells this kernel from others of the same page. In a browser all have the same process id."""
 
 
 class HubModel(anywidget.AnyWidget):
@@ -71,7 +72,7 @@ class Hub:
         self._open()
 
     def _open(self) -> None:
-        self.model = HubModel(kernel=str(os.getpid()))
+        self.model = HubModel(kernel=_KERNEL)
         self.model.on_msg(self._on_message)
 
     def send(self, message: Json) -> None:
@@ -246,8 +247,3 @@ def hub() -> Hub:
 
 def existing_hub() -> Hub | None:
     return _hub
-
-
-def needs_view() -> bool:
-    """True for front ends that load a widget's code only together with a view of it."""
-    return "google.colab" in sys.modules or bool(os.environ.get("VSCODE_PID"))

@@ -98,16 +98,18 @@ class LiveView(_KernelView):
         self._display: Any = None
 
     def start(self, note: str) -> None:
+        from IPython import get_ipython
         from IPython.display import display
 
-        from agent_nb.notebook.live.hub import hub, needs_view
+        from agent_nb.notebook.host import needs_view
+        from agent_nb.notebook.live.hub import hub
 
         super().start(note)
         handle = self._handle
         self._live = hub().follow(handle, network=self._network)
         frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
-        if needs_view():
+        if needs_view(get_ipython()):
             display(hub().model)
 
     def on_pick(self, pick: Pick) -> None:

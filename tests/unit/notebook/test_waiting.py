@@ -3,8 +3,10 @@
 import asyncio
 import os
 import signal
+import sys
 import threading
 
+from agent_nb.notebook.host import host_of, needs_view
 from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
 from tests.support.shells import in_kernel
 
@@ -13,6 +15,18 @@ def test_a_terminal_is_attended_and_nbclient_is_not(shell):
     assert is_attended(shell.ipython)
     assert is_attended(in_kernel(allow_stdin=True))
     assert not is_attended(in_kernel(allow_stdin=False))
+
+
+def test_a_host_is_known_by_what_it_is(monkeypatch, shell):
+    monkeypatch.delenv("VSCODE_PID", raising=False)
+    kernel = in_kernel(allow_stdin=True)
+    assert (host_of(shell.ipython), host_of(kernel)) == ("terminal", "jupyter")
+    assert not needs_view(kernel)
+    monkeypatch.setenv("VSCODE_PID", "1")
+    assert (host_of(shell.ipython), host_of(kernel)) == ("terminal", "vscode")
+    assert needs_view(kernel)
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    assert host_of(kernel) == "colab"
 
 
 async def test_the_tick_ends_with_the_wait():
