@@ -1,9 +1,13 @@
-"""Writes files whole or not at all."""
+"""Writes files whole or not at all, and one process at a time."""
 
+import contextlib
 import errno
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+from agent_nb._base.host import IN_BROWSER
 
 
 def write_atomically(target: Path, data: bytes, mode: int | None = None) -> None:
@@ -24,3 +28,15 @@ def write_atomically(target: Path, data: bytes, mode: int | None = None) -> None
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def locked(lock: Path, seconds: float = -1) -> Iterator[None]:
+    """Keeps other processes out of the block, which wait for at most this long. A browser tab has one process."""
+    if IN_BROWSER:
+        yield
+        return
+    from filelock import FileLock
+
+    with FileLock(lock, timeout=seconds):
+        yield

@@ -5,11 +5,9 @@ One file per run, and an index. Writing takes a lock, because several kernels ca
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from agent_nb._base.atomic import write_atomically
+from agent_nb._base.atomic import locked, write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import SavedRunError
@@ -48,7 +46,7 @@ class RunStore:
             "prompt": mask(" ".join(run.prompt.split()))[:80],
             "bytes": len(data),
         }
-        with self._locked():
+        with locked(self.folder / ".lock", seconds=10):
             write_atomically(target, data)
             others = [other for other in self._rows() if other["file"] != target.name]
             self._write_index(self._pruned([*others, row]))
@@ -98,13 +96,6 @@ class RunStore:
     def _write_index(self, rows: list[Json]) -> None:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_atomically(self._index, text.encode("utf-8", "replace"))
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        from filelock import FileLock
-
-        with FileLock(self.folder / ".lock", timeout=10):
-            yield
 
 
 def _is_file_name(value: object) -> bool:

@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
-from agent_nb._base.atomic import write_atomically
+from agent_nb._base.atomic import locked, write_atomically
 from agent_nb.tools.mcp.config import ServerConfig
 
 
@@ -38,7 +36,7 @@ def remember(config: ServerConfig, tools: dict[str, str]) -> None:
     """Stores that the person has allowed this server, with these tools."""
     path = consent_path()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")):
+    with locked(path.with_suffix(".lock")):
         allowed = {**_read(), config.key: {"name": config.name, "folder": str(config.folder), "tools": tools}}
         write_atomically(path, json.dumps({"allowed": allowed}, indent=1).encode())
 
