@@ -5,7 +5,19 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from agent_nb._base.host import IN_BROWSER
+
 T = TypeVar("T")
+
+
+class CannotBlockError(RuntimeError):
+    """Synchronous code waits for a coroutine where the event loop belongs to a browser."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "In a browser, synchronous code cannot wait for a run: use `await agent.run(...)`, and write `%%agent` "
+            "in the first line of its cell."
+        )
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
@@ -17,6 +29,9 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    if IN_BROWSER:
+        work.close()
+        raise CannotBlockError
     import nest_asyncio2
 
     nest_asyncio2.apply(loop)

@@ -3,17 +3,18 @@
 `%load_ext agent_nb` imports this module, so it stays light; `cell.py` does the work and is imported on the first run.
 """
 
-import asyncio
 import contextlib
 import importlib
 from functools import partial
 from typing import Any
 
 from IPython.core.completer import completion_matcher
+from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 
 from agent_nb._base.constants import EFFORTS
+from agent_nb._base.threads import off_loop
 from agent_nb.batch.progress import watch_with
 from agent_nb.notebook.magic.options import APPROVE, Options, with_options
 from agent_nb.notebook.magic.rewrite import CellRewriter
@@ -95,15 +96,18 @@ class AgentMagics(Magics):
 
             run_command(self.session, line)
             return
-        from agent_nb._base.bridge import run_blocking
+        from agent_nb._base.bridge import CannotBlockError, run_blocking
 
-        run_blocking(self.run_cell(line, cell))
+        try:
+            run_blocking(self.run_cell(line, cell))
+        except CannotBlockError as error:
+            raise UsageError(str(error)) from None
 
     async def run_cell(self, line: str, cell: str) -> None:
         """Runs one `%%agent` cell. The rewritten cell awaits this."""
         options = self.parse(line)
-        module = await asyncio.to_thread(importlib.import_module, "agent_nb.notebook.magic.cell")
-        await asyncio.to_thread(module.warm_up, self.shell)
+        module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.cell")
+        await off_loop(module.warm_up, self.shell)
         await module.run_cell(self.session, options, cell)
 
     def parse(self, line: str) -> Options:
