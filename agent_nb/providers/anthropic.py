@@ -7,6 +7,7 @@ its message and echoed in order.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
 from agent_nb.events import Stop
@@ -54,6 +55,10 @@ _STATUS_OF = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
+_FROM_A_BROWSER = {"anthropic-dangerous-direct-browser-access": "true"}
+"""Without it, Anthropic refuses requests of web pages, whose readers could find out an author's key. Here the reader's
+own key is used.
+"""
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
 """Thinking tokens for models without adaptive thinking."""
 _BEGINNING = "(The conversation begins.)"
@@ -83,7 +88,7 @@ class AnthropicProvider(StreamingProvider):
             base_url=settings.base_url.removesuffix("/v1") if settings.base_url else None,
             http_client=http,
             max_retries=0,
-            default_headers=dict(settings.headers),
+            default_headers={**(_FROM_A_BROWSER if IN_BROWSER else {}), **settings.headers},
         )
         return client.messages.with_streaming_response
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.secrets import mask
 from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.keys import IN_MEMORY
@@ -202,6 +203,8 @@ def shortened(text: str) -> str:
 
 
 def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
+    if IN_BROWSER:
+        return _unreachable_from_page(settings)
     reason = shortened(str(exc) or type(exc).__name__)
     if settings.vendor.local:
         return error(
@@ -209,6 +212,20 @@ def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
         )
     return error(
         f"{settings.server} cannot be reached: {reason} Check the network and `base_url`.", retryable=True
+    )
+
+
+def _unreachable_from_page(settings: Settings) -> ProviderError:
+    """A browser does not tell a server that is down from one that refuses web pages."""
+    if settings.vendor.local:
+        return error(
+            f"The browser gets no answer from {settings.server}. {settings.vendor.title} must be running there and "
+            "allow requests from this page's origin (CORS)."
+        )
+    return error(
+        f"The browser gets no answer from {settings.server}: there is no network, or it takes no requests from web "
+        "pages. Try again, or use another vendor.",
+        retryable=True,
     )
 
 

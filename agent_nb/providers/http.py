@@ -12,6 +12,9 @@ import weakref
 from collections.abc import AsyncGenerator, Iterator
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.threads import off_loop
+
 if TYPE_CHECKING:
     import ssl
 
@@ -59,7 +62,7 @@ async def shared_client(user: object) -> "httpx2.AsyncClient":
     loop = asyncio.get_running_loop()
     shared = _shared.get(loop)
     if shared is None or shared.client.is_closed:
-        client = await asyncio.to_thread(_make_client)
+        client = await off_loop(_make_client)
         shared = _shared.get(loop)
         if shared is None or shared.client.is_closed:
             shared = _shared[loop] = _Shared(client)
@@ -139,8 +142,19 @@ def _make_client() -> "httpx2.AsyncClient":
 
     # Redirects are not followed: a key in a custom header would travel to another host.
     return httpx2.AsyncClient(
-        verify=_tls(),
+        **_transport(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         event_hooks={"request": [_limit_silence], "response": [_collect, _keep_alive]},
     )
+
+
+def _transport() -> dict[str, Any]:
+    """How the client connects. A browser has its own connections and certificates."""
+    import httpx2
+
+    if IN_BROWSER:
+        from agent_nb.providers.fetch import FetchTransport
+
+        return {"transport": FetchTransport()}
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+    return {"verify": _tls(), "limits": limits}

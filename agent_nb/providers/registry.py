@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError
 from agent_nb.providers.keys import find_key
@@ -170,6 +171,11 @@ def _check_installed(vendor: Vendor, api: Api) -> None:
         found = importlib.util.find_spec(api.sdk) is not None
     except (ImportError, ValueError):
         found = False
+    if not found and IN_BROWSER and api.package == "google-genai":
+        raise InstallError(
+            f"{vendor.title} is not available in a browser, where the {api.package!r} package cannot be installed. "
+            "Use another vendor here."
+        )
     if not found:
         raise InstallError(f"{vendor.title} needs the {api.package!r} package: `%pip install {api.package}`.")
 
