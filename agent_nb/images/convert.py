@@ -24,6 +24,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.images.cache import Cache
 from agent_nb.images.fetch import VIDEO, Bounds, fetch_https
+from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
 
 MAX_EDGE = 4096
@@ -178,6 +179,7 @@ def _figure(obj: Any, figure_class: type) -> Any:
 
 
 def _from_array(array: Any, numpy: Any) -> Any:
+    require_pillow()
     import PIL.Image
 
     squeezed = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
@@ -242,6 +244,7 @@ def _frames(pil_image: Any) -> int:
 
 
 def _open(data: bytes, name: str) -> Any:
+    require_pillow()
     import PIL.Image
 
     if kind := _not_an_image(data):

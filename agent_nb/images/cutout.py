@@ -4,17 +4,18 @@ The local fill spreads from the border until it meets another colour. That works
 evenly shaded background and not for scenes; its notes say so.
 """
 
-import asyncio
 import importlib.util
 import io
 import itertools
 import re
 from typing import Any
 
+from agent_nb._base.threads import off_loop
 from agent_nb.errors import ToolError
 from agent_nb.images.charge import Charge
 from agent_nb.images.convert import to_image
 from agent_nb.images.maker import Cutting, ImageMaker, Order
+from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
 
 LIMITS = (
@@ -61,7 +62,7 @@ class RembgCutter:
         return 0.0
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting:
-        return Cutting(await asyncio.to_thread(_with_rembg, image), "Cut out by rembg.")
+        return Cutting(await off_loop(_with_rembg, image), "Cut out by rembg.")
 
 
 class BorderCutter:
@@ -73,7 +74,7 @@ class BorderCutter:
         return 0.0
 
     async def cut_out(self, image: Image, charge: Charge) -> Cutting:
-        return Cutting(await asyncio.to_thread(without_border, image), LIMITS)
+        return Cutting(await off_loop(without_border, image), LIMITS)
 
 
 def _order(image: Image) -> Order:
@@ -93,6 +94,7 @@ def _with_rembg(image: Image) -> Image:
 
 def without_border(image: Image) -> Image:
     """The image as PNG, transparent as far as the colour of the border reaches. Blocking."""
+    require_pillow()
     import PIL.Image
     from PIL import ImageChops, ImageFilter
 

@@ -1,6 +1,5 @@
 """Placeholder images, drawn locally and labelled as such. The same prompt gives the same image."""
 
-import asyncio
 import colorsys
 import hashlib
 import io
@@ -9,8 +8,10 @@ import re
 import unicodedata
 from typing import Any
 
+from agent_nb._base.threads import off_loop
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Order
+from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
 
 LONG_EDGE = 960
@@ -80,7 +81,7 @@ class Placeholder:
         return 0.0
 
     async def make(self, order: Order, charge: Charge) -> Image:
-        return await asyncio.to_thread(draw, order.prompt, order.aspect, transparent=order.transparent)
+        return await off_loop(draw, order.prompt, order.aspect, transparent=order.transparent)
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -88,6 +89,7 @@ class Placeholder:
 
 def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Image:
     """Hills, or a plain tile if transparent, in colours that the prompt suggests, with a label. Blocking."""
+    require_pillow()
     import PIL.Image
     import PIL.ImageDraw
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from agent_nb._base.text import showable_text
 from agent_nb.files import Files
+from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
 from agent_nb.tools.page_check import DESKTOP, PageViewer
 from agent_nb.tools.page_report import DAMAGE, limited_number
@@ -121,6 +122,7 @@ def _value(text: str) -> str:
 
 def _image(png: Any) -> Image | None:
     """The image in a PNG of ours, small enough; None if it is damaged."""
+    require_pillow()
     import PIL.Image
 
     if not isinstance(png, str) or not png or len(png) > _MAX_PNG:

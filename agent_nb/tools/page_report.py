@@ -12,6 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json
+from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
 from agent_nb.tools.page_check import (
     BlockedLoad,
@@ -141,6 +142,7 @@ def _screenshot(entry: Json) -> Screenshot | None:
 
 def _encoded_again(data: bytes) -> tuple[Image, bool]:
     """The image in a file of ours, and whether it was cut. A PNG suits flat pages, a JPEG those with photos."""
+    require_pillow()
     import PIL.Image
 
     with PIL.Image.open(io.BytesIO(data), formats=["PNG"]) as opened:

@@ -1,0 +1,88 @@
+"""Runs agents as Python in a browser would: no threads, one process, some packages missing. Prints JSON.
+
+It takes seconds, unlike Pyodide itself, and knows nothing of `fetch`: `tests/hosts/test_pyodide.py` is the real thing.
+"""
+
+import asyncio
+import json
+import sys
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import genai_prices  # noqa: F401 - nor must httpx2, which this imports
+import IPython  # noqa: F401 - it must not see the other platform
+
+MISSING = ("filelock", "PIL", "google.genai", "httpcore2", "nest_asyncio2", "mcp")
+
+
+def refuse(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+async def sentence(work: Any) -> str:
+    """What the work raises, in the words of its error."""
+    try:
+        await work
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "nothing"
+
+
+async def main() -> dict[str, Any]:
+    from pathlib import Path
+
+    from agent_nb import Agent, model, replay, tool
+    from agent_nb.notebook.kernel_tools.limited import call_within
+    from agent_nb.notebook.magic.store import RunStore
+    from agent_nb.notebook.waiting import is_attended
+    from agent_nb.providers.scripted import ScriptedProvider, call, text
+    from agent_nb.run import Run
+    from agent_nb.tools.mcp.config import ServerConfig
+    from agent_nb.tools.mcp.server import Server
+
+    demo = Agent(model("demo:", pace=0))
+
+    @tool
+    def where() -> str:
+        """Says where it runs."""
+        return "on the loop" if threading.current_thread() is threading.main_thread() else "elsewhere"
+
+    async def nested() -> Run:
+        return demo.run_sync("A form")
+
+    async def gemini() -> Run:
+        return await Agent(model("gemini:", api_key="none")).run("A form")
+
+    recorded = await demo.recording("form.jsonl").run("A form")
+    replayed = await Agent(replay("form.jsonl", pace=0)).run("A form")
+    script = ScriptedProvider([[call("where", {})], [text("Done.")]])
+    used = await Agent(script, tools=[where]).run("Where?")
+    runs = await demo.map(["A form", "A game"], save="runs")
+    race = await demo.race("A form", variants=2)
+    stopped = demo.start("A form")
+    stopped.stop()
+    store = RunStore(Path.cwd())
+    store.save(recorded)
+    return {
+        "recorded": recorded.reason,
+        "same": recorded.files["index.html"] == replayed.files["index.html"],
+        "tool": used.tool_uses[0].result.text,
+        "map": [run.reason for run in runs],
+        "race": [run.reason for run in race.variants],
+        "stopped": (await stopped).reason,
+        "saved": len(store.rows()),
+        "attended": is_attended(SimpleNamespace(kernel=SimpleNamespace())),
+        "read": call_within(1, lambda: "inline"),
+        "run_sync": await sentence(nested()),
+        "image": await sentence(demo.run("This", images=[b"\x89PNG\r\n\x1a\n"])),
+        "gemini": await sentence(gemini()),
+        "mcp": await sentence(Server(ServerConfig(name="x", command="y")).start()),
+    }
+
+
+if __name__ == "__main__":
+    sys.modules.update(dict.fromkeys(MISSING))  # type: ignore[arg-type]
+    threading.Thread.start = refuse  # type: ignore[method-assign]
+    sys.platform = "emscripten"
+    print(json.dumps(asyncio.run(main())))
