@@ -1,6 +1,7 @@
 # `make lab` and `make test` are all a newcomer needs; `make help` lists the rest.
 PYTHON ?= python3
 VENV := .venv
+SITE_VENV := .venv-site
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BUNDLE := $(patsubst %,agent_nb/static/%.js,widget check form headless inspect request)
@@ -72,6 +73,15 @@ test-kernels: env build ## the magic on older kernels, each in an environment of
 	  $$folder/bin/python -m pytest -q tests/kernel/test_cells.py tests/kernel/test_loop.py tests/kernel/test_subshell.py || exit 1; \
 	done
 
+site: $(SITE_VENV)/.installed build ## build the static site with live lessons; with OFFLINE=1 one that needs no other host
+	$(SITE_VENV)/bin/python -m docs.scripts.site $(if $(OFFLINE),--offline)
+
+$(SITE_VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(SITE_VENV)
+	$(SITE_VENV)/bin/python -m pip install -q -U "pip>=25.1"
+	$(SITE_VENV)/bin/python -m pip install -q --group site
+	touch $@
+
 events: env ## write js/src/events.ts from the Python classes
 	$(PY) -m docs.scripts.write_events
 
@@ -110,7 +120,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) .venv-kernel-* js/node_modules $(BUNDLE) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE_VENV) .venv-kernel-* js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-kernels events screenshot reference try fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-kernels site events screenshot reference try fuzz bench check format clean

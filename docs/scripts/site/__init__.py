@@ -1,0 +1,1 @@
+"""`python -m docs.scripts.site` builds the static site: the pages, and JupyterLite with the lessons."""

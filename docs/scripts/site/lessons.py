@@ -1,0 +1,87 @@
+"""The lessons on the site: as pages with a link to the live one, and as notebooks that say what they lack there."""
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+Notebook = dict[str, Any]
+
+# What PyPI has no wheel for in the browser. Pyodide has these, but only on its own server.
+_BINARY = {
+    "PIL": "Pillow",
+    "matplotlib": "matplotlib",
+    "numpy": "NumPy",
+    "pandas": "pandas",
+    "polars": "Polars",
+}
+_IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+_STACK = re.compile(r"--stack\s+(?!html)\w+|with_stack\(")
+_SERVER = re.compile(r"^\s*from http\.server import|^%agent mcp add|mcp_server\(", re.MULTILINE)
+
+
+def code(notebook: Notebook) -> str:
+    return "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+
+
+def title(notebook: Notebook) -> str:
+    return "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
+
+
+def missing(notebook: Notebook, *, offline: bool) -> list[str]:
+    """What this lesson does that the browser cannot, a sentence each."""
+    source = code(notebook)
+    sentences = []
+    if offline and (names := sorted({_BINARY[name] for name in _IMPORT.findall(source) if name in _BINARY})):
+        sentences.append(
+            f"This copy of the site works without the internet and has no {_listed(names)}: "
+            f"cells that use {'it' if len(names) == 1 else 'them'} fail here."
+        )
+    if offline and _STACK.search(source):
+        sentences.append("Pages that load a library from the CDN stay empty without the internet.")
+    if _SERVER.search(source):
+        sentences.append("A browser cannot start servers: cells that need one fail here.")
+    if sentences:
+        sentences.append("With `make lab` the whole lesson runs on your own machine.")
+    return sentences
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def with_note(notebook: Notebook, note: str) -> Notebook:
+    """The notebook with a note below its first cell, which holds the title."""
+    cell = {"cell_type": "markdown", "id": "note", "metadata": {}, "source": note}
+    return {**notebook, "cells": [notebook["cells"][0], cell, *notebook["cells"][1:]]}
+
+
+def as_page(notebook: Notebook, name: str, *, offline: bool) -> Notebook:
+    """The lesson to read, with its saved outputs."""
+    link = f'<a class="live" href="../lite/lab/index.html?path={name}">Open it live</a>'
+    note = " ".join(missing(notebook, offline=offline))
+    return with_note(notebook, f"{link}\n\n{note}" if note else link)
+
+
+def as_live(notebook: Notebook, *, offline: bool) -> Notebook:
+    """The lesson to run, for the kernel that JupyterLite has."""
+    metadata = {**notebook["metadata"], "kernelspec": _KERNEL}
+    sentences = missing(notebook, offline=offline)
+    noted = with_note(notebook, "> " + " ".join(sentences)) if sentences else notebook
+    return {**noted, "metadata": metadata}
+
+
+_KERNEL = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+
+
+def write(paths: Iterable[Path], pages: Path, live: Path, *, offline: bool) -> None:
+    """Writes each lesson to both folders."""
+    for path in paths:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        _write(pages / path.name, as_page(notebook, path.name, offline=offline))
+        _write(live / path.name, as_live(notebook, offline=offline))
+
+
+def _write(path: Path, notebook: Notebook) -> None:
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")

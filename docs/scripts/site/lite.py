@@ -1,0 +1,98 @@
+"""JupyterLite with agent_nb and all it needs inside, so that `%load_ext agent_nb` works at once."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from docs.scripts.site import lock as locks
+from docs.scripts.site.wheels import Platform, collect
+
+ROOT = Path(__file__).parents[3]
+KERNEL_EXTENSION = Path(sys.prefix, "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension")
+# The kernel starts with these loaded. What is not in this list it would install one by one, which takes longer.
+PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython", "agent-nb")
+
+
+def build(work: Path, contents: Path, target: Path, *, offline: bool) -> None:
+    """Builds JupyterLite with the files of `contents` into `target`."""
+    folder = work / "lite"
+    lite_pyodide(work, folder / "static" / "pyodide", offline=offline)
+    (folder / "jupyter-lite.json").write_text(json.dumps(settings(offline=offline)), encoding="utf-8")
+    command = [sys.executable, "-m", "jupyter", "lite", "build", "--no-sourcemaps", "--apps", "lab"]
+    command += ["--lite-dir", str(folder), "--contents", str(contents), "--output-dir", str(target)]
+    run(command, folder)
+
+
+def settings(*, offline: bool) -> dict:
+    """JupyterLite's settings: what the kernel loads when it starts, and whether `%pip` may use PyPI."""
+    kernel = {"loadPyodideOptions": {"packages": list(PACKAGES)}, "disablePyPIFallback": offline}
+    plugins = {"@jupyterlite/pyodide-kernel-extension:kernel": kernel}
+    page = {"appName": "agent_nb", "litePluginSettings": plugins}
+    return {"jupyter-lite-schema-version": 0, "jupyter-config-data": page}
+
+
+def lite_pyodide(work: Path, folder: Path, *, offline: bool) -> None:
+    """Pyodide from npm, our wheels beside it, and a lock file that names them."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
+
+    unpack_pyodide(PYODIDE_VERSION, work, folder)
+    path = folder / "pyodide-lock.json"
+    lock = json.loads(path.read_text(encoding="utf-8"))
+    given, downloads = work / "wheel", work / "wheels"
+    build_wheel(given)
+    downloads.mkdir()
+    wheels, depends = collect(
+        PACKAGES, [given, KERNEL_EXTENSION / "static" / "pypi"], downloads, Platform.of(lock)
+    )
+    for wheel in wheels.values():
+        shutil.copy(wheel.path, folder)
+    own = locks.entries(wheels, depends)
+    lock = locks.cut_down(lock, own) if offline else locks.extended(lock, own, PYODIDE_CDN_URL)
+    path.write_text(json.dumps(lock, separators=(",", ":")), encoding="utf-8")
+
+
+def unpack_pyodide(version: str, work: Path, folder: Path) -> None:
+    """Downloads Pyodide's core: the interpreter, the standard library and the lock file."""
+    run(["npm", "pack", "--silent", f"pyodide@{version}"], work)
+    folder.mkdir(parents=True)
+    with tarfile.open(work / f"pyodide-{version}.tgz") as archive:
+        for member in archive.getmembers():
+            name = member.name.removeprefix("package/")
+            if name.endswith((".mjs", ".wasm", ".zip", "pyodide-lock.json")):
+                (folder / name).write_bytes(archive.extractfile(member).read())
+
+
+def build_wheel(folder: Path) -> None:
+    """Our own wheel, with the widget's page as `make build` left it."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(folder),
+        str(ROOT),
+    ]
+    run(command, ROOT, AGENT_NB_SKIP_BUILD="1")
+
+
+def run(command: Iterable[str], folder: Path, **variables: str) -> None:
+    """Runs a command quietly; if it fails, its output says why."""
+    done = subprocess.run(
+        list(command),
+        cwd=folder,
+        env={**os.environ, **variables},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}\n`{' '.join(command)}` failed.")
