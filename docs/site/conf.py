@@ -6,6 +6,7 @@ root_doc = "index"
 exclude_patterns = ["_build"]
 
 myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # "Try it" in the first lesson is a small heading on purpose
 nb_execution_mode = "off"
 # Saved outputs need no widgets, and the default would load them from a CDN.
 nb_ipywidgets_js = {}

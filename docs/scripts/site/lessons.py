@@ -19,6 +19,8 @@ _BINARY = {
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 _STACK = re.compile(r"--stack\s+(?!html)\w+|with_stack\(")
 _SERVER = re.compile(r"^\s*from http\.server import|^%agent mcp add|mcp_server\(", re.MULTILINE)
+_KERNEL = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+_LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}  # knows cell magics
 
 
 def code(notebook: Notebook) -> str:
@@ -61,18 +63,15 @@ def as_page(notebook: Notebook, name: str, *, offline: bool) -> Notebook:
     """The lesson to read, with its saved outputs."""
     link = f'<a class="live" href="../lite/lab/index.html?path={name}">Open it live</a>'
     note = " ".join(missing(notebook, offline=offline))
-    return with_note(notebook, f"{link}\n\n{note}" if note else link)
+    noted = with_note(notebook, f"{link}\n\n{note}" if note else link)
+    return {**noted, "metadata": {**notebook["metadata"], "language_info": _LANGUAGE}}
 
 
 def as_live(notebook: Notebook, *, offline: bool) -> Notebook:
     """The lesson to run, for the kernel that JupyterLite has."""
-    metadata = {**notebook["metadata"], "kernelspec": _KERNEL}
     sentences = missing(notebook, offline=offline)
     noted = with_note(notebook, "> " + " ".join(sentences)) if sentences else notebook
-    return {**noted, "metadata": metadata}
-
-
-_KERNEL = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
+    return {**noted, "metadata": {**notebook["metadata"], "kernelspec": _KERNEL}}
 
 
 def write(paths: Iterable[Path], pages: Path, live: Path, *, offline: bool) -> None:
