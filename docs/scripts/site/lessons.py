@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import nbformat
+
 Notebook = dict[str, Any]
 
 # What PyPI has no wheel for in the browser. Pyodide has these, but only on its own server.
 _BINARY = {
     "PIL": "Pillow",
-    "matplotlib": "matplotlib",
+    "matplotlib": "Matplotlib",
     "numpy": "NumPy",
     "pandas": "pandas",
     "polars": "Polars",
@@ -24,11 +26,7 @@ _LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}  # knows cell magic
 
 
 def code(notebook: Notebook) -> str:
-    return "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
-
-
-def title(notebook: Notebook) -> str:
-    return "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
+    return "\n".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
 
 
 def missing(notebook: Notebook, *, offline: bool) -> list[str]:
@@ -68,16 +66,17 @@ def as_page(notebook: Notebook, name: str, *, offline: bool) -> Notebook:
 
 
 def as_live(notebook: Notebook, *, offline: bool) -> Notebook:
-    """The lesson to run, for the kernel that JupyterLite has."""
+    """The lesson to run: its saved outputs are trusted, so that there is something to see while Python starts."""
     sentences = missing(notebook, offline=offline)
     noted = with_note(notebook, "> " + " ".join(sentences)) if sentences else notebook
-    return {**noted, "metadata": {**notebook["metadata"], "kernelspec": _KERNEL}}
+    cells = [{**cell, "metadata": {**cell["metadata"], "trusted": True}} for cell in noted["cells"]]
+    return {**noted, "cells": cells, "metadata": {**notebook["metadata"], "kernelspec": _KERNEL}}
 
 
 def write(paths: Iterable[Path], pages: Path, live: Path, *, offline: bool) -> None:
     """Writes each lesson to both folders."""
     for path in paths:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook = nbformat.read(path, as_version=4)  # joins lines, which JupyterLite would not do
         _write(pages / path.name, as_page(notebook, path.name, offline=offline))
         _write(live / path.name, as_live(notebook, offline=offline))
 
