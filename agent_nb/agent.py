@@ -40,6 +40,7 @@ from agent_nb.tools.files import READ_FILE
 from agent_nb.tools.page_check import LOOKS, PageViewer
 from agent_nb.tools.preview import CHECK_PREVIEW, PAGE_VIEWER
 from agent_nb.tools.variants import BASE_VARIANTS
+from agent_nb.web.draft import Translate
 from agent_nb.web.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])
@@ -241,9 +242,13 @@ class Agent:
             await handle
 
     async def sse(
-        self, prompt: str, *, vocabulary: str = "agent_nb", **material: Unpack[Material]
+        self, prompt: str, *, vocabulary: str | Translate = "agent_nb", **material: Unpack[Material]
     ) -> AsyncIterator[tuple[str, str]]:
-        """Yields `(event name, JSON text)` pairs for a web back end, in this or another event vocabulary."""
+        """Yields `(event name, JSON text)` pairs for a web back end, in this or another event vocabulary.
+
+        `vocabulary` is `"agent_nb"`, `"ag-ui"`, `"screenshot-to-code"`, `"agent-loop"`, or a function that
+        translates an event into such pairs, such as `agent_nb.web.AgUi(request)`.
+        """
         translate = translator(vocabulary)
         async for event in self.stream(prompt, **material):
             for pair in translate(event):

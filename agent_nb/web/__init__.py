@@ -1,1 +1,6 @@
 """Runs for web back ends: their events in other vocabularies."""
+
+from agent_nb.web.ag_ui import AgUi
+from agent_nb.web.ag_ui_request import AgUiRequest
+
+__all__ = ["AgUi", "AgUiRequest"]

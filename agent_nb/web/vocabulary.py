@@ -1,12 +1,11 @@
 """Translates a run's events into the vocabularies of other systems, for web back ends that use them.
 
-`agent_nb` leaves them as they are; `screenshot-to-code` and `agent-loop` are the vocabularies of two other systems.
+`agent_nb` leaves them as they are; `screenshot-to-code` and `agent-loop` are the vocabularies of two other systems,
+and `ag-ui` is the Agent User Interaction Protocol.
 """
 
-import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from agent_nb._base.wire import to_wire
 from agent_nb.errors import ConfigError
@@ -26,13 +25,14 @@ from agent_nb.events import (
 from agent_nb.files import apply_patch
 from agent_nb.files.paths import entry_of, provisional_path
 from agent_nb.messages import ToolResult
+from agent_nb.web.ag_ui import AgUi
+from agent_nb.web.draft import Draft, Pair, Translate, pair
 
-Pair = tuple[str, str]
-Translate = Callable[[Event], Iterator[Pair]]
 
-
-def translator(vocabulary: str) -> Translate:
+def translator(vocabulary: str | Translate) -> Translate:
     """A translator for one run."""
+    if callable(vocabulary):
+        return vocabulary
     try:
         return _VOCABULARIES[vocabulary]()
     except KeyError:
@@ -40,37 +40,16 @@ def translator(vocabulary: str) -> Translate:
         raise ConfigError(f"There is no vocabulary {vocabulary!r}; there are {names}.") from None
 
 
-def _pair(name: str, data: Any) -> Pair:
-    return name, json.dumps(data, ensure_ascii=False)
-
-
 def _own() -> Translate:
     def translate(event: Event) -> Iterator[Pair]:
-        yield _pair(event.type, to_wire(event))
+        yield pair(event.type, to_wire(event))
 
     return translate
 
 
 @dataclass(slots=True)
-class _Draft:
-    """A file while it is being written."""
-
-    path: str
-    is_page: bool
-    pieces: list[str] = field(default_factory=list)
-    length: int = 0
-    sent: int = 0
-
-    def take(self, offset: int, text: str) -> None:
-        if offset < self.length:
-            self.pieces = ["".join(self.pieces)[:offset]]
-            self.sent = 0
-        self.pieces.append(text)
-        self.length = offset + len(text)
-
-    @property
-    def has_grown(self) -> bool:
-        return self.length > self.sent * 9 // 8
+class _PageDraft(Draft):
+    is_page: bool = False
 
 
 class _ScreenshotToCode:
@@ -83,18 +62,18 @@ class _ScreenshotToCode:
         self._names: dict[str, str] = {}
         self._files: dict[str, str] = {}
         """Finished files. What a call is still writing is in `_drafts`, by call id."""
-        self._drafts: dict[str, _Draft] = {}
+        self._drafts: dict[str, _PageDraft] = {}
         self._sent = ""
 
     def __call__(self, event: Event) -> Iterator[Pair]:
         match event:
             case TextDelta(text=text):
-                yield _pair("assistant", {"type": "assistant", "value": text})
+                yield pair("assistant", {"type": "assistant", "value": text})
             case ThinkingDelta(text=text):
-                yield _pair("thinking", {"type": "thinking", "value": text})
+                yield pair("thinking", {"type": "thinking", "value": text})
             case ToolStarted(call_id=call_id, name=name):
                 self._names[call_id] = name
-                yield _pair("toolStart", {"type": "toolStart", "eventId": call_id, "data": {"name": name}})
+                yield pair("toolStart", {"type": "toolStart", "eventId": call_id, "data": {"name": name}})
             case FileDelta():
                 yield from self._written(event)
             case FileChanged():
@@ -104,7 +83,7 @@ class _ScreenshotToCode:
                 self._drafts.pop(call_id, None)
                 yield from self._page()
                 data = {"name": self._names.get(call_id, ""), "output": summary, "ok": ok}
-                yield _pair("toolResult", {"type": "toolResult", "eventId": call_id, "data": data})
+                yield pair("toolResult", {"type": "toolResult", "eventId": call_id, "data": data})
             case TurnRetrying() | RunFinished():
                 self._drafts.clear()
                 yield from self._page()
@@ -117,12 +96,12 @@ class _ScreenshotToCode:
             self._drafts.pop(event.call_id, None)
             others = [*self._files, *(other.path for other in self._drafts.values())]
             path = event.path or provisional_path(event.text, others)
-            draft = _Draft(event.path, is_page=entry_of([*others, path]) == path)
+            draft = _PageDraft(event.path, is_page=entry_of([*others, path]) == path)
             self._drafts[event.call_id] = draft
         draft.take(event.offset, event.text)
         if draft.is_page and draft.has_grown:
             draft.sent = draft.length
-            yield from self._send("".join(draft.pieces))
+            yield from self._send(draft.text)
 
     def _update_file(self, event: FileChanged) -> None:
         self._drafts.pop(event.call_id or "", None)
@@ -139,7 +118,7 @@ class _ScreenshotToCode:
     def _send(self, page: str) -> Iterator[Pair]:
         if page != self._sent:
             self._sent = page
-            yield _pair("setCode", {"type": "setCode", "value": page})
+            yield pair("setCode", {"type": "setCode", "value": page})
 
 
 class _AgentLoop:
@@ -151,18 +130,18 @@ class _AgentLoop:
     def __call__(self, event: Event) -> Iterator[Pair]:
         match event:
             case TextDelta(text=text):
-                yield _pair("content_delta", {"delta": text})
+                yield pair("content_delta", {"delta": text})
             case ToolStarted(call_id=call_id, name=name):
                 self._names[call_id] = name
             case ToolReady(call_id=call_id, args=args):
                 start = {"id": call_id, "name": self._names.get(call_id, ""), "arguments": args}
-                yield _pair("tool_call_start", start)
+                yield pair("tool_call_start", start)
             case MessageAdded(message=message) if message.role == "tool":
                 for result in (part for part in message.parts if isinstance(part, ToolResult)):
                     data = {"id": result.call_id, "result": result.text, "is_error": not result.ok}
-                    yield _pair("tool_call_result", data)
+                    yield pair("tool_call_result", data)
             case RunFinished():
-                yield _pair("done", {})
+                yield pair("done", {})
             case _:
                 return
 
@@ -171,4 +150,5 @@ _VOCABULARIES: dict[str, Callable[[], Translate]] = {
     "agent_nb": _own,
     "screenshot-to-code": _ScreenshotToCode,
     "agent-loop": _AgentLoop,
+    "ag-ui": AgUi,
 }
