@@ -17,11 +17,7 @@ class FetchTransport(httpx2.AsyncHTTPTransport):
     """The transport of httpx2 for a browser, on which streams can be read and stopped."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        for name in [name for name in request.headers if name.startswith(_COUNTS_SDKS)]:
-            del request.headers[name]
-        timeout = request.extensions.get("timeout", {})
-        request.extensions["timeout"] = {**timeout, "connect": timeout.get("read")}
-        opening = asyncio.ensure_future(super().handle_async_request(request))
+        opening = asyncio.ensure_future(super().handle_async_request(_as_fetched(request)))
         try:
             response = await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -31,6 +27,18 @@ class FetchTransport(httpx2.AsyncHTTPTransport):
             raise httpx2.ReadTimeout(str(error), request=request) from None
         response.stream = _Body(response.stream)
         return response
+
+
+def _as_fetched(request: httpx2.Request) -> httpx2.Request:
+    """A copy, because the SDKs read their own headers again when the response comes."""
+    timeout = request.extensions.get("timeout", {})
+    return httpx2.Request(
+        request.method,
+        request.url,
+        headers={name: text for name, text in request.headers.items() if not name.startswith(_COUNTS_SDKS)},
+        stream=request.stream,
+        extensions={**request.extensions, "timeout": {**timeout, "connect": timeout.get("read")}},
+    )
 
 
 def _abort(opening: "asyncio.Task[httpx2.Response]") -> None:
