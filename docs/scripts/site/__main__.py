@@ -30,8 +30,10 @@ def stage(pages: Path, live: Path, *, offline: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.scripts.site", description=__doc__)
     parser.add_argument("--offline", action="store_true", help="leave out what would come from other hosts")
-    offline = parser.parse_args().offline
-    target = ROOT / "build" / ("site-offline" if offline else "site")
+    parser.add_argument("--output", type=Path, help="the folder to write instead")
+    given = parser.parse_args()
+    offline = given.offline
+    target = given.output or ROOT / "build" / ("site-offline" if offline else "site")
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
