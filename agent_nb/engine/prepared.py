@@ -12,6 +12,7 @@ from agent_nb.engine.fingerprint import fingerprint_of
 from agent_nb.engine.handle import Recorded
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.middleware import Listener
+from agent_nb.engine.observers import OBSERVERS
 from agent_nb.engine.opening import Opening
 from agent_nb.errors import CassetteError
 from agent_nb.events import Event
@@ -150,6 +151,8 @@ def variants_fingerprint(variants: Sequence[Prepared]) -> Json:
 def _start(prepared: Prepared, group: VariantGroup, variant: int, recorder: Recorder | None) -> RunHandle:
     config = replace(prepared.config, provider=recorder.tap()) if recorder else prepared.config
     handle = RunHandle(config, prepared.opening, group, variant)
+    for make_observer in OBSERVERS:
+        handle.subscribe(make_observer())
     if recorder:
         handle.recording = recorder.recording
         handle.settling.append(recorder.recording.settled)
