@@ -71,6 +71,11 @@ class ToolError(AgentError):
         self.outputs = tuple(outputs)
         """MIME bundles that the person sees on the card."""
 
+    def with_hint(self, text: str) -> "ToolError":
+        """The same error with more in its hint."""
+        hint = f"{self.hint} {text}".strip()
+        return ToolError(self.message, code=self.code, hint=hint, outputs=self.outputs)
+
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
 

@@ -65,5 +65,5 @@ async def in_thread(function: Callable[[], T]) -> T:
         loop.call_soon(work)
     result, error = await arrived
     if error is not None:
-        raise error if isinstance(error, Exception | SystemExit) else RuntimeError(repr(error))
+        raise error if isinstance(error, Exception | SystemExit) else RuntimeError(f"it raised {error!r}")
     return result  # type: ignore[return-value]

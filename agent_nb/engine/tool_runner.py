@@ -134,11 +134,10 @@ class ToolRunner:
     async def _output(self, event_id: str, tool: Tool, approved: Approved) -> ToolOutput:
         remarks = "\n".join(approved.remarks)
         try:
-            return _with_remarks(await self._cached(event_id, tool, approved.args), remarks)
+            output = await self._cached(event_id, tool, approved.args)
         except ToolError as error:
-            if not remarks:
-                raise
-            raise ToolError(error.message, code=error.code, hint=f"{error.hint} {remarks}".strip()) from error
+            raise error.with_hint(remarks) from error
+        return output.with_text(remarks)  # the card shows them already
 
     async def _cached(self, event_id: str, tool: Tool, args: Json) -> ToolOutput:
         """The output of a call, or of the same one before it for a tool that allows that."""
@@ -225,14 +224,6 @@ def result_of(call: ToolCall, output: ToolOutput, error: ToolError | None) -> To
         images=output.images,
         code=error.code if error else None,
     )
-
-
-def _with_remarks(output: ToolOutput, remarks: str) -> ToolOutput:
-    """Adds remarks to what the model gets; the card already shows them."""
-    if not remarks:
-        return output
-    text = "\n\n".join(filter(None, (output.text, remarks)))
-    return replace(output, text=text, summary=output.summary or output.text)
 
 
 def _error_json(error: ToolError) -> str:

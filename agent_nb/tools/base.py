@@ -4,7 +4,7 @@ The engine runs tools and the page draws their cards without knowing any of them
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
 from agent_nb._base.wire import Json
@@ -28,6 +28,13 @@ class ToolOutput:
     """One line for the card; the first line of `text` by default."""
     images: tuple[Image, ...] = ()
     outputs: tuple[MimeBundle, ...] = ()
+
+    def with_text(self, more: str) -> "ToolOutput":
+        """The output with more text for the model, and the same summary."""
+        if not more:
+            return self
+        text = "\n\n".join(filter(None, (self.text, more)))
+        return replace(self, text=text, summary=self.summary or self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,8 +59,12 @@ async def _work(tool: Tool, args: Json, context: ToolContext) -> Any:
             return await tool.run(args, context)
         result = await in_thread(lambda: tool.run(args, context))
         return await result if isinstance(result, Awaitable) else result
-    except SystemExit as error:  # would end the event loop, and with it the kernel
+    except (Exception, asyncio.CancelledError):
+        raise
+    except SystemExit as error:
         raise RuntimeError(f"the tool tried to exit with {error.code!r}") from None
+    except BaseException as error:  # KeyboardInterrupt would end the event loop, and with it the kernel
+        raise RuntimeError(f"the tool raised {error!r}") from None
 
 
 def _abandon(work: "asyncio.Future[Any]") -> None:

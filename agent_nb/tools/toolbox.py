@@ -20,6 +20,7 @@ from agent_nb.tools.invoke import invoke
 from agent_nb.tools.output import checked
 from agent_nb.tools.preview import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
+from agent_nb.tools.shared_state import kept_intact
 from agent_nb.tools.variants import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
@@ -127,22 +128,35 @@ class Toolbox:
 
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         """Runs the tool. The output is valid and not too long for the model; every failure is a ToolError."""
+        if tool.packaged:  # run_python keeps things intact itself
+            return await _run(tool, args, context)
+        notes: list[str] = []
         try:
-            output = checked(tool.name, await invoke(tool, args, context))
-        except ToolError:
-            raise
-        except FileError as error:
-            raise ToolError(str(error)) from error
-        except Exception as error:
-            log.debug("tool %s failed", tool.name, exc_info=True)
-            raise ToolError(_described(error)) from error
-        return replace(output, text=_cut(whole_text(output.text)))
+            with kept_intact(notes):
+                output = await _run(tool, args, context)
+        except ToolError as error:
+            raise error.with_hint(" ".join(notes)) from error
+        shown = tuple({"text/plain": note} for note in notes)
+        return replace(output.with_text("\n".join(notes)), outputs=(*output.outputs, *shown))
 
     def _unknown(self, name: str) -> ToolError:
         nearest = difflib.get_close_matches(name, self._tools, n=1)
         hint = f"Did you mean `{nearest[0]}`? " if nearest else ""
         known = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
         return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint + known)
+
+
+async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
+    try:
+        output = checked(tool.name, await invoke(tool, args, context))
+    except ToolError:
+        raise
+    except FileError as error:
+        raise ToolError(str(error)) from error
+    except Exception as error:
+        log.debug("tool %s failed", tool.name, exc_info=True)
+        raise ToolError(_described(error)) from error
+    return replace(output, text=_cut(whole_text(output.text)))
 
 
 def _built_in() -> Iterator[Tool]:

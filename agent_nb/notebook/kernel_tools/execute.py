@@ -12,7 +12,6 @@ import getpass
 import inspect
 import itertools
 import linecache
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -27,10 +26,10 @@ from agent_nb.notebook.kernel_tools.changes import Changes, changes_between, vis
 from agent_nb.notebook.kernel_tools.handover import handed_over
 from agent_nb.notebook.kernel_tools.watchdog import Watchdog
 from agent_nb.tools.base import ToolContext
+from agent_nb.tools.shared_state import SharedState, current_directory
 
 POLL = 0.05
 """Seconds between two looks at whether another call has ended."""
-_GUARDED_MODULES = ("asyncio", "threading", "signal")
 
 _running = threading.Lock()
 """Held by the one call that runs. Variants share it, and so do runs on other event loops."""
@@ -76,7 +75,7 @@ async def execute(call: Call) -> Execution:
 
 async def _execute(call: Call) -> Execution:
     namespace, hidden = call.shell.user_ns, call.shell.user_ns_hidden
-    before, directory = visible(namespace, hidden), _directory()
+    before, directory = visible(namespace, hidden), current_directory()
     watchdog = Watchdog(partial(_is_inside, call.filename), call.seconds, call.on_tick)
 
     def show(bundle: MimeBundle) -> None:
@@ -92,7 +91,7 @@ async def _execute(call: Call) -> Execution:
     ):
         watchdog.task = asyncio.create_task(_run(call, capture, watchdog))
         error = await watchdog.task
-    if (now := _directory()) != directory:
+    if (now := current_directory()) != directory:
         notes.append(f"The working directory is now {now}.")
     if threads := capture.new_threads():
         notes.append(f"Threads that it started still run: {', '.join(threads)}.")
@@ -175,26 +174,11 @@ def _guarded(shell: Any, capture: Capture, notes: list[str]) -> Iterator[None]:
         errors = _captured_errors(shell._showtraceback, capture)
         stack.enter_context(replaced(shell, "_showtraceback", errors))
         stack.enter_context(replaced(shell, "ask_exit", _ask_exit))
-        known = dict(vars(builtins))
-        modules = {name: sys.modules[name] for name in _GUARDED_MODULES if name in sys.modules}
+        state = SharedState()
         try:
             yield
         finally:
-            _put_back(known, modules, notes)
-
-
-def _put_back(known: dict[str, Any], modules: dict[str, Any], notes: list[str]) -> None:
-    shared = "_", "input"  # IPython and ipykernel set these for each cell
-    changed = [
-        name for name, value in known.items() if name not in shared and vars(builtins).get(name) is not value
-    ]
-    vars(builtins).update({name: known[name] for name in changed})
-    changed += [name for name, module in modules.items() if sys.modules.get(name) is not module]
-    sys.modules.update(modules)
-    if changed:
-        notes.append(
-            f"It replaced {', '.join(f'`{name}`' for name in changed)} for all code; that was put back."
-        )
+            notes += state.put_back()
 
 
 def _without_input(original: Callable[..., Any], capture: Capture) -> Callable[..., Any]:
@@ -220,10 +204,3 @@ def _captured_errors(original: Callable[..., Any], capture: Capture) -> Callable
             original(kind, error, lines)
 
     return show
-
-
-def _directory() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return "a folder that has been deleted"

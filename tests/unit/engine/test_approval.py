@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent_nb import Agent, Answer, ConfigError, tool
+from agent_nb import Agent, Answer, ConfigError, ToolError, tool
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolFinished, ToolRunning
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import of, write
@@ -41,6 +41,19 @@ async def test_a_function_may_change_the_call_and_add_a_note():
         {"command": "ls"},
         {"command": "ls -l"},
     )
+
+
+async def test_a_changed_call_that_fails_keeps_its_outputs():
+    @tool(approval="ask")
+    def draw(size: int) -> str:
+        """Draws."""
+        raise ToolError("Too large.", outputs=({"text/plain": "half of it"},))
+
+    provider = ScriptedProvider([[call("draw", {"size": 1})], [text("ok")]])
+    run = await Agent(provider, tools=[draw], approve=lambda *_: Answer(True, args={"size": 2})).run("go")
+    (finished,) = of(run, ToolFinished)
+    assert finished.outputs == ({"text/plain": "half of it"},)
+    assert "do not repeat the original call" in finished.hint
 
 
 async def test_a_function_may_deny_with_a_note():

@@ -28,7 +28,7 @@ class SteppedClock(RealClock):
 
 def shell_tool(clock: SteppedClock, seconds: float = 0.0):
     @tool(approval="ask")
-    def shell(command: str) -> str:
+    async def shell(command: str) -> str:
         """Runs a command."""
         clock.time += seconds
         return f"ran {command}"
@@ -37,9 +37,13 @@ def shell_tool(clock: SteppedClock, seconds: float = 0.0):
 
 
 async def run_asking(clock: SteppedClock, agent: Agent) -> Run:
+    # So long that a timer that does not stop would end the run. All answers come in the same step of the loop: no
+    # call runs while the question about another one is open.
+    thinking = asyncio.create_task(asyncio.sleep(2 * LIMIT))
+
     async def think_it_over(request: ApprovalRequested) -> Answer:
         clock.time += THINKING
-        await asyncio.sleep(2 * LIMIT)  # so that a timer that does not stop would end the run
+        await asyncio.shield(thinking)
         return Answer(True)
 
     handle = agent.start("go")
