@@ -10,7 +10,7 @@ from agent_nb.files.files import (
     count_lines,
     human_size,
 )
-from agent_nb.files.paths import media_type, safe_path
+from agent_nb.files.paths import entry_of, media_type, safe_path
 from agent_nb.files.versions import Content
 from agent_nb.files.workspace import Change, Workspace, starting_change
 
@@ -25,6 +25,7 @@ __all__ = [
     "Workspace",
     "apply_patch",
     "count_lines",
+    "entry_of",
     "human_size",
     "line_patch",
     "media_type",

@@ -37,9 +37,13 @@ async def ask_in_text(
 
 def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
     """The exact call, with its arguments below each other."""
+    return "\n    ".join([question_title(request, several=several), *_arguments(request)])
+
+
+def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
+    """What the question is about, on one line."""
     variant = f"Variant {request.variant + 1}: " if several else ""
-    title = f"{variant}approval needed for {request.title} ({request.name})"
-    return "\n    ".join([_visible(title).replace("\n", " "), *_arguments(request)])
+    return _visible(f"{variant}approval needed for {request.title} ({request.name})").replace("\n", " ")
 
 
 def _visible(text: str) -> str:

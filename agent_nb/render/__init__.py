@@ -8,6 +8,7 @@ import html
 from agent_nb._base.secrets import safe_text
 from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
+from agent_nb.render.light import RunSoFar, light_html
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import shortened, shortened_text
 from agent_nb.render.safe_markdown import as_text
@@ -16,9 +17,11 @@ from agent_nb.render.transcript import transcript
 
 __all__ = [
     "FinishedRun",
+    "RunSoFar",
     "abandoned_frame",
     "bundle",
     "first_frame",
+    "light_form",
     "ready_line",
     "run_digest",
     "to_html_page",
@@ -52,6 +55,12 @@ def first_frame(key: str, name: str, model: str, run_id: str = "") -> dict[str, 
         "text/markdown": safe_text(note),
         "text/plain": safe_text(f"{name}: still running when this was saved ({model_label(model)})"),
     }
+
+
+def light_form(run: RunSoFar, note: str, question: str = "", *, tall: bool = False) -> dict[str, str]:
+    """The output of a cell while its run is under way and no page shows the widget."""
+    page = safe_text(light_html(run, note, question, tall=tall))
+    return {**first_frame(run.key, run.name, run.model, run.run_id), "text/html": page}
 
 
 def abandoned_frame(name: str, why: str) -> dict[str, str]:

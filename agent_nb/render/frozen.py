@@ -58,7 +58,7 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">'
         f"<style>{_style(len(labels) if several else 0)}</style>"
         f'<form class="anb-frozen anb-{_tone(run)}" method="dialog" autocomplete="off">'
-        f"{_head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
+        f"{head(run.name, facts(run))}{_error(run)}{_tabs(labels, chosen) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
     )
 
@@ -74,11 +74,16 @@ def _title_line(name: str, state: str) -> str:
 
 def first_frame_html(key: str, name: str, model: str, note: str, run_id: str) -> str:
     """Reserves the height of the live widget for a few seconds, then shrinks to the note."""
+    inside = f'{head(name, [model_label(model)])}<p class="anb-note">{with_code(note)}</p>'
+    return running_html(key, name, run_id, f'<div class="anb-frozen anb-first anb-off">{inside}</div>')
+
+
+def running_html(key: str, name: str, run_id: str, inside: str) -> str:
+    """The output of a run under way. The page knows it by the run's id."""
     return (
         f"{_title_line(name, 'running')}"
         f'<div data-anb-run="{html.escape(key)}" data-anb-session="{html.escape(run_id)}"><style>{_style(0)}</style>'
-        '<div class="anb-frozen anb-first anb-off">'
-        f'{_head(name, [model_label(model)])}<p class="anb-note">{with_code(note)}</p></div></div>'
+        f"{inside}</div>"
     )
 
 
@@ -110,7 +115,8 @@ _PAGE_STYLE = (
 )
 
 
-def _head(name: str, facts: list[str]) -> str:
+def head(name: str, facts: list[str]) -> str:
+    """The name of the run and what is known of it, the most important first."""
     first, *rest = (f"<span>{html.escape(fact)}</span>" for fact in facts)
     comma = '<span class="anb-c">, </span>'
     return (

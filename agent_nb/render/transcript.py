@@ -130,7 +130,7 @@ class Transcript:
                 self._change(call_id, path=path, action=action)
             case ToolFinished(call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs):
                 result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
-                return self._change(call_id, state=_state_of(event), **result)
+                return self._change(call_id, state=state_of(event), **result)
             case ToolProgress() | ApprovalRequested():
                 pass
             case _:
@@ -203,7 +203,7 @@ def _decision(answer: ApprovalResolved) -> str:
     return f"{text} with changes: {changes(answer.proposed, answer.executed or {})}"
 
 
-def _state_of(end: ToolFinished) -> State:
+def state_of(end: ToolFinished) -> State:
     """A call that was denied, or that the end of the run closed, has not failed."""
     if end.ok:
         return "ok"

@@ -38,8 +38,8 @@ def test_batches_are_contiguous_to_the_end(page):
 
 def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert 'data-anb-run="hero-' in page.displays[-1]["text/html"]
-    assert len(page.updates) == 1
-    assert 'data-anb-run="hero-' in page.updates[0]["text/html"]
+    assert 'data-anb-run="hero-' in page.updates[-1]["text/html"]
+    assert "data-anb-session" not in page.updates[-1]["text/html"]
     ready = [message for message in page.messages if message["kind"] == "ready"]
     assert "hero" in ready[-1]["line"]
     (path,) = ready[-1]["paths"]
@@ -48,13 +48,13 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
 
 def test_the_frozen_result_is_known_by_its_digest(page):
     ready = [message for message in page.messages if message["kind"] == "ready"][-1]
-    assert f'data-anb-outcome="{ready["digest"]}"' in page.updates[0]["text/html"]
+    assert f'data-anb-outcome="{ready["digest"]}"' in page.updates[-1]["text/html"]
     assert page.command("hello", key=page.batches[0]["meta"]["key"])["meta"]["digest"] == ready["digest"]
 
 
 def test_the_page_can_ask_for_the_result_and_hears_of_the_end_after_it(page):
     answer = page.command("result")
-    assert answer["data"] == page.updates[0]
+    assert answer["data"] == page.updates[-1]
     assert page.updated_after < len(page.messages)
     assert "ready" in [message["kind"] for message in page.messages[page.updated_after :]]
 
@@ -113,7 +113,7 @@ def test_a_result_whose_output_was_cleared_is_displayed_again(page, server):
     page.finish(cell)
     first, result = (display["text/html"].split("\n")[0] for display in page.displays)
     assert (first, result) == ("<!-- cleared: running -->", "<!-- cleared: stopped -->")
-    assert page.updates == []
+    assert all(update["text/html"].startswith("<!-- cleared: running -->") for update in page.updates)
 
 
 ASKING = (
@@ -159,16 +159,66 @@ def test_an_edited_call_runs_as_the_page_sent_it(page, server):
     assert "ran ls /tmp" in page.kernel.value("edited.tool_uses[0].result.text")
 
 
+def be_impatient(page):
+    """Pages of the runs from now on have a tenth of a second to say hello."""
+    page.kernel.run("import agent_nb.notebook.live.run as live; live.FIRST_HELLO = live.PATIENCE = 0.1")
+    page.kernel.run("import agent_nb.notebook.views.light as form; form.FIRST_HELLO = form.INTERVAL = 0.1")
+
+
 def test_a_question_that_no_page_sees_is_asked_with_input(page, server):
-    page.kernel.run("import agent_nb.notebook.live.run as live; live.PATIENCE = 0.1")
+    be_impatient(page)
     server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
     cell = page.start(f"%%agent unseen {MODEL} -t run_shell\nList")
     question = page.kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
     assert question.startswith("Approve?")
+    page.pump(lambda: "Approval needed" in str(page.updates[-1:]))
+    assert "(run_shell): answer below." in page.updates[-1]["text/html"]
     page.kernel.client.input("yes, once")
     page.finish(cell)
     assert page.kernel.value("unseen.tool_uses[0].result.text").startswith("'ran ls")
     assert "says: once" in page.kernel.value("unseen.tool_uses[0].result.text")
+
+
+def test_a_run_that_no_page_shows_is_shown_as_a_light_form_until_one_says_hello(page, server):
+    made = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"})
+    server.plan(reply(made), reply(Say("The page is **nearly** done."), Hold()))
+    cell = page.start(f"%%agent unwatched {MODEL}\nA page")
+    page.pump(lambda: any("nearly" in update["text/html"] for update in page.updates))
+    form = page.updates[-1]["text/html"]
+    for part in (
+        "writing",
+        "create index.html",
+        "index.html 14 bytes",
+        "<strong>nearly</strong>",
+    ):
+        assert part in form
+    assert "interrupt the kernel" in form
+    assert "<script" not in form
+    assert "srcdoc" not in form
+    light = len(page.updates)
+    assert page.command("hello")["ok"]
+    page.pump(lambda: len(page.updates) > light)
+    assert page.updates[light] == page.displays[0], "the first frame is back"
+    page.command("stop")
+    page.finish(cell)
+    assert len(page.updates) == light + 2
+    assert page.updates[-1]["text/html"].startswith("<!-- unwatched: stopped -->")
+
+
+def test_a_front_end_that_refuses_the_widget_is_asked_at_once_and_offered_it_again(page, server):
+    page.kernel.run("live.PATIENCE = 3600")
+    server.plan(reply(Call("run_shell", {"command": "ls"})), reply(Say("Done.")))
+    cell = page.start(f"%%agent refused {MODEL} -t run_shell\nList")
+    page.pump(lambda: page.batches)
+    before = page.comm
+    page.close()
+    page.kernel.client.get_stdin_msg(timeout=PATIENCE)
+    page.kernel.client.input("no")
+    page.finish(cell)
+    page.kernel.run("live.PATIENCE = 0.1")
+    page.finish(page.start("%%agent offered -m demo: --pace 0\nA page"))
+    assert page.comm != before
+    assert page.command("hello")["ok"]
 
 
 def test_an_interrupt_at_the_question_denies_it_and_ends_the_run(page, server):

@@ -18,7 +18,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -113,15 +113,25 @@ class Lab(NamedTuple):
 
 @contextmanager
 def start_lab(
-    root: Path, *, theme: Theme = "light", environment: dict[str, str] | None = None
+    root: Path,
+    *,
+    theme: Theme = "light",
+    environment: dict[str, str] | None = None,
+    disabled: Sequence[str] = (),
 ) -> Iterator[Lab]:
-    """Serves the notebooks below `root`. Kernels see this process's environment without keys, and `environment`."""
+    """Serves the notebooks below `root`. Kernels see this process's environment without keys, and `environment`.
+
+    `disabled` are extensions of the page, as `jupyter labextension disable` takes them.
+    """
     home = root / ".lab-home"
     log = home / "server.log"
     for folder in ("config", "data", "runtime", "settings", "workspaces", "ipython"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     for plugin, setting in _QUIET.items():
         _write_setting(home, plugin, setting)
+    page_config = home / "config" / "labconfig" / "page_config.json"
+    page_config.parent.mkdir()
+    page_config.write_text(json.dumps({"disabledExtensions": dict.fromkeys(disabled, True)}))
     token, port = secrets.token_hex(8), _free_port()
     command = [sys.executable, "-m", "jupyterlab", *_OPTIONS, f"--ServerApp.root_dir={root}"]
     command += [f"--IdentityProvider.token={token}", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]

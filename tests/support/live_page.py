@@ -67,6 +67,11 @@ class Page:
         self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
         return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)
 
+    def close(self) -> None:
+        """Closes the comm, as a front end without widgets does."""
+        message = self.kernel.client.session.msg("comm_close", {"comm_id": self.comm, "data": {}})
+        self.kernel.client.shell_channel.send(message)
+
     def start(self, code: str) -> str:
         self._earlier |= {message["run_id"] for message in self.messages if "run_id" in message}
         self.messages.clear()

@@ -74,6 +74,9 @@ class Hub:
     def _open(self) -> None:
         self.model = HubModel(kernel=_KERNEL)
         self.model.on_msg(self._on_message)
+        self._refused = False
+        if self.model.comm is not None:
+            self.model.comm.on_close(self._on_close)
 
     def send(self, message: Json) -> None:
         if self.model.comm is None:  # somebody called Widget.close_all()
@@ -82,6 +85,8 @@ class Hub:
 
     def follow(self, handle: Handle, *, network: bool = False) -> LiveRun:
         """Shows a run that is under way; with `network` its live preview may load from any https address."""
+        if self._refused:  # the page may have widgets by now
+            self._open()
         run = LiveRun.following(handle, self.send, network=network)
         self._add(run)
         return run
@@ -123,6 +128,12 @@ class Hub:
         done = [key for key, old in self._runs.items() if old.done]
         for key in done[: max(0, len(self._runs) - MOST_RUNS)]:
             del self._runs[key]
+
+    def _on_close(self, message: object) -> None:
+        """JupyterLab without the widget manager closes every comm that is opened to it."""
+        self._refused = True
+        for run in list(self._runs.values()):
+            run.refused = True
 
     def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
         # Some kernels handle comm messages in another thread, with another loop.

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
@@ -25,8 +26,12 @@ from agent_nb.run.run import Run, all_events
 from agent_nb.tools.element_look import ElementRequest
 from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
+FIRST_HELLO = 1.5
+"""Seconds that a page has to say hello before the run is shown without it."""
 PATIENCE = 5.0
-"""Seconds to wait for a page before an approval is denied because nobody is there to ask."""
+"""Seconds from the start of the run that a page has before questions are asked without it, or nobody looks."""
+POLL = 0.1
+"""Seconds between two looks whether a front end has refused the widget."""
 OWNER_PATIENCE = 2.0
 """Seconds that the window with the buttons has to say that it is still there."""
 CHECK_PATIENCE = 40.0
@@ -48,6 +53,9 @@ class LiveRun:
         is closed or another takes over."""
         self._handover: asyncio.TimerHandle | None = None
         """Makes another window the owner, unless the owner is heard from first."""
+        self.refused = False
+        """Whether a front end has said that it shows no widgets."""
+        self._started = time.monotonic()
         self.placed = True
         """Whether the notebook still has the run's output, as far as the page has said."""
         self.console: list[Json] = []
@@ -126,21 +134,38 @@ class LiveRun:
         if self.questions.is_approved(request):
             return Answer(True, by="always")
         self.stream.flush()
+        if await self._finds_page():
+            return await self.questions.ask(request)
+        if self.ask_otherwise is None:
+            raise nobody_to_ask()
+        return await self.ask_otherwise(request)
+
+    async def is_watched(self, seconds: float) -> bool:
+        """Whether a page shows the run. Waits so many seconds for one."""
+        if self.stream.watched.is_set():
+            return True
         try:
-            await asyncio.wait_for(self.stream.watched.wait(), PATIENCE)
+            await asyncio.wait_for(self.stream.watched.wait(), seconds)
         except TimeoutError:
-            if self.ask_otherwise is None:
-                raise nobody_to_ask() from None
-            return await self.ask_otherwise(request)
-        return await self.questions.ask(request)
+            return False
+        return True
+
+    async def _finds_page(self) -> bool:
+        """Whether a page shows the run. Waits while one may still come.
+
+        Late in a run too, because the loop may have been blocked until now.
+        """
+        deadline = max(time.monotonic() + FIRST_HELLO, self._started + PATIENCE)
+        while not await self.is_watched(POLL):
+            if time.monotonic() > (self._started + FIRST_HELLO if self.refused else deadline):
+                return False
+        return True
 
     async def look(self, request: CheckRequest | ElementRequest) -> Json:
         """The report about a page from the window that owns the run."""
         self.stream.flush()
-        try:
-            await asyncio.wait_for(self.stream.watched.wait(), PATIENCE)
-        except TimeoutError:
-            raise ViewerUnavailableError("no browser shows this run.") from None
+        if not await self._finds_page():
+            raise ViewerUnavailableError("no browser shows this run.")
         report: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         check_id = str(next(_check_ids))
         self._checks[check_id] = report

@@ -3,13 +3,17 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from agent_nb.engine.approval import Ask
+from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
+from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.views.terminal import TerminalView, printable
 from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
+
+if TYPE_CHECKING:  # it loads what only the widget needs
+    from agent_nb.notebook.views.light import LightForm
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
 """Binds a variant, counted from 1; returns it and the name of its files, or None if others are still running."""
@@ -96,6 +100,7 @@ class LiveView(_KernelView):
         self._handle, self._network = handle, network
         self._saved: list[str] = []
         self._display: Any = None
+        self._light: LightForm | None = None
 
     def start(self, note: str) -> None:
         from IPython import get_ipython
@@ -103,6 +108,7 @@ class LiveView(_KernelView):
 
         from agent_nb.notebook.host import needs_view
         from agent_nb.notebook.live.hub import hub
+        from agent_nb.notebook.views.light import LightForm
 
         super().start(note)
         handle = self._handle
@@ -111,6 +117,7 @@ class LiveView(_KernelView):
         self._display = display(frame, raw=True, display_id=True)
         if needs_view(get_ipython()):
             display(hub().model)
+        self._light = LightForm(handle, self._live, self._update)
 
     def on_pick(self, pick: Pick) -> None:
         def picked(number: int) -> None:
@@ -120,17 +127,24 @@ class LiveView(_KernelView):
         self._live.on_pick = picked
 
     def ask_with(self, ask: Ask) -> None:
-        self._live.ask_otherwise = ask
+        async def ask_below(request: ApprovalRequested) -> Answer:
+            if self._light is not None:
+                self._light.show_question(request)
+            return await ask(request)
+
+        self._live.ask_otherwise = ask_below
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         self._saved = saved
         self._show(run, files_name, image, picked=self._handle.chosen is not None)
 
     def abandon(self, why: str) -> None:
+        self._end_light()
         if self._display is not None:
             self._display.update(abandoned_frame(self._handle.name, why), raw=True)
 
     def _show(self, run: Run, files_name: str | None, image: bytes = b"", *, picked: bool = False) -> None:
+        self._end_light()
         live = self._live
         live.stream.flush()
         if live.placed:
@@ -141,6 +155,15 @@ class LiveView(_KernelView):
             live.placed = True
         # The page replaces what the update did not reach, so it hears of the end after the update.
         live.announce_ready(run, files_name, picked=picked, paths=self._saved)
+
+    def _update(self, form: dict[str, str]) -> None:
+        if self._live.placed:
+            self._display.update(form, raw=True)
+
+    def _end_light(self) -> None:
+        if self._light is not None:
+            self._light.stop()
+            self._light = None
 
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
