@@ -4,6 +4,7 @@ IPython does not await what a magic returns, but it does run a cell with a top-l
 and comm messages then work as in any other cell, and no loop is nested.
 """
 
+import asyncio
 import contextlib
 from typing import Any
 
@@ -20,7 +21,14 @@ class CellRewriter:
     def __init__(self, shell: Any, magic_name: str) -> None:
         self.shell = shell
         self.magic_name = magic_name
-        self.executing = 0
+        self._cells: list[asyncio.Task[Any] | None] = []
+        """The task of each cell that has begun and not ended; None for a cell outside of a task."""
+
+    @property
+    def executing(self) -> int:
+        """How many cells are executing. JupyterLite does not say when a cell with an `await` ends; its task does."""
+        self._cells = [task for task in self._cells if task is None or not task.done()]
+        return len(self._cells)
 
     def __call__(self, lines: list[str]) -> list[str]:
         if self.executing or not getattr(self.shell, "autoawait", True):
@@ -50,11 +58,14 @@ class CellRewriter:
                 self.shell.events.unregister(event, function)
 
     def _begin(self, *_: Any) -> None:
-        self.executing += 1
+        try:
+            self._cells.append(asyncio.current_task())
+        except RuntimeError:  # no loop is running
+            self._cells.append(None)
 
     def _end(self, *_: Any) -> None:
-        # The cell with `%load_ext` ends without a `pre_run_cell` that we saw.
-        self.executing = max(0, self.executing - 1)
+        if self.executing:  # the cell with `%load_ext` ends without a `pre_run_cell` that we saw
+            self._cells.pop()
 
 
 async def agent_cell(line: str, cell: str) -> None:

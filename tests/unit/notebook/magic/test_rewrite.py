@@ -1,5 +1,7 @@
 """Which cells are rewritten to an `await`, and which are left alone."""
 
+import asyncio
+
 import pytest
 
 from agent_nb.notebook.magic.rewrite import CellRewriter
@@ -58,6 +60,18 @@ def test_under_another_magic_nothing_is_rewritten(shell):
     rewriter._begin()
     assert rewriter(["%%agent hero\n", "A page"]) == ["%%agent hero\n", "A page"]
     rewriter._end()
+    assert rewriter(["%%agent hero\n", "A page"])[0].startswith("await ")
+
+
+async def test_a_kernel_need_not_say_that_an_awaiting_cell_has_ended(shell):
+    """As JupyterLite's, which triggers `post_run_cell` for synchronous cells only."""
+    rewriter = CellRewriter(shell.ipython, "agent")
+
+    async def cell() -> list[str]:
+        rewriter._begin()
+        return rewriter(["%%agent hero\n", "A page"])
+
+    assert await asyncio.create_task(cell()) == ["%%agent hero\n", "A page"]
     assert rewriter(["%%agent hero\n", "A page"])[0].startswith("await ")
 
 
