@@ -16,8 +16,8 @@ class Kernel {
 		this.silent = query.has("silent");
 	}
 
-	get() {
-		return "dev";
+	get(name) {
+		return name === "kernel" ? "dev" : "";
 	}
 
 	on(_name, callback) {

@@ -15,7 +15,8 @@ interface Signal {
 
 /** What we use of anywidget's model. Each hook gets a proxy of its own, so the host is found by its kernel. */
 interface Model {
-	get(name: "kernel"): string;
+	/** `channel` is that of a kernel in this browser, which handles no comm messages while a cell runs; else empty. */
+	get(name: "kernel" | "channel"): string;
 	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	send(content: Record<string, unknown>): void;
@@ -37,8 +38,13 @@ const hosts = new Map<string, Host>();
 
 function initialize({ model }: { model: Model }): () => void {
 	const kernel = model.get("kernel");
-	// The comm of a kernel that is gone throws.
-	const runs = new Runs((message) => host.gone || model.send(message), model.widget_manager?.context ?? null);
+	const channel = model.get("channel") ? new BroadcastChannel(model.get("channel")) : null;
+	const send = (message: Record<string, unknown>): void => {
+		if (host.gone) return; // the comm of a kernel that is gone throws
+		if (channel) channel.postMessage(JSON.stringify(message));
+		else model.send(message);
+	};
+	const runs = new Runs(send, model.widget_manager?.context ?? null);
 	const host = new Host(runs);
 	runs.onCheck = checkPage;
 	const abort = new AbortController();
@@ -58,6 +64,7 @@ function initialize({ model }: { model: Model }): () => void {
 	host.watch(abort.signal);
 	return () => {
 		abort.abort();
+		channel?.close();
 		model.off("msg:custom", receive);
 		for (const signal of signals) signal?.disconnect(onKernel);
 		if (hosts.get(kernel) === host) hosts.delete(kernel);

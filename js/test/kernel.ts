@@ -20,10 +20,13 @@ export class Kernel {
 	readonly sent: Fields[] = [];
 	receive: (content: never) => void = () => {};
 
-	constructor(readonly id = "1") {}
+	constructor(
+		readonly id = "1",
+		readonly channel = "",
+	) {}
 
-	get(): string {
-		return this.id;
+	get(name: "kernel" | "channel"): string {
+		return name === "kernel" ? this.id : this.channel;
 	}
 
 	on(_name: string, callback: (content: never) => void): void {

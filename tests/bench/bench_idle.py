@@ -26,7 +26,8 @@ SETTLE = 5
 SHOW = """async ({ count, events }) => {
   const { default: widget } = await import("/widget.js");
   let receive;
-  const model = { get: () => "bench", on: (name, callback) => { receive = callback; }, off() {}, send() {} };
+  const get = (name) => (name === "kernel" ? "bench" : "");
+  const model = { get, on: (name, callback) => { receive = callback; }, off() {}, send() {} };
   document.body.innerHTML = Array.from({ length: count }, (_, run) => `<div data-anb-run="k${run}"></div>`).join("");
   widget.initialize({ model });
   for (let run = 0; run < count; run++) {

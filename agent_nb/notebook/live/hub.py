@@ -15,11 +15,13 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
+from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.changes import undo_store
+from agent_nb.notebook.live.channel import listen
 from agent_nb.notebook.live.questions import InvalidArgsError
 from agent_nb.notebook.live.run import LiveRun
 from agent_nb.run.request import request_for_page
@@ -31,6 +33,7 @@ MODULES = ("check", "form", "inspect", "request")
 MOST_RUNS = 50
 _KERNEL = uuid4().hex[:12]
 """Tells this kernel from others of the same page. In a browser all have the same process id."""
+_CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
 
 
 class HubModel(anywidget.AnyWidget):
@@ -38,6 +41,8 @@ class HubModel(anywidget.AnyWidget):
 
     _esm = BUNDLE
     kernel = traitlets.Unicode().tag(sync=True)
+    channel = traitlets.Unicode().tag(sync=True)
+    """The broadcast channel for what the page sends; empty where the comm reaches the kernel while a cell runs."""
 
 
 class Hub:
@@ -70,9 +75,11 @@ class Hub:
             "preview_report": lambda run, message: run.report(message.get("entries")),
         }
         self._open()
+        if _CHANNEL:
+            self._listener = listen(_CHANNEL, self._handle)
 
     def _open(self) -> None:
-        self.model = HubModel(kernel=_KERNEL)
+        self.model = HubModel(kernel=_KERNEL, channel=_CHANNEL)
         self.model.on_msg(self._on_message)
         self._refused = False
         if self.model.comm is not None:
