@@ -14,6 +14,7 @@ from agent_nb.errors import ConfigError
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
+    from agent_nb.lab.watch import LabWatch
     from agent_nb.run import Run
     from agent_nb.tools.mcp.server import Server
 
@@ -60,6 +61,8 @@ class Session:
         """The MCP servers, by name."""
         self.middleware: list[str] = []
         """Variables that hold middleware for every run, in order."""
+        self.lab: LabWatch | None = None
+        """The lab file, once a cell has asked for it."""
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None

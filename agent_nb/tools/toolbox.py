@@ -69,6 +69,12 @@ class Toolbox:
             return self
         return Toolbox(tool for tool in self if tool.needs <= set(available))
 
+    def without(self, names: Collection[str]) -> "Toolbox":
+        """This toolbox without the tools of these names."""
+        box = Toolbox(tool for tool in self if tool.name not in names)
+        box._is_default = self._is_default
+        return box
+
     @property
     def own(self) -> tuple[Tool, ...]:
         """The tools that are not built in."""

@@ -77,6 +77,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
     with _ending(handle, view):
         view.start(plan.note)
+        if plan.limit:
+            plan.limit.follow(handle, view.warn)
         view.on_pick(partial(pick, session, handle))
         if options.background:
             _in_background(session, handle, view, options)

@@ -151,6 +151,13 @@ def _use(session: Session, rest: str) -> None:
         list_used(session)
 
 
+def _lab(session: Session, rest: str) -> None:
+    """The rules of the lab file beside the notebook, and how much of the budget is left."""
+    from agent_nb.notebook.magic.lab import show_lab
+
+    show_lab(session)
+
+
 def _runs(session: Session, rest: str) -> None:
     """Saved runs and runs in the background."""
     from agent_nb.notebook.magic.names import run_id
@@ -304,6 +311,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "tools": _tools,
     "mcp": _mcp,
     "use": _use,
+    "lab": _lab,
     "runs": _runs,
     "load": _load,
     "undo": _undo,

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,11 +40,16 @@ class CassettePlan:
     offline: bool
     """`AGENT_NB_MODE=replay`: no network access."""
     force: bool = False
+    is_preferred: bool = False
+    """A lab's `replay = "prefer"`: a cassette that fits is played, also with `--live`, and any other is ignored."""
+
+    def preferred(self) -> "CassettePlan":
+        return replace(self, mode="auto" if self.mode == "live" else self.mode, is_preferred=True)
 
     @property
     def is_optional(self) -> bool:
-        """Whether the demo was named, which can answer as well, so that a mismatched cassette is ignored."""
-        return self.mode == "auto" and _all_demo(self.named_models)
+        """Whether a mismatched cassette is ignored: a lab prefers them, or the demo was named, which can answer."""
+        return self.mode == "auto" and (self.is_preferred or _all_demo(self.named_models))
 
     def provider(self, pace: float) -> ReplayProvider | None:
         """The cassette as a model; None if it is not to be played."""

@@ -17,11 +17,13 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
+from agent_nb.lab.rules import LabRules
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.approve import read_rules
 from agent_nb.notebook.magic.inputs import find_system, load_images
+from agent_nb.notebook.magic.lab import LabLimit, enter_lab, govern, govern_cassette, watch_of
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
@@ -53,6 +55,8 @@ class Plan:
     """Lines to show first, such as what was masked; can be empty."""
     middleware: str = ""
     """The names of the middleware in use."""
+    limit: LabLimit | None = None
+    """What a lab lets the run cost; None without a lab, and for a replay, which is free."""
 
     @property
     def models(self) -> list[str]:
@@ -73,11 +77,14 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         raise UsageError(
             f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
         )
+    lab = enter_lab(session)
+    options = govern(lab, options, session.shell) if lab else options
     base = _base(session, options, name)
     stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
     options = replace(options, stack=stack)
     count_variants(len(options.models), options.variants)
     cassette = plan_cassette(session, options, base)
+    cassette = govern_cassette(lab, cassette, options) if lab else cassette
     prompt = await _read_prompt(session, options, cell, cassette)
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
@@ -91,6 +98,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         pace=pace,
         viewer=_viewer(session, options, attended=attended),
         server_tools=absent_tools(servers),
+        lab=lab,
     )
     if replayed := await off_loop(request.replay):
         return replayed
@@ -113,6 +121,7 @@ class _Request:
     """Shows the page to the model; None if nothing can."""
     server_tools: Sequence[Tool]
     """The tools of MCP servers. They stand for those of the cassette until the servers are started."""
+    lab: LabRules | None
 
     def replay(self) -> Plan | None:
         """Plays the cassette, if there is one for this request. Needs no key and no client."""
@@ -126,11 +135,14 @@ class _Request:
     def ask(self) -> Plan:
         """Asks the models, and records them if the cell is to do so."""
         cassette = self.cassette
-        names, note = choose_models(self.session, cassette.named_models)
+        default = self.lab and self.lab.default_model()
+        named = cassette.named_models or ((default,) if default else ())
+        names, note = choose_models(self.session, named)
         for name in names:
             cassette.check_network(name)
         models = self._models(names)
-        agent = self._agent(models[0])
+        limit = LabLimit.of(self.lab, names, self._budget) if self.lab else None
+        agent = self._agent(models[0], limit)
         if cassette.mode == "record":
             agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder)
         prepared = agent.prepare_variants(
@@ -140,7 +152,13 @@ class _Request:
             images=self.prompt.images,
             base=self.base,
         )
-        return self._plan(agent, [each.pointing_at(self.prompt.elements) for each in prepared], note)
+        plan = self._plan(agent, [each.pointing_at(self.prompt.elements) for each in prepared], note)
+        return replace(plan, limit=limit)
+
+    @property
+    def _budget(self) -> float | None:
+        """The person's own budget for this run."""
+        return self.options.budget or self.session.defaults.budget
 
     def _models(self, names: Sequence[str]) -> list[Provider]:
         if self.options.pace is not None and not any(is_demo(name) for name in names):
@@ -153,17 +171,19 @@ class _Request:
             for name in names
         ]
 
-    def _agent(self, provider: Provider) -> Agent:
+    def _agent(self, provider: Provider, lab: LabLimit | None = None) -> Agent:
+        """The agent. A lab limits what it may use and cost, unless it replays a cassette."""
         options, defaults = self.options, self.session.defaults
         limits = Limits(
             steps=options.steps or defaults.steps,
             seconds=options.seconds or defaults.seconds,
-            usd=options.budget or defaults.budget,
+            usd=lab.usd if lab else self._budget,
         )
         system = find_system(options.system, self.session.namespace, self.session.home)
+        tools = _tools(options.tools, self.session, self.server_tools)
         agent = Agent(
             provider,
-            tools=_tools(options.tools, self.session, self.server_tools),
+            tools=tools.without(lab.rules.left_out()) if lab else tools,
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
             approve=read_rules(options.approve, defaults.approve),
@@ -174,6 +194,7 @@ class _Request:
         return agent.with_stack(options.stack) if options.stack else agent
 
     def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:
+        rules = watch_of(self.session).announce(self.lab, self.session.command("lab"))
         plan = Plan(
             name=self.options.name,
             agent=agent,
@@ -183,7 +204,7 @@ class _Request:
             prepared=tuple(prepared),
             key="",
             middleware=", ".join(self.session.middleware),
-            note="\n".join(filter(None, (note, *_notes(self.prompt, prepared[0].opening.shortened)))),
+            note="\n".join(filter(None, (rules, note, *_notes(self.prompt, prepared[0].opening.shortened)))),
         )
         return replace(plan, key=_key(plan))
 

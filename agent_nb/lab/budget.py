@@ -1,0 +1,79 @@
+"""Counts what the runs of a student have cost, in a file that all their notebooks share."""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agent_nb._base.atomic import locked, write_atomically
+from agent_nb.errors import ConfigError
+
+PATIENCE = 5.0
+"""Seconds to wait for another notebook, which holds the lock for milliseconds."""
+
+
+def data_folder() -> Path:
+    """Where this user's counters are. They are not beside the lab file, which a whole class may share."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "agent_nb" / "labs"
+
+
+class BudgetCounter:
+    """The cost of each run under one lab file, by the run's id."""
+
+    def __init__(self, lab: Path) -> None:
+        self._lab = lab
+        digest = hashlib.sha256(os.fsencode(lab)).hexdigest()[:16]
+        self.path = data_folder() / f"{digest}.json"
+
+    def total(self) -> float:
+        """What all runs have cost so far; runs under way count, whichever notebook started them."""
+        with self._opened() as costs:
+            return sum(costs.values())
+
+    def record(self, run_id: str, cost: float) -> float:
+        """Sets what a run has cost so far; returns the total. A kernel that is killed leaves what it had counted."""
+        with self._opened() as costs:
+            costs[run_id] = cost
+            content = {"lab": str(self._lab), "costs": costs}
+            write_atomically(self.path, json.dumps(content, indent=1).encode("utf-8", "backslashreplace"))
+            return sum(costs.values())
+
+    def count(self) -> int:
+        """How many runs have cost something."""
+        with self._opened() as costs:
+            return sum(cost > 0 for cost in costs.values())
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[dict[str, float]]:
+        """The costs, while no other notebook reads or writes them."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with locked(self.path.with_suffix(".lock"), PATIENCE):
+                yield self._read()
+        except TimeoutError:
+            raise ConfigError(
+                f"Another program holds {self.path.with_suffix('.lock')}, so the budget is unknown. Try again."
+            ) from None
+        except OSError as error:
+            raise ConfigError(
+                f"The costs of this lab cannot be counted in {self.path}: {error.strerror or error}."
+            ) from None
+
+    def _read(self) -> dict[str, float]:
+        if not self.path.exists():
+            return {}
+        try:
+            costs: Any = json.loads(self.path.read_text(encoding="utf-8"))["costs"]
+            return {str(run_id): float(cost) for run_id, cost in costs.items()}
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise ConfigError(
+                f"The costs of this lab in {self.path} are damaged. Delete the file to count from 0."
+            ) from None

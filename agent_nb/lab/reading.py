@@ -1,0 +1,195 @@
+"""Finds and reads `lab.toml`. What is wrong with it is one sentence with the line."""
+
+import difflib
+import math
+import os
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agent_nb.engine.race import MOST_VARIANTS
+from agent_nb.errors import ConfigError
+from agent_nb.lab.rules import STRICTNESS, LabRules
+from agent_nb.providers import full_name
+
+FILE = "lab.toml"
+TABLE = "lab"
+HINTS = ("question", "pointer", "partial")
+MAX_BYTES = 100_000
+ROOT_VARIABLES = ("JUPYTER_SERVER_ROOT", "JUPYTERHUB_ROOT_DIR")
+"""Where a server says what its root is. Not every server tells its kernels."""
+
+
+def find_lab(folder: Path) -> Path | None:
+    """The nearest lab file from this folder upwards, to the server's root or the home folder.
+
+    Outside both only the folder itself counts: above it others may write, as in a temporary folder.
+    """
+    folder = folder.resolve()
+    named = [os.environ.get(name, "") for name in ROOT_VARIABLES]
+    roots = [*(Path(name).expanduser().resolve() for name in named if name), Path.home().resolve()]
+    root = next((root for root in roots if folder.is_relative_to(root)), folder)
+    for place in (folder, *folder.parents):
+        if (place / FILE).is_file():
+            return place / FILE
+        if place == root:
+            break
+    return None
+
+
+def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
+    """The rules in the contents of a lab file; raises `ConfigError` if something is wrong with them."""
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{file} has more than {MAX_BYTES // 1000} kB.")
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{file}, line {line}: it is not UTF-8.") from None
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(_not_toml(file, text, str(error))) from None
+    except (ValueError, RecursionError) as error:  # a date such as 30 February; a very deep table
+        raise ConfigError(f"{file} is not valid TOML: {error}.") from None
+    return _Reader(file, text).rules(path, content)
+
+
+class _Reader:
+    """Reads the table, and knows the lines of its keys for the sentences."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file, self._lines = file, text.splitlines()
+
+    def rules(self, path: Path, content: dict[str, Any]) -> LabRules:
+        for name, value in content.items():
+            if name != TABLE:
+                hint = _nearest(name, [TABLE]) or f"The rules stand below `[{TABLE}]`."
+                raise self._error(name, f"there is no table or key {name[:40]!r}. {hint}")
+            if not isinstance(value, dict):
+                raise self._error(name, f"`{TABLE}` must be a table: write `[{TABLE}]`.")
+        values = {name: self._value(name, value) for name, value in content.get(TABLE, {}).items()}
+        if values.get("open") and values.get("close") and values["open"] >= values["close"]:
+            raise self._error("close", "`close` must be later than `open`.")
+        return LabRules(path=path, file=self._file, **values)
+
+    def _value(self, name: str, value: Any) -> Any:
+        if name not in KEYS:
+            hint = _nearest(name, KEYS) or f"The keys are {', '.join(KEYS)}."
+            raise self._error(name, f"there is no key {name[:40]!r}. {hint}")
+        try:
+            return KEYS[name](value)
+        except ConfigError as error:
+            raise self._error(name, f"`{name}` {error}") from None
+
+    def _error(self, name: str, sentence: str) -> ConfigError:
+        return ConfigError(f"{self._file}, line {self._line_of(name)}: {sentence}")
+
+    def _line_of(self, name: str) -> int:
+        """The line that sets a key or opens a table of this name; tomllib does not tell."""
+        start = re.compile(rf"""\s*(?:\[+\s*)?(?:{TABLE}\s*\.\s*)?["']?{re.escape(name)}["']?\s*[.=\]]""")
+        return next((number for number, line in enumerate(self._lines, 1) if start.match(line)), 1)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"must be text in quotation marks, not {_shown(value)}.")
+    return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and name.strip() for name in value):
+        raise ConfigError(f'must be a list of names such as ["files"], not {_shown(value)}.')
+    return tuple(dict.fromkeys(name.strip() for name in value))
+
+
+def _models(value: Any) -> tuple[str, ...]:
+    names = _names(value)
+    if not names:
+        raise ConfigError('must name at least one model; mode = "off" switches agents off.')
+    try:
+        return tuple(dict.fromkeys(full_name(name) for name in names))
+    except ConfigError as error:
+        raise ConfigError(f"names no model. {error}") from None
+
+
+def _hints(value: Any) -> tuple[str, ...]:
+    names = _names(value)
+    for name in names:
+        if name not in HINTS:
+            raise ConfigError(f"must be a list of {', '.join(HINTS)}, not {name[:40]!r}.")
+    return names
+
+
+def _number(lowest: str, accepts: Callable[[float], bool]) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value) or not accepts(value):
+            raise ConfigError(f"must be US dollars {lowest}, such as 0.50, not {_shown(value)}.")
+        return float(value)
+
+    return read
+
+
+def _variants(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_VARIANTS:
+        raise ConfigError(f"must be a whole number from 1 to {MOST_VARIANTS}, not {_shown(value)}.")
+    return value
+
+
+def _choice(*choices: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            hint = _nearest(value, choices) if isinstance(value, str) else ""
+            listed = " or ".join(f'"{choice}"' for choice in choices)
+            raise ConfigError(f"must be {listed}, not {_shown(value)}. {hint}".strip())
+        return str(value)
+
+    return read
+
+
+def _moment(value: Any) -> datetime:
+    example = "2026-11-01T08:00:00+01:00, without quotation marks"
+    if not isinstance(value, datetime):
+        raise ConfigError(f"must be a date with a time such as {example}, not {_shown(value)}.")
+    if value.tzinfo is None:
+        raise ConfigError(f"must say its time zone, such as {example}.")
+    return value
+
+
+KEYS: dict[str, Callable[[Any], Any]] = {
+    "title": _text,
+    "models": _models,
+    "budget": _number("of at least 0", lambda value: value >= 0),
+    "run_budget": _number("above 0", lambda value: value > 0),
+    "tools": _names,
+    "approve": _choice(*STRICTNESS),
+    "variants": _variants,
+    "replay": _choice("prefer"),
+    "mode": _choice("full", "hints", "off"),
+    "hints": _hints,
+    "avoid": _names,
+    "open": _moment,
+    "close": _moment,
+}
+"""What each key accepts. Each is a field of `LabRules`."""
+
+
+def _nearest(name: str, known: Sequence[str] | dict[str, Any]) -> str:
+    near = difflib.get_close_matches(name.lower(), known, 1)
+    return f"Did you mean `{near[0]}`?" if near else ""
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str | bool | int | float | list | dict) else str(value)
+    text = text.lower() if isinstance(value, bool) else text
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _not_toml(file: str, text: str, message: str) -> str:
+    found = re.search(r"\(at line (\d+), column \d+\)", message)
+    line = int(found[1]) if found else text.count("\n") + 1  # "at end of document"
+    return f"{file}, line {line}: it is not valid TOML: {message.partition(' (at ')[0]}."

@@ -1,0 +1,127 @@
+"""`lab.toml`: what it may say, and the sentence for everything else."""
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from agent_nb.errors import ConfigError
+from agent_nb.lab.reading import KEYS, MAX_BYTES, find_lab, read_lab
+
+WHOLE = """
+[lab]
+title = "Web pages with agents, 第三週"
+models = ["demo:", "Anthropic:claude-haiku-5-5"]
+budget = 0.50
+run_budget = 0.10
+tools = ["files", "check_preview"]
+approve = "ask"
+variants = 2
+replay = "prefer"
+mode = "full"
+hints = ["question", "pointer", "partial"]
+avoid = ["recursion", "the full solution"]
+open = 2026-11-01T08:00:00+01:00
+close = 2026-12-01T18:00:00+01:00
+"""
+
+
+def read(text: str):
+    return read_lab(Path("lab.toml"), text.encode())
+
+
+def test_every_key_is_read():
+    rules = read(WHOLE)
+    assert rules.title == "Web pages with agents, 第三週"
+    assert rules.models == ("demo:", "anthropic:claude-haiku-5-5")
+    assert (rules.budget, rules.run_budget, rules.variants) == (0.5, 0.1, 2)
+    assert rules.tools == ("files", "check_preview")
+    assert (rules.approve, rules.replay, rules.mode) == ("ask", "prefer", "full")
+    assert rules.hints == ("question", "pointer", "partial")
+    assert rules.avoid == ("recursion", "the full solution")
+    assert rules.open == datetime(2026, 11, 1, 8, tzinfo=timezone(timedelta(hours=1)))
+    assert all(f"\n{key} =" in WHOLE for key in KEYS)
+
+
+@pytest.mark.parametrize("text", ["", "[lab]", "\ufeff[lab]\r\nbudget = 1\r\n", "lab.budget = 1"])
+def test_little_is_enough(text):
+    assert read(text).models == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[lab]\nbudgt = 1", "line 2: there is no key 'budgt'. Did you mean `budget`?"),
+        ("[lab]\n'Model' = 1", "line 2: there is no key 'Model'. Did you mean `models`?"),
+        ("[lab]\nzzz = 1", "line 2: there is no key 'zzz'. The keys are title, models,"),
+        ("\n[laboratory]\nbudget = 1", "line 2: there is no table or key 'laboratory'. The rules stand below"),
+        ("[labs]", "line 1: there is no table or key 'labs'. Did you mean `lab`?"),
+        ("budget = 1", "line 1: there is no table or key 'budget'. The rules stand below `[lab]`."),
+        ("lab = 3", "line 1: `lab` must be a table"),
+        ("[lab]\n\nbudget = '1'", "line 3: `budget` must be US dollars of at least 0, such as 0.50, not '1'."),
+        ("[lab]\nbudget = -1", "line 2: `budget` must be"),
+        ("[lab]\nbudget = nan", "line 2: `budget` must be"),
+        ("[lab]\nbudget = true", "not true."),
+        ("[lab]\nrun_budget = 0", "line 2: `run_budget` must be US dollars above 0"),
+        ("[lab]\ntitle = 3", "line 2: `title` must be text in quotation marks, not 3."),
+        ("[lab]\nmodels = 'demo:'", "line 2: `models` must be a list of names"),
+        ("[lab]\nmodels = []", "`models` must name at least one model"),
+        ("[lab]\nmodels = ['antropic:x']", "Did you mean `anthropic:`?"),
+        ("[lab]\ntools = [1]", "line 2: `tools` must be a list of names"),
+        ("[lab]\napprove = 'aks'", 'must be "auto" or "ask" or "deny", not \'aks\'. Did you mean `ask`?'),
+        ("[lab]\napprove = ['ask']", 'must be "auto" or "ask" or "deny"'),
+        ("[lab]\nvariants = 9", "line 2: `variants` must be a whole number from 1 to 8, not 9."),
+        ("[lab]\nvariants = 1.0", "not 1.0."),
+        ("[lab]\nreplay = 'always'", 'line 2: `replay` must be "prefer"'),
+        ("[lab]\nmode = 'on'", 'line 2: `mode` must be "full" or "hints" or "off"'),
+        ("[lab]\nhints = ['answer']", "line 2: `hints` must be a list of question, pointer, partial"),
+        ("[lab]\nopen = 2026-11-01T08:00:00", "line 2: `open` must say its time zone, such as"),
+        ("[lab]\nopen = 2026-11-01", "line 2: `open` must be a date with a time"),
+        ("[lab]\nopen = '2026-11-01T08:00:00Z'", "without quotation marks, not '2026"),
+        ("[lab]\nopen = 2026-02-30T08:00:00Z", "line 2: it is not valid TOML"),
+        (
+            "[lab]\nclose = 2026-11-01T08:00:00Z\nopen = 2026-11-01T09:30:00+01:00",
+            "line 2: `close` must be later than `open`.",
+        ),
+        ("[lab]\ntitle = 'x", "line 2: it is not valid TOML"),
+        ("[lab]\nbudget = ", "line 2: it is not valid TOML"),
+        ("[lab]\nbudget = 1\nbudget = 2", "line 3: it is not valid TOML"),
+        ("#" * (MAX_BYTES + 1), "has more than 100 kB"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_with_the_line(text, sentence):
+    with pytest.raises(ConfigError) as caught:
+        read(text)
+    assert sentence in str(caught.value)
+    assert str(caught.value).startswith("lab.toml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_in_another_encoding():
+    with pytest.raises(ConfigError, match=r"line 2: it is not UTF-8"):
+        read_lab(Path("lab.toml"), "[lab]\ntitle = 'é'".encode("latin-1"))
+
+
+def test_it_is_found_upwards_to_the_root(tmp_path, monkeypatch):
+    root = tmp_path / "Übung 三"
+    deep = root / "week 3" / "notebooks"
+    deep.mkdir(parents=True)
+    (tmp_path / "lab.toml").touch()
+    monkeypatch.setenv("HOME", str(root))
+    assert find_lab(deep) is None
+    (root / "lab.toml").touch()
+    assert find_lab(deep) == root / "lab.toml"
+    (deep / "lab.toml").mkdir()
+    (deep.parent / "lab.toml").touch()
+    assert find_lab(deep) == deep.parent / "lab.toml"
+    monkeypatch.setenv("JUPYTER_SERVER_ROOT", str(deep))
+    assert find_lab(deep) is None
+    assert find_lab(tmp_path) == tmp_path / "lab.toml"
+
+
+def test_outside_of_root_and_home_only_the_folder_counts(tmp_path, monkeypatch):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "lab.toml").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert find_lab(tmp_path / "inner") is None

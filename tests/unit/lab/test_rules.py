@@ -1,0 +1,88 @@
+"""Every refusal of a lab names the rule and the file."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent_nb.errors import ConfigError
+from agent_nb.lab.reading import read_lab
+from agent_nb.tools import Toolbox
+
+KERNEL = ("kernel", "list_variables", "run_python")
+
+
+def rules(text: str):
+    return read_lab(Path("lab.toml"), f"[lab]\n{text}".encode())
+
+
+def refused(rule: str):
+    return pytest.raises(ConfigError, match=rf"\(`{rule}` in lab\.toml\)$")
+
+
+def test_modes():
+    rules('mode = "full"').check_open()
+    with refused("mode"):
+        rules('mode = "off"').check_open()
+    with refused("mode") as caught:
+        rules('mode = "hints"').check_open()
+    assert "not available yet" in str(caught.value)
+
+
+def test_the_times_are_those_of_the_file_and_the_clock_is_named():
+    lab = rules("open = 2026-11-01T08:00:00+01:00\nclose = 2026-12-01T18:00:00+01:00")
+    with refused("open") as early:
+        lab.check_open(datetime(2026, 11, 1, 6, 59, tzinfo=UTC))
+    assert "opens at 2026-11-01 08:00+01:00; the clock here says 2026-11-01 07:59+01:00." in str(early.value)
+    lab.check_open(datetime(2026, 11, 1, 7, tzinfo=UTC))
+    lab.check_open(datetime(2026, 12, 1, 16, 59, tzinfo=UTC))
+    with refused("close") as late:
+        lab.check_open(datetime(2026, 12, 1, 17, tzinfo=UTC))
+    assert "closed at 2026-12-01 18:00+01:00; the clock here says 2026-12-01 18:00+01:00." in str(late.value)
+
+
+def test_models_are_known_by_their_full_names(monkeypatch):
+    lab = rules('models = ["anthropic:claude-haiku-5-5", "demo:"]')
+    lab.check_models(["demo:", " Anthropic:claude-haiku-5-5"])
+    with refused("models") as caught:
+        lab.check_models(["demo:", "openai:gpt-6.1-sol"])
+    assert "allows anthropic:claude-haiku-5-5 and demo:, not openai:gpt-6.1-sol." in str(caught.value)
+    assert lab.default_model() == "demo:"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
+    assert lab.default_model() == "anthropic:claude-haiku-5-5"
+    assert rules('models = ["openai:gpt-6.1-sol"]').default_model() == "openai:gpt-6.1-sol"
+    assert rules("").default_model() is None
+    rules("").check_models(["openai:gpt-6.1-sol"])
+
+
+def test_variants():
+    rules("variants = 2").check_variants(2)
+    with refused("variants"):
+        rules("variants = 2").check_variants(3)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_allowed"),
+    [("ask", True), ("deny", True), ("run_python=deny", True), ("auto", False), ("get_*=auto", False)],
+)
+def test_approvals_may_only_be_stricter(value, is_allowed):
+    lab = rules('approve = "ask"')
+    if is_allowed:
+        lab.check_approve([value])
+    else:
+        with refused("approve"):
+            lab.check_approve(["ask", value])
+
+
+def test_tools_by_name_and_by_group():
+    lab = rules('tools = ["files", "check_preview", "mcp:weather", "run_python"]')
+    lab.check_tools(["mcp:weather", "mcp:weather/get", "run_python"], KERNEL)
+    for name in ("kernel", "list_variables", "mcp:mail", "mcp:weatherman", "my_own"):
+        with refused("tools"):
+            lab.check_tools([name], KERNEL)
+    rules('tools = ["kernel"]').check_tools(["run_python", "kernel"], KERNEL)
+    left = {tool.name for tool in Toolbox.default().without(lab.left_out())}
+    assert {"create_file", "read_file", "check_preview"} <= left
+    assert not left & {"generate_images", "retrieve_option"}
+    assert not list(Toolbox.default().without(rules("tools = []").left_out()))
+    assert not rules("").left_out()
