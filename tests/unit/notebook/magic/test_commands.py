@@ -188,7 +188,7 @@ def test_the_log_level_can_be_set(shell, word, level):
     ("command", "says"),
     [
         ("modls", "There is no command 'modls'. Did you mean `%agent models`?"),
-        ("xyzzy", "The commands are models, tools, mcp, use, runs"),
+        ("xyzzy", "The commands are models, tools, mcp, use, lab, runs"),
         ("make me a page", "Write a prompt in a cell, below a %%agent line."),
         ("tool for sale", "Write a prompt in a cell, below a %%agent line."),
         ("models please", "`%agent models` takes no argument, not 'please'."),
@@ -211,4 +211,4 @@ def test_help_shows_options_and_commands(shell):
     for command in ("help", ""):
         shown = shell.run(f"%agent {command}").stdout
         assert "--budget" in shown
-        assert "models | tools | mcp | use | runs" in shown
+        assert "models | tools | mcp | use | lab | runs" in shown
