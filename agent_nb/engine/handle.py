@@ -1,10 +1,13 @@
 """Work in progress that can be awaited, followed and stopped: one run, or several as one."""
 
 import asyncio
+import contextlib
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_nb._base.ticking import ticking
 from agent_nb.engine.approval import Ask
 from agent_nb.engine.journal import EventLog
 from agent_nb.events import Event, Reason
@@ -69,7 +72,7 @@ class Handle(ABC):
                 yield event
 
     def __await__(self) -> Generator[Any, None, Run]:
-        return self._wait().__await__()
+        return self._wait_ticking().__await__()
 
     if not TYPE_CHECKING:  # it would make type checkers accept any name
 
@@ -84,6 +87,11 @@ class Handle(ABC):
 
     def __dir__(self) -> Iterable[str]:
         return {*super().__dir__(), *(_RUN_NAMES if self.done else ())}
+
+    async def _wait_ticking(self) -> Run:
+        # ipykernel interrupts a cell that awaits by cancelling it, in a signal handler.
+        async with ticking() if "ipykernel" in sys.modules else contextlib.nullcontext():
+            return await self._wait()
 
     @abstractmethod
     async def _wait(self) -> Run: ...

@@ -60,6 +60,18 @@ def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps, kind):
     wait_for(lambda: server.requests[-1].closed)
 
 
+def test_an_interrupt_ends_a_plain_cell_that_awaits_a_run(kernel, server):
+    server.plan(reply(Say("Well"), Hold()))
+    cell = kernel.start(
+        "from agent_nb import Agent\nhandle = Agent('anthropic:claude-opus-5-5').start('A page')\n"
+        "handle.subscribe(lambda event: print(event.type))\nawait handle"
+    )
+    kernel.until(cell, lambda cell: "text_delta" in cell.stdout)
+    kernel.interrupt()
+    assert kernel.finish(cell).error["ename"] in ("KeyboardInterrupt", "CancelledError")
+    kernel.run("handle.stop()")
+
+
 def test_an_interrupt_keeps_what_was_written(kernel):
     assert kernel.value("hero.html") == "'<h1>Bre'"
 

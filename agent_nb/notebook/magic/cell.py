@@ -12,6 +12,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.threads import off_loop
+from agent_nb._base.ticking import ticking
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
@@ -25,7 +26,7 @@ from agent_nb.notebook.page_image import page_image
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
-from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
+from agent_nb.notebook.waiting import is_attended, on_interrupt
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of

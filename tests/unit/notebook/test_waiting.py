@@ -6,8 +6,9 @@ import signal
 import sys
 import threading
 
+from agent_nb._base.ticking import ticking
 from agent_nb.notebook.host import host_of, needs_view
-from agent_nb.notebook.waiting import is_attended, on_interrupt, ticking
+from agent_nb.notebook.waiting import is_attended, on_interrupt
 from tests.support.shells import in_kernel
 
 
