@@ -1,5 +1,6 @@
 """The fields of a run and what follows from them alone. `Run` adds what other modules make of them."""
 
+import heapq
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -115,6 +116,11 @@ class RunRecord:
     def variant(self) -> int:
         """Its index among the variants, from 0."""
         return self.events[0].variant if self.events else 0
+
+
+def all_events(run: RunRecord) -> list[Event]:
+    """The events of a run, or of all its variants, sorted by time."""
+    return list(heapq.merge(*(one.events for one in run.variants or (run,)), key=lambda event: event.at))
 
 
 def unique_call_id(call_id: str, seen: dict[str, int]) -> str:

@@ -63,10 +63,11 @@ def request_for_page(run: RunRecord | None, message: Json) -> Json:
         raise ConfigError(f"There is no variant {variant!r}.")
     run, step = runs[variant], message.get("step") or 1
     request: Json = shortened(request_of(run, step))
-    return {**request, "known": _known(run, step)}
+    return {**request, "known": known_messages(run, step)}
 
 
-def _known(run: RunRecord, step: int) -> int:
+def known_messages(run: RunRecord, step: int) -> int:
+    """How many messages of the request were already sent with the turn before."""
     sent = _sent(run, step)
     if step == 1:
         return len(sent.messages) - 1

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb import errors, events, messages
-from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.phase import ENDINGS
+from agent_nb.run.protocol import Meta, Ready
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110
 HEADER = """\
-// Written by `make events` from `events.py`, `phase.py` and `notebook/live/protocol.py` in `agent_nb/`. Do not edit.
+// Written by `make events` from `events.py`, `phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;

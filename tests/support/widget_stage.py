@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from agent_nb._base.wire import to_wire
-from agent_nb.notebook.live.protocol import Meta
+from agent_nb.run.protocol import Meta
 from tests.support import ROOT
 
 BUNDLE = ROOT / "agent_nb" / "static" / "widget.js"

@@ -15,14 +15,15 @@ from agent_nb.engine.handle import Handle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
-from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.notebook.live.questions import Questions
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry import retry_cells
 from agent_nb.notebook.session import default_model, magic_name
 from agent_nb.render import bundle, ready_line, run_digest
-from agent_nb.run.run import Run, all_events
+from agent_nb.run.protocol import Meta, Ready
+from agent_nb.run.record import all_events
+from agent_nb.run.run import Run
 from agent_nb.tools.element_look import ElementRequest
 from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 

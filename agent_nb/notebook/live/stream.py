@@ -10,9 +10,9 @@ from dataclasses import replace
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import Event, MessageAdded, UsageUpdated
-from agent_nb.notebook.live.encoder import Encoder
-from agent_nb.notebook.live.protocol import Meta, Ready
 from agent_nb.render.preview import TooLargeError, assembled
+from agent_nb.run.encoder import JOINED_SECONDS, Encoder
+from agent_nb.run.protocol import Meta, Ready
 from agent_nb.tools.element_look import ElementRequest
 from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
@@ -22,8 +22,6 @@ LONG_INTERVAL = 0.095
 """The same for a stream of some hundred events a second: the JSON around the text should weigh little beside it."""
 FAST = range(11, 150)
 """Events in a batch after which the interval is long: a smaller batch is light anyway, a larger one mostly text."""
-JOINED_SECONDS = 0.1
-"""Seconds of the run that a joined delta spans at most in a batch that begins with the first event."""
 FIRST_CHECKPOINT = 256
 """Events after which everything is sent again to a page that has not been heard from."""
 MAX_PAGE = 3_000_000

@@ -15,8 +15,9 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Usage
-from agent_nb.notebook.live.protocol import Meta, Ready
-from agent_nb.notebook.live.stream import FAST, FIRST_CHECKPOINT, JOINED_SECONDS, RunStream
+from agent_nb.notebook.live.stream import FAST, FIRST_CHECKPOINT, RunStream
+from agent_nb.run.encoder import JOINED_SECONDS
+from agent_nb.run.protocol import Meta, Ready
 
 META = Meta(key="hero-1", name="hero", model="demo:", demo=True)
 READY = Ready(line="`hero` is ready", files_name=None, variant=0, picked=False, paths=(), digest="d")

@@ -26,6 +26,8 @@ from agent_nb.events import (
     UsageUpdated,
 )
 
+JOINED_SECONDS = 0.1
+"""Seconds of the run that a joined delta spans at most if all events are encoded at once: a replay keeps its pace."""
 LONGEST_ARGUMENT = 500
 """Characters of a string argument that a card may show; the whole was streamed, or stays in the kernel."""
 
