@@ -1,7 +1,6 @@
 """Run: the result of a run. It never changes; continuing it makes a new one."""
 
 import hashlib
-import heapq
 import json
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -12,7 +11,6 @@ from typing import Any
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
-from agent_nb.events import Event
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.element import Element, find_element
@@ -89,6 +87,17 @@ class Run(RunRecord):
 
         return to_html_page(self)
 
+    def to_replay(self, path: str | os.PathLike[str]) -> Path:
+        """Writes one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.
+
+        It has the events, the files, and the request of each turn, with secrets masked.
+        """
+        from agent_nb.run.replay_file import replay_html
+
+        target = Path(path)
+        write_atomically(target, replay_html(self).encode("utf-8", "replace"))
+        return target
+
     def open(self) -> Path:
         """Opens the page in your browser, from a temporary file as closed as the preview, and returns its path."""
         from agent_nb.run.browser import open_page
@@ -135,11 +144,6 @@ def total_cost(runs: Iterable[Run]) -> float | None:
     """The sum of their costs; None if one is unknown."""
     costs = [run.cost for run in runs]
     return None if None in costs else sum(cost for cost in costs if cost is not None)
-
-
-def all_events(run: Run) -> list[Event]:
-    """The events of a run, or of all its variants, sorted by time."""
-    return list(heapq.merge(*(one.events for one in run.variants or (run,)), key=lambda event: event.at))
 
 
 def request_key(name: str, *parts: Any) -> str:

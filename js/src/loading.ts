@@ -22,6 +22,11 @@ export function loadModule<K extends keyof Modules>(run: RunEntry, name: K): Pro
 	return known as Promise<Modules[K]>;
 }
 
+/** Makes a module known that is part of the bundle. */
+export function provideModule<K extends keyof Modules>(name: K, module: Modules[K]): void {
+	loaded.set(name, Promise.resolve(module));
+}
+
 /** Imports the text as anywidget imports the widget itself. */
 async function load(run: RunEntry, name: string): Promise<unknown> {
 	const answer = await run.command("module", { name });

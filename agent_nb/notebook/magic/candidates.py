@@ -67,7 +67,7 @@ def of_command(session: Session, command: str) -> list[Candidate]:
                 Candidate(name, f"{row.get('when', '')} {row.get('model', '')}".strip())
                 for name, row in newest.items()
             ]
-        case "console":
+        case "console" | "export":
             return runs(session)
         case "use":
             in_use = [Candidate(f"-{name}", "in use") for name in session.middleware]

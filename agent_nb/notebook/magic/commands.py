@@ -211,6 +211,13 @@ def _undo(session: Session, rest: str) -> None:
         print(f"`{session.command(f'load {newer_id}')}` loads the newer one.")
 
 
+def _export(session: Session, rest: str) -> None:
+    """NAME [PATH]: write the run to one HTML file that replays it in any browser."""
+    from agent_nb.notebook.magic.export import export_command
+
+    export_command(session, rest)
+
+
 def _console(session: Session, rest: str) -> None:
     """[NAME]: what the previewed page has logged."""
     name = rest or "run"
@@ -315,6 +322,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "runs": _runs,
     "load": _load,
     "undo": _undo,
+    "export": _export,
     "console": _console,
     "cost": _cost,
     "config": _config,
@@ -324,7 +332,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_ARGUMENT = (_mcp, _use, _load, _undo, _console, _key, _log)
+_WITH_ARGUMENT = (_mcp, _use, _load, _undo, _export, _console, _key, _log)
 """The commands that take an argument."""
 
 

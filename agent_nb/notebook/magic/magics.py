@@ -89,7 +89,8 @@ class AgentMagics(Magics):
         loads the newest saved one, also after a kernel restart.
 
         As a line:
-        `%agent models | tools | mcp | use | lab | runs | load | undo | console | cost | config | key | log | help`.
+        `%agent models | tools | mcp | use | lab | runs | load | undo | export | console | cost | config | key | log
+        | help`.
         """
         if cell is None:
             from agent_nb.notebook.magic.commands import run_command

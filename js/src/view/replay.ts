@@ -36,7 +36,7 @@ function canReplay({ run, choices }: Context, snapshot: Snapshot): boolean {
 	return alone && state?.busy === false && state.turns.length > 0 && run.tape(choices.variant) !== undefined;
 }
 
-function openReplay({ run, choices, redraw }: Context): void {
+export function openReplay({ run, choices, redraw }: Pick<Context, "run" | "choices" | "redraw">): void {
 	const tape = run.tape(choices.variant);
 	if (!tape) return;
 	const count = tape.start;

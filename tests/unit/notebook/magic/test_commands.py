@@ -184,6 +184,16 @@ def test_the_log_level_can_be_set(shell, word, level):
         log.setLevel(before)
 
 
+def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path):
+    run = shell.names["hero"] = quick_run()
+    assert "`hero`" in shell.run("%agent export hero").stdout
+    assert shell.run(f"%agent export hero '{tmp_path}/a b.html'").ok
+    assert (tmp_path / "a b.html").read_bytes() == run.to_replay(tmp_path / "x.html").read_bytes()
+    cell = shell.run(f"%agent export hero {tmp_path}")
+    assert not cell.ok
+    assert "cannot be written" in cell.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "says"),
     [
@@ -196,6 +206,8 @@ def test_the_log_level_can_be_set(shell, word, level):
         ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
         ("undo", "Name the run to restore, such as `%agent undo hero`."),
         ("undo hero", "There is no earlier run of `hero` in this session. `%agent runs` lists saved runs."),
+        ("export", "Name the run to export, such as `%agent export hero`."),
+        ("export nothing", "`nothing` is not a finished run. `%agent load NAME` loads a saved one."),
         ("log loud", "takes on, debug or off, not 'loud'"),
     ],
 )

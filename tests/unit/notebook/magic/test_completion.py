@@ -128,7 +128,7 @@ def test_the_help_cannot_wrap(shell):
         ("%%agent hero --stack x", ["html", "tailwind", "react", "vue", "bootstrap"]),
         ("%%agent hero --from x", ["hero"]),
         ("%agent log x", ["on", "debug", "off"]),
-        ("%agent x", list(COMMANDS)),
+        ("%agent zz", list(COMMANDS)),
         ("%%agent hero --save x", []),
         ("%%agent villai", []),
         ("%%agent hero villain", []),

@@ -1,0 +1,113 @@
+"""A run as one HTML file that replays it without a kernel.
+
+The file has the page's own code, the events as a live page gets them, and what that page would ask the kernel for:
+the request of each turn and the binary files. Its policy is that of a generated page, so nothing in it can reach
+the network, except for the files of a stack that the run itself names.
+"""
+
+import base64
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from agent_nb._base.model_name import is_demo
+from agent_nb._base.secrets import dump_masked, safe_text
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.errors import ConfigError
+from agent_nb.events import FileChanged, TurnStarted
+from agent_nb.files import media_type
+from agent_nb.render import run_digest
+from agent_nb.render.policy import policy_for
+from agent_nb.run.encoder import JOINED_SECONDS, Encoder
+from agent_nb.run.protocol import Meta
+from agent_nb.run.record import RunRecord, all_events
+from agent_nb.run.request import known_messages, request_of
+
+SCRIPT = Path(__file__).parents[1] / "static" / "replay.js"
+_ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)
+"""What would end a script element, or hide its end."""
+_STYLE = (
+    ":root{color-scheme:light dark}body{margin:0;padding:16px;font:14px/1.5 system-ui,sans-serif;"
+    "color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}"
+    "h1{margin:0 0 12px;font-size:14px;font-weight:400;max-height:6em;overflow:auto;white-space:pre-wrap;"
+    "overflow-wrap:anywhere}"
+)
+
+
+def replay_html(run: RunRecord) -> str:
+    """The whole document."""
+    if not run.events:
+        raise ConfigError(f"`{run.name}` has no events to replay.")
+    if not SCRIPT.exists():
+        raise ConfigError("The page's code was not built. In a source tree, `make build` does that.")
+    record = _ENDS_SCRIPT.sub(r"\\u003c", dump_masked(_record(run)))
+    script = _ENDS_SCRIPT.sub(r"\\x3c", SCRIPT.read_text(encoding="utf-8"))
+    prompt = safe_text(run.prompt)
+    title = html.escape(f"{safe_text(run.name)}: {' '.join(prompt.split())}"[:120])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy_for(record)}">'
+        '<meta http-equiv="x-dns-prefetch-control" content="off">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n"
+        f'<body><h1 tabindex="0">{html.escape(prompt)}</h1>\n'
+        "<main><p>This replay needs JavaScript.</p></main>\n"
+        f'<script type="application/json">{record}</script>\n'
+        f'<script type="module">{script}</script></body></html>\n'
+    )
+
+
+def _record(run: RunRecord) -> Json:
+    events = Encoder().encode(all_events(run), JOINED_SECONDS)
+    models = dict.fromkeys(one.model for one in run.variants or (run,))
+    meta = Meta(
+        key=run.key,
+        name=run.name,
+        model=", ".join(models),
+        demo=all(map(is_demo, models)),
+        digest=run_digest(run),
+        failed_check=safe_text(run.failed_check),
+    )
+    batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
+    variants = run.variants or (run,)
+    return {
+        "batch": {"kind": "batch", **batch},
+        "requests": _requests(variants),
+        "files": [_binary_files(one) for one in variants],
+    }
+
+
+def _requests(variants: tuple[RunRecord, ...]) -> Json:
+    """The requests of all turns. Each value is there once: a turn sends again what the turns before it have sent."""
+    pool: dict[str, int] = {}
+
+    def place(value: Any) -> int:
+        return pool.setdefault(json.dumps(value, ensure_ascii=False), len(pool))
+
+    def placed(run: RunRecord, step: int) -> Json:
+        request = request_of(run, step)
+        messages = [place(message) for message in request.pop("messages")]
+        fields = {name: place(value) for name, value in request.items()}
+        return {"fields": fields, "messages": messages, "known": known_messages(run, step)}
+
+    turns = [
+        {str(event.step): placed(run, event.step) for event in run.events if isinstance(event, TurnStarted)}
+        for run in variants
+    ]
+    return {"pool": [json.loads(value) for value in pool], "turns": turns}
+
+
+def _binary_files(run: RunRecord) -> list[Json]:
+    """Every version of the files that are not text, as far as the run still has them."""
+    files = run.files if run.given_files is None else run.given_files
+    found = []
+    for path in dict.fromkeys(event.path for event in run.events if isinstance(event, FileChanged)):
+        versions = files.versions(path)
+        for number, content in enumerate(versions, files.version(path) - len(versions) + 1):
+            if isinstance(content, bytes):
+                data = base64.b64encode(content).decode()
+                kind = media_type(path, content)
+                found.append({"path": safe_text(path), "version": number, "media_type": kind, "base64": data})
+    return found

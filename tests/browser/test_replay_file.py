@@ -1,0 +1,100 @@
+"""A replay in a file of its own, opened from disk in a real browser that has no network."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.run import Run
+from tests.support.widget_stage import AXE, SECONDS, needs_axe, needs_browser
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = [*needs_browser, needs_axe]
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
+    "78da63f8cfc0000003010100f7030341f10000000049454e44ae426082"
+)
+PAGE = """<!doctype html><title>x</title><h1>Bread</h1><img id="dot" src="dot.png" alt=""><p id="out"></p>
+<script>
+  const tries = [
+    () => { top.document.title = "taken" }, () => { parent.parent.location = "https://example.com/" },
+    () => fetch("https://example.com/a"), () => open("https://example.com/b"),
+  ]
+  for (const attempt of tries) try { attempt() } catch {}
+  new Image().src = "https://example.com/c"
+  document.querySelector("#out").textContent = "ran"
+</script></script><!-- </script> -->"""
+
+
+def hostile_run() -> Run:
+    page = {"path": "index.html", "content": PAGE}
+    edit = {"path": "index.html", "old": "Bread", "new": "Cake"}
+    turns = [[text("I write."), call("create_file", page)], [call("edit_file", edit)], [text("All is done.")]]
+    with ScriptedProvider(turns) as provider:
+        run = Agent(provider).run_sync(
+            "A page</script><script>document.title = 'taken'", files={"dot.png": PIXEL}
+        )
+    events = tuple(replace(event, at=index * 0.01) for index, event in enumerate(run.events))
+    return replace(run, name="hero", events=events)
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Any:
+    """Opens a run's replay and returns the page; what it asks for is in `page.asked`."""
+    contexts = []
+
+    def open_replay(run: Run) -> Any:
+        path = run.to_replay(tmp_path / "hero.html")
+        page = browser.new_context(offline=True).new_page()
+        contexts.append(page.context)
+        page.set_default_timeout(10 * SECONDS)
+        page.asked = []
+        page.context.on("request", lambda request: page.asked.append(request))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_replay
+    for context in contexts:
+        context.close()
+
+
+def findings(page: Any) -> list[str]:
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    result = page.evaluate("() => axe.run(document, { iframes: false })")
+    return [found["id"] for found in result["violations"] if found["impact"] in ("serious", "critical")]
+
+
+def test_a_replay_plays_from_disk_with_no_network(opened: Any):
+    page = opened(hostile_run())
+    assert page.locator("h1").first.text_content() == "A page</script><script>document.title = 'taken'"
+    from playwright.sync_api import expect
+
+    label = page.locator(".anb-scrubber .label")
+    expect(label).to_have_text("Your prompt")
+    page.keyboard.press("ArrowRight")  # the slider has the focus
+    expect(label).to_have_text("turn 1: the request is sent")
+    assert findings(page) == []
+    page.get_by_role("button", name="Request of turn 1").click()
+    page.get_by_text("Everything as JSON").click()
+    assert "A page</script>" in page.locator(".anb-request pre").last.text_content()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    page.get_by_text("All is done.").wait_for()
+    preview = page.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
+    preview.get_by_role("heading", name="Cake").wait_for()
+    assert preview.locator("#out").text_content() == "ran"
+    assert preview.locator("#dot").evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    assert page.title().startswith("hero: A page")
+    page.get_by_role("button", name="Leave the replay").click()
+    page.locator(".anb-scrubber").wait_for(state="hidden")
+    for name in ("Pick", "Stop", "Next cell", "Insert", "Restore", "Point at an element"):
+        assert page.get_by_role("button", name=name).count() == 0, name
+    assert page.get_by_role("textbox").count() == 0
+    foreign = [request for request in page.asked if request.url.startswith("http")]
+    assert {request.failure for request in foreign} == {"csp"}  # and not for want of a network
+    assert len(page.context.pages) == 1
