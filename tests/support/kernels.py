@@ -3,7 +3,7 @@
 import os
 import queue
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,11 +57,23 @@ class Kernel:
         self.manager, self.client = manager, client
         self._started: dict[str, Cell] = {}
 
-    def run(self, code: str, *, stdin: bool = False) -> Cell:
-        return self.finish(self.start(code, stdin=stdin))
+    def run(self, code: str, *, stdin: bool = False, tags: Sequence[str] = ()) -> Cell:
+        return self.finish(self.start(code, stdin=stdin, tags=tags))
 
-    def start(self, code: str, *, stdin: bool = False) -> str:
-        message_id = str(self.client.execute(code, allow_stdin=stdin))
+    def start(self, code: str, *, stdin: bool = False, tags: Sequence[str] = ()) -> str:
+        """Sends the cell, with its tags in the metadata of the request, as JupyterLab does."""
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": stdin,
+            "stop_on_error": True,
+        }
+        metadata = {"tags": list(tags)} if tags else {}
+        message = self.client.session.msg("execute_request", content, metadata=metadata)
+        self.client.shell_channel.send(message)
+        message_id = str(message["header"]["msg_id"])
         self._started[message_id] = Cell()
         return message_id
 
