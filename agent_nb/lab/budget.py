@@ -46,11 +46,6 @@ class BudgetCounter:
             write_atomically(self.path, json.dumps(content, indent=1).encode("utf-8", "backslashreplace"))
             return sum(costs.values())
 
-    def count(self) -> int:
-        """How many runs have cost something."""
-        with self._opened() as costs:
-            return sum(cost > 0 for cost in costs.values())
-
     @contextlib.contextmanager
     def _opened(self) -> Iterator[dict[str, float]]:
         """The costs, while no other notebook reads or writes them."""

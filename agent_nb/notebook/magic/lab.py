@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -192,7 +191,7 @@ def _budget_value(rules: LabRules) -> str:
 def _note(rules: LabRules) -> str:
     lines = [f"From {rules.path}."]
     try:
-        rules.check_open(datetime.now(UTC))
+        rules.check_open()
     except ConfigError as error:
         lines.append(str(error))
     if rules.budget is not None:

@@ -1,6 +1,5 @@
 """Cells under a `lab.toml`: what is refused, what is offered, and what a budget counts."""
 
-import os
 from types import SimpleNamespace
 
 import pytest
@@ -165,14 +164,14 @@ def test_a_cassette_that_fits_comes_before_the_model(shell, lab, server):
     assert len(server.requests) == 2
 
 
-def test_a_gateway_with_a_key_per_student_refuses_when_the_budget_of_the_key_is_used_up(shell, lab, server):
+def test_a_gateway_with_a_key_per_student_refuses_by_key_and_budget(shell, lab, server, monkeypatch):
     lab("budget = 100")
     server.key_budgets = {"sk-ant-test-key": 1}
     assert shell.run(ASK).ok
     refused = shell.run(ASK)
     assert shell.names["hero"].reason == "failed"
     assert "no quota or credit left" in text_of(refused)
-    os.environ["ANTHROPIC_API_KEY"] = "sk-ant-of-nobody"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-of-nobody")
     assert "refused the key" in text_of(shell.run(ASK))
 
 
