@@ -59,7 +59,7 @@ def phase_after(phase: str, event: Event) -> str:
         case ToolRunning() if phase == WAITING:  # another call of the same turn
             return phase
         case ToolStarted(title=title) | ToolRunning(title=title):
-            return f"running {title}"
+            return f"running {title.removeprefix('run ')}"
         case ApprovalRequested():
             return WAITING
         case ApprovalResolved():

@@ -71,6 +71,8 @@ def read_conversation(request: Request) -> Conversation:
     path = entry_of(facts.files) or ENTRY
     page = None if path in facts.edited else facts.files.get(path)
     sees_notebook = {LIST, DESCRIBE} <= facts.own_tools
+    # Without the variables there is no code to write. The kernel's tool asks; one of the person's may not.
+    kernel = {LIST, DESCRIBE, RUN} if sees_notebook else {RUN} & facts.asking_tools
     return Conversation(
         prompt=next((part.text for part in parts if isinstance(part, Text)), "").strip(),
         images=tuple(part for part in parts if isinstance(part, Image)),
@@ -78,7 +80,7 @@ def read_conversation(request: Request) -> Conversation:
         path=path,
         page=page if isinstance(page, str) else None,
         earlier=bool(facts.files) or any(message.tool_calls for message in before),
-        own_tools=facts.own_tools - SCRIPTED - ({LIST, DESCRIBE, RUN} if sees_notebook else set()),
+        own_tools=facts.own_tools - SCRIPTED - kernel,
         asking_tools=facts.asking_tools,
         sees_notebook=sees_notebook,
     )

@@ -16,13 +16,18 @@ export function retryPhase(wait: number): string {
 	return `retrying in ${retrySeconds(wait)} s`;
 }
 
+/** "running Python" for a call titled "run Python". */
+function running(title: string): string {
+	return `running ${title.replace(/^run /, "")}`;
+}
+
 /** The phase after something has happened to a tool call, as in `phase_after`. */
 export function callPhase(phase: string, event: Event): string {
 	switch (event.type) {
 		case "tool_started":
-			return `running ${event.title}`;
+			return running(event.title);
 		case "tool_running":
-			return phase === WAITING ? phase : `running ${event.title}`; // another call of the turn may be waiting
+			return phase === WAITING ? phase : running(event.title); // another call of the turn may be waiting
 		case "approval_requested":
 			return WAITING;
 		case "approval_resolved":

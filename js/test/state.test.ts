@@ -143,6 +143,8 @@ describe("rows", () => {
 			asking,
 		);
 		expect(denied.phase).toBe("running tools");
+		const resumed = script({ type: "tool_running", call_id: "c1", title: "run it" });
+		expect(play(resumed, denied).phase).toBe("running it");
 		expect(toolRow(denied)).toMatchObject({ status: "running", answer: { approved: false, note: "no" } });
 	});
 

@@ -30,6 +30,7 @@ BASE = {"run_id": "r", "seq": 1, "at": 0.0}
         (FileDelta(**BASE, call_id="c", path="index.html", offset=0, text="<"), "writing index.html"),
         (FileDelta(**BASE, call_id="c", path="", offset=0, text="<"), "writing a file"),
         (TurnRetrying(**BASE, attempt=1, wait=2.6, why="cut"), "retrying in 3 s"),
+        (ToolRunning(**BASE, call_id="c", title="run Python"), "running Python"),
         (ToolFinished(**BASE, call_id="c", ok=True, summary=""), "before"),
         (
             RunFinished(**BASE, reason="budget", usage=Usage(), cost=None, seconds=1.0),

@@ -48,6 +48,12 @@ def spoken(run: Run) -> str:
     return " ".join(message.text for message in run.own_messages if message.role == "assistant")
 
 
+async def test_it_makes_up_no_code_if_it_cannot_look(shell):
+    python = [each for each in kernel_tools() if each.name == "run_python"]
+    run = await agent(tools=[*Toolbox.default(), *python], approve="auto").run(PROMPT)
+    assert "run_python" not in called(run)
+
+
 @pytest.mark.parametrize("library", MAKERS)
 async def test_a_dashboard_has_the_numbers_of_the_table(shell, library):
     assert shell.run(MAKERS[library]).error is None
