@@ -108,7 +108,8 @@ class ToolRunner:
             output = await self._output(event_id, tool, approved)
         except ToolError as failure:
             error, output = failure, ToolOutput(text="", outputs=failure.outputs)
-        except (asyncio.CancelledError, EndRun):
+        except (asyncio.CancelledError, EndRun) as ending:
+            output = replace(output, outputs=getattr(ending, "outputs", ()))
             asked = event_id in self.approvals.unanswered
             cut = ToolError(f"Stopped before it {'was approved' if asked else 'ended'}.", code="STOPPED")
             self.settle(event_id, charge)

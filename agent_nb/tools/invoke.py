@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
+from agent_nb.events import MimeBundle
 from agent_nb.files import Change, Content, Files, Workspace
 from agent_nb.tools.base import Tool, ToolContext
 
@@ -25,6 +26,14 @@ CLEANUP_SECONDS = 2.0
 
 _abandoned: set["asyncio.Future[Any]"] = set()
 """Calls that were given up but still run; the event loop holds only weak references to tasks."""
+
+
+class CallCancelled(asyncio.CancelledError):
+    """The call was cancelled. A tool that ends with a `ToolError` then can leave outputs for its card."""
+
+    def __init__(self, outputs: tuple[MimeBundle, ...]) -> None:
+        super().__init__()
+        self.outputs = outputs
 
 
 async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
@@ -46,7 +55,7 @@ async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
         scope.close()
         _abandon(work)
         await asyncio.wait({work}, timeout=CLEANUP_SECONDS)
-        raise
+        raise CallCancelled(_outputs_of(work)) from None
     finally:
         scope.close()
         if not work.done():
@@ -65,6 +74,11 @@ async def _work(tool: Tool, args: Json, context: ToolContext) -> Any:
         raise RuntimeError(f"the tool tried to exit with {error.code!r}") from None
     except BaseException as error:  # KeyboardInterrupt would end the event loop, and with it the kernel
         raise RuntimeError(f"the tool raised {error!r}") from None
+
+
+def _outputs_of(work: "asyncio.Future[Any]") -> tuple[MimeBundle, ...]:
+    failure = work.exception() if work.done() and not work.cancelled() else None
+    return failure.outputs if isinstance(failure, ToolError) else ()
 
 
 def _abandon(work: "asyncio.Future[Any]") -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_nb.notebook.kernel_tools.handover import content_of
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
@@ -52,6 +53,14 @@ def test_page_streams_as_it_is_written(stage: Stage):
     stage.preview.get_by_text("half a sentence").wait_for(timeout=10 * SECONDS)
     body = stage.preview.locator("body")
     assert body.evaluate("() => [window.runs, document.compatMode]") == [1, "CSS1Compat"]
+
+
+def test_a_page_gets_data_from_python_as_a_script(stage: Stage):
+    script = content_of("data/sales.js", [{"month": "May</script>", "sold": 3}])
+    html = "<!doctype html><p id=p></p><script src='data/sales.js'></script>"
+    html += "<script>p.textContent = `${sales[0].month} sold ${window.sales[0].sold}`</script>"
+    stage.play([*wrote("data/sales.js", script, "text/javascript"), *wrote("index.html", html)])
+    stage.preview.get_by_text("May</script> sold 3").wait_for(timeout=10 * SECONDS)
 
 
 def test_edit_keeps_scroll_and_typed_text(stage: Stage):

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tests.support.kernels import start_kernel
+from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.live_page import Page
 from tests.support.wire import Call, Say, WireServer, reply
 
@@ -65,10 +65,11 @@ def run(page, server):
 
 
 def test_output_goes_to_the_card_and_nowhere_else(page, run):
-    page.kernel.run("_ = 1; df = None; import pandas as pd; import matplotlib.pyplot as plt")
+    page.kernel.run("_ = 1; df = None; import matplotlib.pyplot as plt")
     ran = run(
         "import sys, asyncio\n"
-        "df = pd.DataFrame({'a': [1, 2]})\nprint('printed')\nprint('warned', file=sys.stderr)\n"
+        "class Table:\n    def _repr_html_(self): return '<table></table>'\n"
+        "df = Table()\nprint('printed')\nprint('warned', file=sys.stderr)\n"
         "await asyncio.sleep(0)\nasync def late(): print('from a task')\n"
         "await asyncio.create_task(late())\nimport threading\n"
         "t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()\n"
@@ -118,7 +119,7 @@ def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, 
 
 
 def test_code_that_runs_too_long_is_stopped_and_the_run_goes_on(page, run):
-    page.kernel.run("%config AgentMagics.python_seconds = 0.5")
+    page.kernel.run("%config AgentMagics.python_seconds = 0.2")
     for wait in (
         "while True: pass",
         "import time; time.sleep(1000)",
@@ -126,7 +127,7 @@ def test_code_that_runs_too_long_is_stopped_and_the_run_goes_on(page, run):
     ):
         ran = run(f"print('begun')\n{wait}")
         assert ran.finished["code"] == "TIMEOUT"
-        assert "stopped after 0.5 seconds" in ran.finished["summary"]
+        assert "stopped after 0.2 seconds" in ran.finished["summary"]
         assert ran.shown == "begun\n"
         assert page.events()[-1]["reason"] == "end_turn"
     page.kernel.run("%config AgentMagics.python_seconds = 60")
@@ -134,13 +135,14 @@ def test_code_that_runs_too_long_is_stopped_and_the_run_goes_on(page, run):
 
 @pytest.mark.parametrize("wait", ["while True: pass", "await asyncio.sleep(1000)"])
 def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
-    ran = Ran(page, server, f"import asyncio\nbegun = 1\nprint('begun')\n{wait}")
+    ran = Ran(page, server, f"import asyncio\nbegun = object()\nprint('begun')\n{wait}")
     page.pump(lambda: "begun" in live_text(page))
     page.kernel.interrupt()
     ran.end()
     assert ran.finished["code"] == "STOPPED"
+    assert "begun" in [*ran.names["bound"], *ran.names["changed"]]
     assert page.events()[-1]["reason"] == "interrupted"
-    assert page.kernel.run("begun + 1").result["text/plain"] == "2"
+    assert page.kernel.value("type(begun)") == "<class 'object'>"
 
 
 @pytest.mark.parametrize(
@@ -183,11 +185,11 @@ def test_what_code_breaks_is_survived(page, run):
 
 
 def test_the_run_s_files_meet_python(page, run):
-    ran = run("to_file('data.json', pd.DataFrame({'a': [1]}))\nlen(agent_files)")
+    ran = run("to_file('data.json', [1])\nlen(agent_files)")
     assert ran.shown == "0"
     changed = [event for event in ran.events if event["type"] == "file_changed"]
     assert [(event["path"], event["version"]) for event in changed] == [("data.json", 1)]
-    assert page.kernel.value("(ran.files['data.json'], 'to_file' in globals())") == "('[{\"a\":1}]', False)"
+    assert page.kernel.value("(ran.files['data.json'], 'to_file' in globals())") == "('[\\n 1\\n]', False)"
     page.kernel.run("to_file = 'mine'")
     again = run("_to_file('note.txt', to_file)")
     assert "use `_to_file` instead" in again.text
@@ -207,6 +209,16 @@ def test_a_shell_command_is_named_before_it_is_approved(page, server):
     assert ran.end().finished["ok"]
 
 
+def test_variants_run_code_one_after_the_other(page, server):
+    page.kernel.run("import asyncio; order = []")
+    code = "order.append('in')\nfor _ in range(20): await asyncio.sleep(0.01)\norder.append('out')"
+    calls = [reply(Call("run_python", {"code": code}, id=f"toolu_{number}")) for number in range(2)]
+    server.forget()
+    server.plan(*calls, reply(Say("Done.")), reply(Say("Done.")))
+    page.finish(page.start(f"%%agent ran {MODEL} -n 2 --approve auto\nCompute"))
+    assert page.kernel.value("order") == "['in', 'out', 'in', 'out']"
+
+
 def test_a_replay_runs_nothing(page, run, tmp_path):
     page.kernel.run("ran_times = []")
     cassette = tmp_path / "calls.jsonl"
@@ -215,3 +227,16 @@ def test_a_replay_runs_nothing(page, run, tmp_path):
     (again,) = [event for event in page.events() if event["type"] == "tool_finished"]
     assert again["outputs"] == first.finished["outputs"]
     assert page.kernel.value("ran_times") == "[1]"
+
+
+def test_code_that_ends_the_kernel_loses_no_saved_run(page, run, server):
+    """The last test here: it ends the kernel of this module."""
+    run("print('kept')")
+    server.plan(reply(Call("run_python", {"code": "import os; os._exit(3)"})))
+    page.kernel.start(f"%%agent lost {MODEL} --approve auto\nCompute")
+    page.kernel.manager.provisioner.process.wait(PATIENCE)
+    page.kernel.manager.restart_kernel(now=True)
+    page.kernel.client.wait_for_ready(timeout=PATIENCE)
+    page.kernel.run("%load_ext agent_nb")
+    assert page.kernel.run("%agent load ran").status == "ok"
+    assert page.kernel.value("(ran.reason, ran.tool_uses[0].result.text[:4])") == "('end_turn', 'kept')"

@@ -83,6 +83,18 @@ def test_ctrl_c_stops_a_run(terminal):
     assert "interrupted" in enter(terminal, "slow.reason")
 
 
+def test_run_python_works_in_the_terminal(terminal):
+    enter(terminal, "from agent_nb import Agent, kernel_tools")
+    enter(terminal, "from agent_nb.providers.scripted import ScriptedProvider, call, text")
+    code = "number = 6 * 7\\nprint('printed', number)"
+    enter(terminal, f'turns = [[call("run_python", {{"code": "{code}"}})], [text("ok")]]')
+    enter(terminal, "agent = Agent(ScriptedProvider(turns), tools=kernel_tools(), approve='auto')")
+    shown = enter(terminal, "run = await agent.run('go')")
+    assert "printed" not in shown.partition("agent.run('go')")[2]
+    assert "printed 42\\n\\nBound number." in enter(terminal, "run.tool_uses[0].result.text")
+    assert "42" in enter(terminal, "number").partition("number")[2]
+
+
 def test_a_tool_asks_in_the_terminal(terminal):
     enter(terminal, "from agent_nb import tool")
     enter(terminal, r"""exec("def shout(word: str) -> str:\n    'Shouts.'\n    return word.upper()")""")

@@ -62,7 +62,7 @@ class Call:
 
 
 async def execute(call: Call) -> Execution:
-    """Runs the code when no other call runs. Only cancelling the task ends it early."""
+    """Runs the code when no other call runs. Cancelling the task ends it early, with `CancelledError` as its error."""
     if not _running.acquire(blocking=False):
         call.context.progress("waits until other code has ended")
         while not _running.acquire(blocking=False):  # noqa: ASYNC110 - the other call may be on another loop
@@ -104,11 +104,6 @@ async def _run(call: Call, capture: Capture, watchdog: Watchdog) -> BaseExceptio
     error: BaseException | None = None
     try:
         await _steps(call, capture, watchdog)
-    except asyncio.CancelledError as cancelled:
-        task = asyncio.current_task()
-        if not watchdog.timed_out and task is not None and task.cancelling():
-            raise
-        error = cancelled
     except BaseException as raised:
         error = raised
     try:

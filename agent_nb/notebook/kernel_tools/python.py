@@ -1,5 +1,6 @@
 """The tool with which a model runs Python in the notebook. It asks first."""
 
+import asyncio
 import base64
 import contextlib
 import sys
@@ -63,6 +64,8 @@ def run_python(shell: Any) -> Tool:
 
 def _output(call: Call, ended: Execution) -> ToolOutput:
     names, text = _names(call.code, ended), _text(ended)
+    if (task := asyncio.current_task()) is not None and task.cancelling():
+        raise ToolError("The code was stopped.", code="STOPPED", outputs=(*ended.outputs, names))
     if ended.watchdog.interrupted:
         ended.watchdog.pass_on()
         message = _joined("The person interrupted the code.", text)
