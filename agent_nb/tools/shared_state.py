@@ -44,7 +44,8 @@ class _Stream:
 
     def __init__(self, name: str, is_guarded: Callable[[], bool]) -> None:
         self._name, self._stream, self._is_guarded = name, getattr(sys, name), is_guarded
-        self._write, self._close = self._stream.write, self._stream.close
+        self._write = self._stream.write
+        self._close = getattr(self._stream, "close", bool)  # JupyterLite's streams have nothing to close
         self._closed = False
         self._hooks = {"write": self._masked_write, "close": self._note_close}
         self._before = {name: vars(self._stream).get(name) for name in self._hooks}
@@ -55,7 +56,7 @@ class _Stream:
         notes = [f"It closed `sys.{self._name}`, which was kept open."] if self._closed else []
         self._closed = False
         current = getattr(sys, self._name)
-        if current is not self._stream and (alone or current is None or current.closed):
+        if current is not self._stream and (alone or current is None or getattr(current, "closed", False)):
             setattr(sys, self._name, self._stream)
             notes.append(f"It replaced `sys.{self._name}`; that was put back.")
         return notes

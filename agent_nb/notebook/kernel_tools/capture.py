@@ -191,7 +191,8 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]]:
     """Routes what is written to the stream. Yields a function that waits for what is still on its way."""
-    write, close = stream.write, stream.close
+    write = stream.write
+    close = getattr(stream, "close", bool)  # JupyterLite's streams have nothing to close
     watcher = getattr(stream, "watch_fd_thread", None)
     drained = threading.Event()
 

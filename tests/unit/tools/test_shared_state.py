@@ -144,3 +144,31 @@ async def test_no_exception_of_a_tool_reaches_the_event_loop(error):
     for function in both(fail):
         with pytest.raises(ToolError, match=f" raised {type(error).__name__}"):
             await run(function)
+
+
+async def test_streams_need_not_have_a_close(monkeypatch):
+    """As those of JupyterLite."""
+
+    class Stream:
+        def __init__(self) -> None:
+            self.written: list[str] = []
+
+        def write(self, text: str) -> None:
+            self.written.append(text)
+
+        def flush(self) -> None: ...
+
+    stream = Stream()
+    monkeypatch.setattr(sys, "stdout", stream)
+
+    def says() -> str:
+        """Says something, and leaves another stream."""
+        print(KEY)
+        sys.stdout = Stream()
+        return "done"
+
+    output = await run(says)
+    assert "It replaced `sys.stdout`; that was put back." in output.text
+    assert sys.stdout is stream
+    assert KEY not in "".join(stream.written)
+    assert vars(stream).keys() == {"written"}
