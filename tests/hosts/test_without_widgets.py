@@ -1,0 +1,102 @@
+"""JupyterLab with its widget manager disabled stands for all front ends that show no widgets."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    needs_chromium,
+    open_browser,
+    open_notebook,
+    run_all,
+    start_lab,
+    write_notebook,
+)
+from tests.support.wire import Call, Say, WireServer, reply
+
+pytestmark = [needs_chromium, pytest.mark.hosts]
+
+MANAGER = "@jupyter-widgets/jupyterlab-manager"
+ASKING = (
+    "from agent_nb import tool\n@tool(approval='ask')\ndef run_shell(command: str) -> str:\n"
+    "    'Runs a command.'\n    return 'ran ' + command"
+)
+INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
+
+
+@pytest.fixture(scope="module")
+def vendor():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory, vendor):
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": vendor.base_url("anthropic")}
+    with start_lab(tmp_path_factory.mktemp("lab"), environment=environment, disabled=[MANAGER]) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def page(lab):
+    with open_browser() as browser:
+        yield browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+
+
+def begin(page: Page, lab: Lab, name: str, *cells: str) -> None:
+    write_notebook(lab.root / f"{name}.ipynb", LOAD, *cells)
+    open_notebook(page, lab, f"{name}.ipynb")
+    run_all(page)
+
+
+def test_the_run_is_seen_while_it_is_under_way_and_can_be_interrupted(page, lab):
+    begin(page, lab, "streams", "%%agent hero -m demo: --pace 4\nA landing page for a bakery")
+    head = page.locator(".anb-head")
+    expect(head).to_contain_text("writing index.html")
+    expect(page.locator(".anb-row")).to_contain_text("create")
+    page.wait_for_function(
+        """() => {
+            const size = document.querySelector(".anb-facts")?.textContent.match(/index.html [\\d.]+ k?B/)?.[0];
+            if (size) (window.sizes ??= new Set()).add(size);
+            return window.sizes?.size > 2;
+        }"""
+    )
+    expect(page.locator(".anb-foot")).to_contain_text("interrupt the kernel")
+    expect(page.locator(".anb-frozen iframe")).to_have_count(0)
+    keep_screenshot(page, "without-widgets")
+    page.evaluate(INTERRUPT)
+    expect(head).to_contain_text("interrupted")
+    expect(page.locator(".anb-stage iframe")).to_be_visible()
+
+
+def test_a_question_is_asked_with_the_kernels_own_input(page, lab, vendor):
+    made = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"})
+    vendor.plan(reply(made), reply(Call("run_shell", {"command": "ls"})), reply(Say("All done.")))
+    begin(page, lab, "asks", ASKING, f"%%agent hero {MODEL} -t run_shell\nA page")
+    expect(page.locator(".anb-error")).to_have_text(
+        "Approval needed for run shell (run_shell): answer below."
+    )
+    expect(page.locator(".anb-head")).to_contain_text("waiting for approval")
+    expect(page.locator(".anb-facts")).to_contain_text("index.html 14 bytes")
+    expect(page.locator(".jp-OutputArea").last).to_contain_text("command: ls")
+    keep_screenshot(page, "without-widgets-asks")
+    page.locator(".jp-Stdin-input").fill("yes, once")
+    page.locator(".jp-Stdin-input").press("Enter")
+    expect(page.locator(".anb-head")).to_contain_text("done")
+    expect(page.locator(".anb-talk")).to_contain_text("All done.")
+
+
+def test_each_variant_has_a_row(page, lab):
+    begin(page, lab, "variants", "%%agent hero -m demo: -n 2 --pace 4\nA landing page for a bakery")
+    expect(page.locator(".anb-head")).to_contain_text("0 of 2 variants ended")
+    rows = page.locator(".anb-row")
+    expect(rows).to_have_count(2)
+    for number in (1, 2):
+        expect(rows.nth(number - 1)).to_contain_text(f"Variant {number}")
+        expect(rows.nth(number - 1)).to_contain_text("writing index.html, index.html")
+    keep_screenshot(page, "without-widgets-variants")
+    page.evaluate(INTERRUPT)
+    expect(page.locator(".anb-head")).to_contain_text("interrupted")
