@@ -181,11 +181,8 @@ def _facts(run: RunSoFar, variants: Sequence[VariantSoFar]) -> list[str]:
         return ["starting", model]
     (variant,) = variants
     turn = [f"turn {variant.turn}"] if variant.turn else []
-    return [_line(variant.phase), model, *_page(variant), *turn]
-
-
-def _page(variant: VariantSoFar) -> list[str]:
-    return [f"{_line(variant.page)} {human_size(variant.size)}"] if variant.size else []
+    page = [f"{_line(variant.page)} {human_size(variant.size)}"] if variant.size else []
+    return [_line(variant.phase), model, *page, *turn]
 
 
 def _rows(variant: VariantSoFar) -> list[str]:
@@ -207,7 +204,7 @@ def _variant_rows(variants: Sequence[VariantSoFar]) -> list[str]:
 def _outcome(variant: VariantSoFar) -> str:
     if variant.end is not None and variant.end.error:
         return _line(variant.end.error)
-    return ", ".join([_line(variant.phase), *_page(variant)])
+    return _line(variant.phase) + (f", {human_size(variant.size)}" if variant.size else "")
 
 
 def _state(variant: VariantSoFar) -> State:

@@ -57,7 +57,8 @@ class LightForm:
         if not self._read_new() and question == self._question:
             return
         self._question = question
-        form = light_form(self._run, self._note(), question, tall=self._updates < TALL_UPDATES)
+        tall = self._updates < TALL_UPDATES and not question and not self._live.refused
+        form = light_form(self._run, self._note(), question, tall=tall)
         if form["text/html"] != self._shown:
             self._shown = form["text/html"]
             self._updates += 1
