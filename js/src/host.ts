@@ -72,8 +72,13 @@ export class Host {
 	/** Shows the newest run in a widget view, as soon as there is one, until `unmount` is called with the view. */
 	show(view: Element): void {
 		const { latest } = this.#runs;
-		if (latest) this.mount(view, latest);
+		if (latest) this.#showIn(view, latest);
 		else this.#views.add(view);
+	}
+
+	/** Leaves the view empty if the run's own output is in the same document, and shows it. */
+	#showIn(view: Element, run: RunEntry): void {
+		if (!outputsOf(run).length) this.mount(view, run);
 	}
 
 	mount(element: Element, run: RunEntry): void {
@@ -194,7 +199,7 @@ export class Host {
 
 	#onRun(run: RunEntry): void {
 		this.#unmountPrevious(run);
-		if (run.state) for (const view of this.#views) this.mount(view, run);
+		if (run.state) for (const view of this.#views) this.#showIn(view, run);
 		if (run.state) this.#views.clear();
 		for (const element of this.#waiting) {
 			if (element.getAttribute(KEY) === run.key && element.isConnected) this.#tryMount(element, run, false);
@@ -233,10 +238,9 @@ export class Host {
 	#isOlderResult(element: Element, run: RunEntry): boolean {
 		if (element.hasAttribute(ID) || this.#past.has(element) || this.#placed.has(run.state?.id ?? ""))
 			return false;
-		const alike = [...document.querySelectorAll(`[${KEY}]`)].filter(
-			(one) => one.getAttribute(KEY) === run.key,
+		return (
+			document.querySelectorAll(".jp-Notebook").length < 2 && !outputsOf(run).some((one) => shows(one, run))
 		);
-		return document.querySelectorAll(".jp-Notebook").length < 2 && !alike.some((one) => shows(one, run));
 	}
 
 	#tryMount(element: Element, run: RunEntry, takeOver: boolean): boolean {
@@ -265,6 +269,11 @@ function outputsIn(node: Node): Iterable<Element> {
 	if (!(node instanceof Element)) return [];
 	const inside = node.querySelectorAll(`[${KEY}]`);
 	return node.hasAttribute(KEY) ? [node, ...inside] : inside;
+}
+
+/** The outputs on the page with the run's key. */
+function outputsOf({ key }: RunEntry): Element[] {
+	return [...document.querySelectorAll(`[${KEY}]`)].filter((one) => one.getAttribute(KEY) === key);
 }
 
 function isBar(element: Element): boolean {
