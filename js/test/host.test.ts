@@ -144,17 +144,6 @@ describe("mounting", () => {
 		expect(kernel.commands("hello")).toHaveLength(1);
 	});
 
-	test("a view beside the run's own output stays empty", async () => {
-		const [first, second] = [document.createElement("div"), document.createElement("div")];
-		await show();
-		document.body.append(first, second);
-		widget.render({ model: kernel as never, el: first });
-		tell(kernel, 1, 9);
-		widget.render({ model: kernel as never, el: second });
-		expect(shadow().textContent).toContain("Hello");
-		expect([first.shadowRoot, second.shadowRoot]).toEqual([null, null]);
-	});
-
 	test("a view may be filled before it is placed", async () => {
 		tell(kernel, 1, 9);
 		const other = document.createElement("p");

@@ -35,6 +35,14 @@ describe("the place of a run under way", () => {
 	const bar = (): Element | null => document.querySelector(".anb-away");
 	const reported = (): unknown[] => kernel.commands("placed").map(({ placed }) => placed);
 
+	test("a widget's view beside the run's own output stays empty", () => {
+		const view = document.body.appendChild(document.createElement("div"));
+		widget.render({ model: kernel as never, el: view });
+		expect(document.querySelector("[data-anb-run]")!.shadowRoot!.textContent).toContain("Hello");
+		expect(view.shadowRoot).toBeNull();
+		view.remove();
+	});
+
 	test("a run whose output was cleared is shown in a bar until it has a place again", async () => {
 		const cleared = outputs.splice(0);
 		await draw("");
