@@ -51,7 +51,16 @@ export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
 	const { name = "", magic } = run.state?.meta ?? {};
 	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
 	if (!isName(name) || lines.length === 0) return null;
+	if (!magic) return marimoCell(name, nextName(name, run), lines.join("\n"));
 	return `%%${magic} ${nextName(name, run)}${modelOption(run)} --from ${name}\n${lines.join("\n")}`;
+}
+
+/** The same without a magic. A path is enough for the model to find an element. */
+function marimoCell(name: string, next: string, prompt: string): string {
+	const plain = prompt.replace(/\{\{\w+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu, (_all, path, file) =>
+		file ? `\`${path}\` in ${file}` : `\`${path}\``,
+	);
+	return `${next}, ${next}_view = await agent_nb.marimo.agent(${JSON.stringify(plain)}, name="${next}", base=${name})`;
 }
 
 /** The option for the run's own model where cells use another by default; a replay may have been made without a key. */

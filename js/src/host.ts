@@ -69,16 +69,17 @@ export class Host {
 		});
 	}
 
-	/** Shows the newest run in a widget view, as soon as there is one, until `unmount` is called with the view. */
-	show(view: Element): void {
-		const { latest } = this.#runs;
-		if (latest) this.#showIn(view, latest);
+	/** Shows a run, or else the newest, in a widget view, as soon as there is one, until `unmount` is called with it. */
+	show(view: Element, key?: string): void {
+		const run = key ? this.#runs.get(key) : this.#runs.latest;
+		if (run?.state) this.#showIn(view, run);
 		else this.#views.add(view);
+		run?.hello();
 	}
 
 	/** Leaves the view empty if the run's own output is in the same document, and shows it. */
 	#showIn(view: Element, run: RunEntry): void {
-		if (!outputsOf(run).length) this.mount(view, run);
+		if (outputsOf(run).every((output) => view.contains(output))) this.mount(view, run);
 	}
 
 	mount(element: Element, run: RunEntry): void {

@@ -29,6 +29,12 @@ export interface RunState {
 	readonly owner: boolean;
 }
 
+/** An element of a page. */
+export interface Place {
+	path: string;
+	file: string;
+}
+
 /** A file as the kernel sends it: text, or bytes in base64. */
 export type Content = { media_type: string | null } & ({ text: string } | { base64: string });
 
@@ -39,6 +45,8 @@ export class RunEntry {
 	since = 0;
 	/** How many files have been loaded: a page that uses them is drawn again. */
 	loads = 0;
+	/** Called when a view of the run has been drawn, with the elements of its page that were pointed at. */
+	onDraw: (state: RunState, selection: readonly Place[]) => void = () => {};
 	/** Where there are several views, the one that reports what the previewed page logs. */
 	reporter: object | null = null;
 	readonly #link: Link;

@@ -1,11 +1,11 @@
 // The entry anywidget loads: one model per kernel, the hub. It needs no view; where a front end insists on one
-// (VS Code, Colab), the view shows the newest run.
+// (VS Code, Colab), the view shows the newest run. In marimo there is one model per run, and its view shows that run.
 
 import type { NotebookContext } from "./cells.ts";
 import { Host } from "./host.ts";
 import { checkPage } from "./preview/check.ts";
 import type { FromKernel } from "./protocol.ts";
-import { Runs } from "./runs.ts";
+import { type Place, type RunState, Runs } from "./runs.ts";
 
 type Slot = (sender: unknown, status?: string) => void;
 interface Signal {
@@ -17,6 +17,11 @@ interface Signal {
 interface Model {
 	/** `channel` is that of a kernel in this browser, which handles no comm messages while a cell runs; else empty. */
 	get(name: "kernel" | "channel"): string;
+	/** Only in marimo: the run to show, and its frozen form. */
+	get(name: "key" | "frozen"): string | undefined;
+	get(name: "variant" | "selection"): unknown;
+	set(name: "variant" | "selection", value: unknown): void;
+	save_changes(): void;
 	on(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	off(name: "msg:custom", callback: (content: FromKernel) => void): void;
 	send(content: Record<string, unknown>): void;
@@ -47,6 +52,8 @@ function initialize({ model }: { model: Model }): () => void {
 	const runs = new Runs(send, model.widget_manager?.context ?? null);
 	const host = new Host(runs);
 	runs.onCheck = checkPage;
+	const key = model.get("key");
+	if (key) runs.get(key).onDraw = (run, selection) => report(model, run, selection);
 	const abort = new AbortController();
 	const receive = (content: FromKernel): void => {
 		if (!host.gone) runs.receive(content); // a restart lets the old kernel send on for a moment
@@ -71,10 +78,22 @@ function initialize({ model }: { model: Model }): () => void {
 	};
 }
 
+/** Sets what marimo's reactive cells read: the picked variant, and the elements that were pointed at. */
+function report(model: Model, { ready }: RunState, places: readonly Place[]): void {
+	if (!ready) return;
+	const value = { variant: ready.variant + 1, selection: places.map(({ path, file }) => ({ path, file })) };
+	for (const name of ["variant", "selection"] as const) {
+		if (JSON.stringify(model.get(name)) === JSON.stringify(value[name])) continue;
+		model.set(name, value[name]);
+		model.save_changes();
+	}
+}
+
 function render({ model, el }: { model: Model; el: HTMLElement }): (() => void) | undefined {
 	const host = hosts.get(model.get("kernel"));
 	if (!host) return undefined;
-	host.show(el);
+	el.innerHTML = model.get("frozen") ?? ""; // stays visible where no kernel answers
+	host.show(el, model.get("key"));
 	return () => host.unmount(el);
 }
 

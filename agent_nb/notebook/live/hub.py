@@ -48,7 +48,8 @@ class HubModel(anywidget.AnyWidget):
 class Hub:
     """The runs of this kernel that the page may show, and the widget model they share."""
 
-    def __init__(self) -> None:
+    def __init__(self, make_model: Callable[[], HubModel] | None = None) -> None:
+        self._make_model = make_model or _kernel_model
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
@@ -76,10 +77,10 @@ class Hub:
         }
         self._open()
         if _CHANNEL:
-            self._listener = listen(_CHANNEL, self._handle)
+            self._listener = listen(_CHANNEL, self.receive)
 
     def _open(self) -> None:
-        self.model = HubModel(kernel=_KERNEL, channel=_CHANNEL)
+        self.model = self._make_model()
         self.model.on_msg(self._on_message)
         self._refused = False
         if self.model.comm is not None:
@@ -145,11 +146,12 @@ class Hub:
     def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
         # Some kernels handle comm messages in another thread, with another loop.
         if threading.get_ident() == self._thread:
-            self._handle(content)
+            self.receive(content)
         else:
-            self._loop.call_soon_threadsafe(self._handle, content)
+            self._loop.call_soon_threadsafe(self.receive, content)
 
-    def _handle(self, content: Any) -> None:
+    def receive(self, content: Any) -> None:
+        """Carries out a command of the page and answers it."""
         if not isinstance(content, dict) or content.get("kind") != "command":
             return
         answer: Json = {"kind": "answer", "id": content.get("id")}
@@ -175,6 +177,10 @@ class Hub:
             if content.get("run_id") == run.id or content.get("key") == run.key:
                 return run
         raise ConfigError("This kernel does not know that run.")
+
+
+def _kernel_model() -> HubModel:
+    return HubModel(kernel=_KERNEL, channel=_CHANNEL)
 
 
 def _hello(run: LiveRun, message: Json) -> Json:

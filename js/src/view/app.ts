@@ -35,6 +35,10 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 		frame = frameOf(run.state.id);
 		const snapshot = takeSnapshot();
 		if (snapshot) frame.update(snapshot);
+		run.onDraw(
+			run.state,
+			choices.ask.notes.flatMap((note) => note.elements),
+		);
 		if (!run.busy) stopTicking();
 		else ticker ??= setInterval(tick, TICK);
 	}

@@ -71,5 +71,5 @@ export function hasBody(html: string): boolean {
 function continuing({ run }: Context): string | null {
 	const { name = "", magic } = run.state?.meta ?? {};
 	const alone = run.state?.variants.size === 1;
-	return alone && isName(name) ? `%%${magic} ${name} -c\nContinue where you stopped.` : null;
+	return alone && magic && isName(name) ? `%%${magic} ${name} -c\nContinue where you stopped.` : null;
 }

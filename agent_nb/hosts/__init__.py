@@ -1,0 +1,1 @@
+"""What hosts other than Jupyter need."""

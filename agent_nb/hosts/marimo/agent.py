@@ -1,0 +1,39 @@
+"""`agent`: runs a prompt in a marimo cell and shows it there."""
+
+import asyncio
+from typing import Unpack
+
+import marimo
+
+from agent_nb.engine.opening import read_images
+from agent_nb.engine.prepared import start_variants
+from agent_nb.engine.race import Race
+from agent_nb.hosts.marimo.inbox import listening
+from agent_nb.hosts.marimo.request import Options, Request
+from agent_nb.hosts.marimo.view import RunView
+from agent_nb.run import Run
+
+
+async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -> tuple[Run, RunView]:
+    """Runs a prompt, shows it in the cell's output, and returns the `Run` with its view.
+
+    `options` are those of `Agent` and of `agent.run`, or `agent=` with an agent of your own; `models` and `variants`
+    as for `agent.race`. The run is recorded, and played when the cell runs again with the same request; `live=True`
+    asks the model each time, `record=True` writes `cassettes/NAME.jsonl` to be shared, `replay=True` only plays.
+    """
+    options["images"] = await read_images(options.get("images"))
+    request = Request(prompt=prompt, name=name, options=options)
+    prepared = await asyncio.to_thread(request.prepare)
+    handle = prepared[0].start() if len(prepared) == 1 else Race(start_variants(prepared))
+    handle.label(name, request.key)
+    view = RunView(handle)
+    marimo.output.replace(view)
+    async with listening(view.model_id, view.receive):
+        try:
+            run = await handle
+        except asyncio.CancelledError:  # marimo's interrupt button
+            handle.stop("interrupted")
+            view.finish(await handle)
+            raise
+        view.finish(run)
+    return run, view
