@@ -48,19 +48,23 @@ export function isPath(path: string): boolean {
 
 /** The cell's text, or null if there is nothing to ask, or no cell could hold it. */
 export function cellText(run: RunEntry, { notes, text }: Ask): string | null {
-	const { name = "", magic } = run.state?.meta ?? {};
+	const { meta, ready } = run.state ?? {};
+	const { name = "", magic } = meta ?? {};
 	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean);
 	if (!isName(name) || lines.length === 0) return null;
-	if (!magic) return marimoCell(name, nextName(name, run), lines.join("\n"));
+	if (!magic) {
+		const base = ready?.picked ? `${name}.pick(${ready.variant + 1})` : name;
+		return marimoCell(base, nextName(name, run), lines.join("\n"));
+	}
 	return `%%${magic} ${nextName(name, run)}${modelOption(run)} --from ${name}\n${lines.join("\n")}`;
 }
 
 /** The same without a magic. A path is enough for the model to find an element. */
-function marimoCell(name: string, next: string, prompt: string): string {
+function marimoCell(base: string, next: string, prompt: string): string {
 	const plain = prompt.replace(/\{\{\w+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu, (_all, path, file) =>
 		file ? `\`${path}\` in ${file}` : `\`${path}\``,
 	);
-	return `${next}, ${next}_view = await agent_nb.marimo.agent(${JSON.stringify(plain)}, name="${next}", base=${name})`;
+	return `${next}, ${next}_view = await agent_nb.marimo.agent(${JSON.stringify(plain)}, name="${next}", base=${base})`;
 }
 
 /** The option for the run's own model where cells use another by default; a replay may have been made without a key. */

@@ -48,6 +48,18 @@ describe("the next cell", () => {
 		}
 	});
 
+	test("is Python where there is no magic", () => {
+		const run = runOf();
+		const about = { ...HEADING, path: "h1", file: "about.html" };
+		const notes = [{ elements: [HEADING, about], text: 'say "hi"' }];
+		run.state = { ...run.state!, meta: { ...META, magic: "" } };
+		expect(cellText(run, { notes, text: "{{df}}" })).toBe(
+			'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h2:nth-of-type(2)` and `h1` in about.html: say \\"hi\\"\\n{{df}}", name="hero_2", base=hero)',
+		);
+		run.state = { ...run.state, ready: { picked: true, variant: 1 } } as never;
+		expect(cellText(run, { notes: [], text: "Larger" })).toContain("base=hero.pick(2))");
+	});
+
 	test("has each note on its own line, with references to the elements", () => {
 		const about = { ...HEADING, path: "h1", file: "sub/about.html" };
 		const ask: Ask = {

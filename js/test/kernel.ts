@@ -25,8 +25,8 @@ export class Kernel {
 		readonly channel = "",
 	) {}
 
-	get(name: "kernel" | "channel"): string {
-		return name === "kernel" ? this.id : this.channel;
+	get(name: string): unknown {
+		return { kernel: this.id, channel: this.channel }[name];
 	}
 
 	on(_name: string, callback: (content: never) => void): void {

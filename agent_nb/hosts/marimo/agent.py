@@ -33,7 +33,7 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
             run = await handle
         except asyncio.CancelledError:  # marimo's interrupt button
             handle.stop("interrupted")
-            view.finish(await handle)
+            await handle
             raise
         view.finish(run)
     return run, view

@@ -43,11 +43,11 @@ class Inbox:
 
     def remove(self, model_id: str) -> None:
         """The last one to leave puts everything back."""
+        self.read()
         del self._listeners[model_id]
         if self._reader is not None and not self._listeners:
             self._reader.cancel()
             self._reader = None
-            self.read()
             for request in self._read:
                 self._queue.put_nowait(request)
             self._read.clear()

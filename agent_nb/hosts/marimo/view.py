@@ -55,13 +55,21 @@ class RunView(marimo.ui.anywidget):
         self._live.on_pick = self._pick
         super().__init__(model)
 
-    @property
+    @property  # type: ignore[misc]  # marimo's has a setter, which only raises
     def value(self) -> dict[str, Any]:
         """`variant` is the number of the variant that was picked, from 1; `selection` has the elements pointed at.
 
         Each is a dict with `path` and `file`, as `run.element` takes them.
         """
         return {"variant": self.widget.variant, "selection": list(self.widget.selection)}
+
+    @property
+    def run(self) -> Run:
+        """The run with the variant that the person has picked."""
+        run = self._handle.result
+        if run is None:
+            raise ConfigError("The run has not ended yet.")
+        return run.pick(self.widget.variant) if run.variants else run
 
     def finish(self, run: Run) -> None:
         """Shows the finished run."""
@@ -76,7 +84,8 @@ class RunView(marimo.ui.anywidget):
         run = self._handle.result
         if run is not None:
             # The page sets `variant` when it hears of this: marimo runs no cells for a change that the kernel made.
-            self._show(run.pick(number), picked=True)
+            # The variable still holds what the cell returned.
+            self._show(replace(run.pick(number), name=f"{run.name}.pick({number})"), picked=True)
         elif isinstance(self._handle, Race):
             self._handle.pick(number)
         else:

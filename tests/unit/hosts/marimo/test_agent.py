@@ -1,0 +1,93 @@
+"""Runs as marimo cells start them, without marimo's kernel; `tests/hosts/test_marimo.py` has the real one."""
+
+from pathlib import Path
+
+import pytest
+
+import agent_nb
+import agent_nb.marimo
+from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.hosts.marimo.request import CACHE, Request
+
+PROMPT = "A landing page for a bakery in Lyon"
+
+
+@pytest.fixture(autouse=True)
+def notebook_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+async def test_a_cell_that_runs_again_plays_what_it_recorded(notebook_folder):
+    first, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
+    again, view = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
+    other, _ = await agent_nb.marimo.agent("A page about tea", name="hero", model="demo:")
+    live, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:", live=True)
+    assert first.settings.get("replayed") is None
+    assert again.settings["replayed"].startswith(f"{CACHE}/hero-")
+    assert again.files == first.files
+    assert (other.settings.get("replayed"), live.settings.get("replayed")) == (None, None)
+    assert len(list((notebook_folder / CACHE).iterdir())) == 2
+    assert 'data-anb-run="hero-' in view.widget.frozen
+
+
+async def test_a_recording_of_other_tools_is_replaced():
+    @agent_nb.tool
+    def opening_hours(town: str) -> str:
+        return "7 to 19"
+
+    await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
+    for replayed in (False, True):
+        run, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:", tools=[opening_hours])
+        assert ("replayed" in run.settings) is replayed
+
+
+async def test_a_cassette_to_share_is_written_on_request_and_played_first(monkeypatch):
+    recorded, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:", record=True)
+    assert recorded.settings.get("replayed") is None
+    monkeypatch.setenv("AGENT_NB_MODE", "replay")
+    shared, _ = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:")
+    assert shared.settings["replayed"] == "cassettes/hero.jsonl"
+    with pytest.raises(CassetteError, match=r"cassettes/hero.jsonl or __marimo__/agent_nb/hero-\w+.jsonl"):
+        await agent_nb.marimo.agent("Another", name="hero", model="anthropic:claude-opus-5-5", replay=True)
+
+
+async def test_an_agent_of_ones_own_records_to_a_named_cassette(notebook_folder):
+    agent = agent_nb.Agent(agent_nb.model("demo:", pace=0), system="Be brief.")
+    for replayed in (None, "mine.jsonl"):
+        run, _ = await agent_nb.marimo.agent(PROMPT, name="hero", agent=agent, cassette="mine.jsonl")
+        assert run.settings.get("replayed") == replayed
+    assert not (notebook_folder / CACHE).exists()
+
+
+async def test_the_view_knows_the_picked_variant():
+    run, view = await agent_nb.marimo.agent(PROMPT, name="hero", model="demo:", variants=2)
+    assert view.value == {"variant": 1, "selection": []}
+    command = {
+        "kind": "command",
+        "id": "a-1",
+        "client": "me",
+        "command": "pick",
+        "run_id": run.id,
+        "variant": 1,
+    }
+    view.receive(command)
+    assert view.value["variant"] == 1  # until the page sets it
+    view._update({"variant": 2})
+    assert view.value["variant"] == 2
+    assert view.run.variant == 1
+    assert view.run.html == run.variants[1].html
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "my page"}, "name of a variable"),
+        ({"agent": object(), "tools": []}, "leave out `tools`"),
+        ({"live": True, "record": True}, "only one of `record` and `live`"),
+    ],
+)
+def test_mistakes_are_found_before_anything_is_sent(options, message):
+    name = options.pop("name", "hero")
+    with pytest.raises(ConfigError, match=message):
+        Request(prompt=PROMPT, name=name, options=options).prepare()
