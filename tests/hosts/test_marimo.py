@@ -144,8 +144,8 @@ def test_an_app_and_an_export_show_the_result(chromium, tmp_path):
     page.route(re.compile("^https:"), serve_front_end)
     page.goto(export(notebook, tmp_path).as_uri())
     expect(result(page)).to_contain_text("RESULT end_turn, replayed")
-    frozen = page.locator(".anb-frozen")
-    expect(frozen.frame_locator(".anb-stage iframe").frame_locator("iframe").locator("h1")).to_contain_text("Bread worth")
+    stage = page.locator(".anb-frozen .anb-stage")
+    expect(stage.frame_locator("iframe").frame_locator("iframe").locator("h1")).to_contain_text("Bread worth")
     page.close()
 
 
