@@ -1,10 +1,12 @@
 """`agent`: runs a prompt in a marimo cell and shows it there."""
 
 import asyncio
+from pathlib import Path
 from typing import Unpack
 
 import marimo
 
+from agent_nb._base.threads import off_loop
 from agent_nb.engine.opening import read_images
 from agent_nb.engine.prepared import start_variants
 from agent_nb.engine.race import Race
@@ -22,8 +24,14 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
     asks the model each time, `record=True` writes `cassettes/NAME.jsonl` to be shared, `replay=True` only plays.
     """
     options["images"] = await read_images(options.get("images"))
-    request = Request(prompt=prompt, name=name, options=options)
-    prepared = await asyncio.to_thread(request.prepare)
+    request = Request(
+        prompt=prompt,
+        name=name,
+        options=options,
+        folder=marimo.notebook_dir() or Path(),
+        demo_pace=1 if marimo.running_in_notebook() else 0,
+    )
+    prepared = await off_loop(request.prepare)
     handle = prepared[0].start() if len(prepared) == 1 else Race(start_variants(prepared))
     handle.label(name, request.key)
     view = RunView(handle)

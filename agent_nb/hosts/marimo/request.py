@@ -10,8 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import marimo
-
 from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb.agent import Agent
@@ -65,6 +63,9 @@ class Request:
     prompt: str
     name: str
     options: Options
+    folder: Path
+    """Where relative paths start: the notebook's folder. marimo knows it only in the kernel's own thread."""
+    demo_pace: float = 0
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -113,11 +114,6 @@ class Request:
             return [Path(cassette).as_posix()]
         return [f"cassettes/{self.name}.jsonl", f"{CACHE}/{self.key}.jsonl"]
 
-    @property
-    def _folder(self) -> Path:
-        """Where relative paths start: the notebook's folder."""
-        return marimo.notebook_dir() or Path()
-
     @cached_property
     def _models(self) -> Sequence[str | Provider]:
         if models := self.options.get("models"):
@@ -139,7 +135,7 @@ class Request:
         """The run that a cassette plays; None if it is not of this request."""
         variants = self.options.get("variants", 1)
         try:
-            provider = replay(path, pace=self.options.get("pace", 0), folder=self._folder)
+            provider = replay(path, pace=self.options.get("pace", 0), folder=self.folder)
             prepared = self._agent(provider).prepare_variants(self.prompt, **self._material)
         except CassetteError:
             return None
@@ -147,12 +143,12 @@ class Request:
         return None if prepared[0].differences(names) else prepared
 
     def _ask(self) -> list[Prepared]:
-        pace = self.options.get("pace", 1 if marimo.running_in_notebook() else 0)
+        pace = self.options.get("pace", self.demo_pace)
         models = [self._provider(model, pace) for model in self._models]
         agent = self._agent(models[0])
         if self.mode != "live":
             agent = agent.recording(
-                self._target(), force=self.options.get("force", False), folder=self._folder
+                self._target(), force=self.options.get("force", False), folder=self.folder
             )
         variants = self.options.get("variants", 1)
         return agent.prepare_variants(self.prompt, models=models, variants=variants, **self._material)
@@ -163,7 +159,7 @@ class Request:
         if self.mode == "record" or not here:
             return shared
         with contextlib.suppress(OSError):
-            locate(here[0], self._folder).unlink(missing_ok=True)
+            locate(here[0], self.folder).unlink(missing_ok=True)
         return here[0]
 
     @staticmethod

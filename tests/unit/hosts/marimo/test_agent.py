@@ -90,4 +90,4 @@ async def test_the_view_knows_the_picked_variant():
 def test_mistakes_are_found_before_anything_is_sent(options, message):
     name = options.pop("name", "hero")
     with pytest.raises(ConfigError, match=message):
-        Request(prompt=PROMPT, name=name, options=options).prepare()
+        Request(prompt=PROMPT, name=name, options=options, folder=Path()).prepare()
