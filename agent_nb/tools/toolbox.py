@@ -175,7 +175,9 @@ def _parsed(arguments: str) -> Json:
     except json.JSONDecodeError as error:
         excerpt = arguments[max(0, error.pos - 30) : error.pos + 30]
         raise _invalid(f"{error.msg} at character {error.pos}, near {excerpt!r}") from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:  # its message differs between versions of Python
+        raise _invalid("they are nested too deeply") from None
+    except ValueError as error:
         raise _invalid(str(error)) from None
     if not isinstance(args, dict):
         raise _invalid(f"they are {json.dumps(args)[:40]}, not an object")

@@ -76,7 +76,7 @@ def test_unknown_tool_names_the_nearest() -> None:
         ('"text"', "not an object"),
         ('{"a": NaN}', "NaN is not a JSON value"),
         ('{"a": 1} {"b": 2}', "Extra data at character 9"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "they are nested too deeply"),
         ('{"a": ' + "9" * 5000 + "}", "4300 digits"),
     ],
 )
