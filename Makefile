@@ -63,15 +63,8 @@ notebooks: env build ## run every lesson again and save it with its outputs
 test-binder: env ## build Binder's environment from binder/ and run every lesson in it
 	$(PY) -m docs.scripts.binder
 
-KERNELS := 6.31.0 7.2.0
-
-test-kernels: env build ## the magic on older kernels, each in an environment of its own
-	@for version in $(KERNELS); do \
-	  folder=.venv-kernel-$$version; echo "ipykernel $$version"; \
-	  [ -x $$folder/bin/python ] || { $(PYTHON) -m venv $$folder && $$folder/bin/pip install -q -U "pip>=25.1" && \
-	    AGENT_NB_SKIP_BUILD=1 $$folder/bin/pip install -q -e . pytest pytest-asyncio hypothesis jupyter_client pandas matplotlib "ipykernel==$$version"; } && \
-	  $$folder/bin/python -m pytest -q tests/kernel/test_cells.py tests/kernel/test_loop.py tests/kernel/test_subshell.py || exit 1; \
-	done
+test-matrix: env build ## other Pythons, kernels and the lowest versions of our dependencies; MATRIX="--only 3.12" for some
+	$(PY) -m docs.scripts.matrix $(MATRIX)
 
 site: $(SITE_VENV)/.installed build ## build the static site with live lessons; with OFFLINE=1 one that needs no other host
 	$(SITE_VENV)/bin/python -m docs.scripts.site $(if $(OFFLINE),--offline)
@@ -120,7 +113,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) $(SITE_VENV) .venv-kernel-* js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-kernels site events screenshot reference try fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-matrix site events screenshot reference try fuzz bench check format clean

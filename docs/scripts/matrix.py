@@ -1,0 +1,200 @@
+"""`python -m docs.scripts.matrix` runs the tests on other Pythons, kernels and versions of the dependencies.
+
+Each row of `ROWS` gets an environment of its own below `.venv-matrix/`, made once. The results are written to
+`docs/compatibility.md`. A Python that is not found is left out of the run and said so in the table. Pythons are looked
+for on the PATH, in pyenv and in `--python PATH`; `--only TEXT` runs the rows whose name has this text.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENTS = ROOT / ".venv-matrix"
+TARGET = ROOT / "docs" / "compatibility.md"
+TESTS = (
+    "tests/kernel/test_cells.py",
+    "tests/kernel/test_loop.py",
+    "tests/kernel/test_subshell.py",
+    "tests/unit/providers/test_contract.py",
+    "tests/unit/images",
+    "tests/unit/tools",
+    "tests/unit/web",
+    "tests/unit/test_agent.py",
+)
+INTRODUCTION = (
+    "# Compatibility",
+    "",
+    "`make test-matrix` runs the tests of cells in a real kernel, of the providers' contract, of images and of tools",
+    "in each of these environments, and writes this page. `make test` runs every test in one environment.",
+)
+SHOWN = ("ipython", "ipywidgets", "anywidget", "openai", "anthropic", "google-genai", "httpx2", "pillow")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    python: str
+    ipykernel: str
+    lowest: bool = False
+    """Whether our dependencies are at their lowest allowed versions, or at the newest."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.python}-{'lowest' if self.lowest else 'newest'}-ipykernel-{self.ipykernel}"
+
+    @property
+    def folder(self) -> Path:
+        return ENVIRONMENTS / self.name
+
+
+ROWS = (
+    Row("3.11", "6.31.0", lowest=True),
+    Row("3.11", "7.2.0"),
+    Row("3.12", "7.4.0"),
+    Row("3.13", "7.4.0"),
+    Row("3.14", "7.4.0"),
+    Row("3.14", "6.31.0"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    python: str
+    versions: dict[str, str]
+    passed: int
+    skipped: int
+    failed: int
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--python", action="append", default=[], help="a Python to use, besides those found")
+    options.add_argument("--only", default="", help="run the rows whose name has this text")
+    given = options.parse_args()
+    results: dict[Row, Result] = {}
+    for row in ROWS:
+        if given.only in row.name and (python := find_python(row.python, given.python)):
+            print(f"\n{row.name}", flush=True)
+            make_environment(row, python)
+            run_tests(row)
+        if (saved := row.folder / "result.json").exists():
+            results[row] = Result(**json.loads(saved.read_text(encoding="utf-8")))
+    TARGET.write_text(page(results), encoding="utf-8")
+    print(f"\nWrote {TARGET.relative_to(ROOT)}")
+    return 1 if any(result.failed for result in results.values()) else 0
+
+
+def find_python(version: str, given: Iterable[str]) -> str | None:
+    for path in candidates(version, given):
+        answer = subprocess.run(
+            [path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if answer.stdout.strip() == version:
+            return path
+    return None
+
+
+def candidates(version: str, given: Iterable[str]) -> Iterator[str]:
+    yield from given
+    if path := shutil.which(f"python{version}"):
+        yield path
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    yield from map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python"), reverse=True))
+
+
+def make_environment(row: Row, python: str) -> None:
+    done = row.folder / "installed"
+    if done.exists():
+        return
+    subprocess.run([python, "-m", "venv", "--clear", "--without-pip", row.folder], check=True)
+    constraints = row.folder / "constraints.txt"
+    constraints.write_text("\n".join(lowest_versions() if row.lowest else ()), encoding="utf-8")
+    installer = [sys.executable, "-m", "pip", "--python", row.folder / "bin" / "python", "install", "--quiet"]
+    wanted = ["--editable", ".", "--group", "matrix", f"ipykernel=={row.ipykernel}"]
+    subprocess.run(
+        [*installer, *wanted, "--constraint", constraints],
+        cwd=ROOT,
+        env={**os.environ, "AGENT_NB_SKIP_BUILD": "1"},
+        check=True,
+    )
+    done.touch()
+
+
+def lowest_versions() -> list[str]:
+    """The lower bounds of our dependencies, as constraints."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    requirements = [Requirement(text) for text in project["dependencies"]]
+    here = [each for each in requirements if each.marker is None or each.marker.evaluate()]
+    bounds = [(each.name, bound) for each in here for bound in each.specifier if bound.operator == ">="]
+    return [f"{name}=={bound.version}" for name, bound in bounds]
+
+
+def run_tests(row: Row) -> None:
+    report = row.folder / "report.xml"
+    report.unlink(missing_ok=True)
+    python = row.folder / "bin" / "python"
+    command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *TESTS]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    counts = {"tests": 0, "skipped": 0, "failures": 0, "errors": 0}
+    for suite in ElementTree.parse(report).iter("testsuite"):
+        counts = {name: count + int(suite.get(name, 0)) for name, count in counts.items()}
+    failed = counts["failures"] + counts["errors"]
+    result = Result(
+        python=python_version(python),
+        versions=installed_versions(python),
+        passed=counts["tests"] - counts["skipped"] - failed,
+        skipped=counts["skipped"],
+        failed=failed,
+    )
+    (row.folder / "result.json").write_text(json.dumps(asdict(result)), encoding="utf-8")
+
+
+def python_version(python: Path) -> str:
+    return subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+
+
+def installed_versions(python: Path) -> dict[str, str]:
+    script = "import sys, importlib.metadata as m; print(*(m.version(name) for name in sys.argv[1:]))"
+    command = [python, "-c", script, *SHOWN]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    return dict(zip(SHOWN, answer.stdout.split(), strict=True))
+
+
+def page(results: dict[Row, Result]) -> str:
+    lines = [*INTRODUCTION, "", "| Python | ipykernel | dependencies | tests |", "|---|---|---|---|"]
+    lines += [table_line(row, results.get(row)) for row in ROWS]
+    lines += ["", "The lowest versions are the lower bounds in `pyproject.toml`. Installed were:", ""]
+    lines += ["| | " + " | ".join(SHOWN) + " |", "|---" * (len(SHOWN) + 1) + "|"]
+    for row, result in results.items():
+        title = f"Python {row.python}, ipykernel {row.ipykernel}"
+        lines.append(f"| {title} | " + " | ".join(result.versions[name] for name in SHOWN) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def table_line(row: Row, result: Result | None) -> str:
+    dependencies = "lowest" if row.lowest else "newest"
+    if result is None:
+        return f"| {row.python} | {row.ipykernel} | {dependencies} | not run: this Python was not available |"
+    outcome = f"{result.passed} passed"
+    outcome += f", {result.skipped} skipped" if result.skipped else ""
+    outcome += f", **{result.failed} failed**" if result.failed else ""
+    return f"| {result.python} | {row.ipykernel} | {dependencies} | {outcome} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
