@@ -1,12 +1,14 @@
 """Builds the site into `build/site`, or with `--offline` into `build/site-offline`, where it needs no other host."""
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from docs.scripts.site import lessons, lite
+from docs.scripts.site.command import run
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ("docs/*.md", "docs/*.png", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -51,10 +53,10 @@ def main() -> None:
             str(pages),
             str(target),
         ]
-        lite.run(build, pages)
+        run(build, pages)
         lite.build(work, live, target / "lite", offline=offline)
     shutil.rmtree(target / ".doctrees", ignore_errors=True)
-    shown = target.relative_to(ROOT)
+    shown = os.path.relpath(target)
     print(
         f"The site is in {shown}. To look at it: python -m http.server --bind 127.0.0.1 --directory {shown}"
     )

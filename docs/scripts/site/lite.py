@@ -1,15 +1,13 @@
 """JupyterLite with agent_nb and all it needs inside, so that `%load_ext agent_nb` works at once."""
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tarfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from docs.scripts.site import lock as locks
+from docs.scripts.site.command import run
 from docs.scripts.site.wheels import Platform, collect
 
 ROOT = Path(__file__).parents[3]
@@ -81,18 +79,3 @@ def build_wheel(folder: Path) -> None:
         str(ROOT),
     ]
     run(command, ROOT, AGENT_NB_SKIP_BUILD="1")
-
-
-def run(command: Iterable[str], folder: Path, **variables: str) -> None:
-    """Runs a command quietly; if it fails, its output says why."""
-    done = subprocess.run(
-        list(command),
-        cwd=folder,
-        env={**os.environ, **variables},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(f"{done.stdout}\n`{' '.join(command)}` failed.")

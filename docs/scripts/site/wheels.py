@@ -4,7 +4,6 @@ pip decides about environment markers by the Python that runs it, which is not t
 downloads is walked again with the browser's markers: what is missing is downloaded too, what is needless left out.
 """
 
-import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,8 @@ from pathlib import Path, PurePosixPath
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
+
+from docs.scripts.site.command import run
 
 
 @dataclass(frozen=True)
@@ -149,11 +150,13 @@ def download(requirements: Iterable[Requirement], folder: Path, platform: Platfo
         str(folder),
     ]
     command += ["--python-version", platform.version, "--platform", platform.tag, "--platform", "any"]
-    if subprocess.run([*command, *specs], check=False).returncode:
+    try:
+        run([*command, *specs], folder)
+    except SystemExit as failure:
         raise SystemExit(
-            f"pip found no wheels for Python {platform.version} in the browser for: {', '.join(specs)}. "
-            f"A package without one needs the marker `sys_platform != 'emscripten'` in pyproject.toml."
-        )
+            f"{failure}\nA package that has no wheel for the browser needs the marker "
+            "`sys_platform != 'emscripten'` in pyproject.toml."
+        ) from None
 
 
 def _extras(requirement: Requirement) -> str:
