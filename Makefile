@@ -54,7 +54,7 @@ test-lessons: env build ## every notebook, with the outputs it was saved with
 test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form
 	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile
 
-test-hosts: env build chromium ## other front ends: JupyterLite, marimo, notebooks without widgets
+test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
 
 notebooks: env build ## run every lesson again and save it with its outputs

@@ -136,10 +136,7 @@ def test_lesson_one_runs_with_no_other_host(page, site, elsewhere):
     page.goto(f"{site}/notebooks/01_first_run.html")
     page.get_by_role("link", name="Open it live").click()
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    page.wait_for_function(
-        "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.isReady", timeout=START
-    )
-    wait_for_kernel(page)
+    wait_for_kernel(page, START)
     page.evaluate(_RUN_ALL)
 
     hero = cell(page, "%%agent hero")
