@@ -2,22 +2,24 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 
 TICK = 0.05
 """Seconds."""
 
 
-@contextlib.asynccontextmanager
-async def ticking() -> AsyncIterator[None]:
-    """Wakes the loop every `TICK` seconds during the block."""
+@contextlib.contextmanager
+def ticking() -> Iterator[None]:
+    """Wakes the running loop every `TICK` seconds during the block."""
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
 
-    async def tick() -> None:
-        while True:  # noqa: ASYNC110 - waking the loop is the purpose
-            await asyncio.sleep(TICK)
+    def tick() -> None:
+        nonlocal timer
+        timer = loop.call_later(TICK, tick)
 
-    task = asyncio.get_running_loop().create_task(tick())
+    tick()
     try:
         yield
     finally:
-        task.cancel()
+        timer.cancel()

@@ -90,7 +90,7 @@ class Handle(ABC):
 
     async def _wait_ticking(self) -> Run:
         # ipykernel interrupts a cell that awaits by cancelling it, in a signal handler.
-        async with ticking() if "ipykernel" in sys.modules else contextlib.nullcontext():
+        with ticking() if "ipykernel" in sys.modules else contextlib.nullcontext():
             return await self._wait()
 
     @abstractmethod

@@ -121,13 +121,12 @@ def _check_name_is_free(session: Session, name: str) -> None:
 async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
     """Waits for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
     stop = partial(handle.stop, "interrupted")
-    async with ticking():
-        with contextlib.nullcontext() if in_kernel else on_interrupt(stop):
-            try:
-                return await handle
-            except (asyncio.CancelledError, KeyboardInterrupt):
-                stop()
-                return await handle
+    with ticking(), contextlib.nullcontext() if in_kernel else on_interrupt(stop):
+        try:
+            return await handle
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            stop()
+            return await handle
 
 
 async def _finish(

@@ -32,7 +32,7 @@ def test_a_host_is_known_by_what_it_is(monkeypatch, shell):
 
 async def test_the_tick_ends_with_the_wait():
     before = asyncio.all_tasks()
-    async with ticking():
+    with ticking():
         assert len(asyncio.all_tasks() - before) == 1
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == before

@@ -68,7 +68,7 @@ def test_dollars_and_braces_are_left_alone(shell, autoawait):
 
 def test_help_begins_with_the_usage(shell):
     assert shell.magics.agent.__doc__.startswith("%%agent [NAME] [OPTION]...\n")
-    assert f"%agent {' | '.join(COMMANDS)}`" in shell.magics.agent.__doc__
+    assert f"%agent {' | '.join(COMMANDS)}`" in " ".join(shell.magics.agent.__doc__.split())
 
 
 def test_help_names_the_recommended_models(shell):
