@@ -35,7 +35,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="the folder to write instead")
     given = parser.parse_args()
     offline = given.offline
-    target = given.output or ROOT / "build" / ("site-offline" if offline else "site")
+    target = (
+        given.output.resolve() if given.output else ROOT / "build" / ("site-offline" if offline else "site")
+    )
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
