@@ -111,8 +111,6 @@ class Stage:
 
     def __init__(self, page: Any, server: DevServer) -> None:
         self.page, self.server = page, server
-        self.reusable = True
-        """Whether another test can have this stage after `clear`."""
         self.popups: list[Any] = []
         self.dialogs: list[Any] = []
         page.on("popup", lambda popup: self.popups.append(popup))
@@ -244,7 +242,7 @@ def stage(
     server.asked.clear()
     failures = request.session.testsfailed
     yield stage
-    if stage.reusable and request.session.testsfailed == failures:
+    if request.session.testsfailed == failures:
         stage.clear()
         used_stages.append(stage)
     else:
