@@ -2,11 +2,13 @@
 
 import io
 import math
+import re
+from pathlib import Path
 
 import PIL.Image
 
 from agent_nb.files import Files
-from agent_nb.tools.element_look import MAX_IMAGE_BYTES, MAX_SIDE, ElementRequest, read_looks
+from agent_nb.tools.element_look import MAX_IMAGE_BYTES, MAX_SIDE, PROPERTIES, ElementRequest, read_looks
 from tests.support.page_viewer import plain_png, png_of
 
 REQUEST = ElementRequest(files=Files({"index.html": "<h1>Hi</h1>"}), path="index.html", selectors=("h1", "p"))
@@ -50,3 +52,10 @@ def test_an_image_of_too_many_pixels_is_not_decoded():
     (look,) = read_looks({"elements": [{"box": [0, 0, 1, 1], "png": header}]}, REQUEST)[:1]
     assert look is not None
     assert look.image is None
+
+
+def test_the_page_reports_the_properties_that_the_kernel_takes():
+    source = Path(__file__).parents[3].joinpath("js/src/check/element.ts").read_text(encoding="utf-8")
+    listed = re.search(r"const PROPERTIES = \[(.*?)\];", source, re.DOTALL)
+    assert listed is not None
+    assert tuple(re.findall(r'"([^"]+)"', listed[1])) == PROPERTIES
