@@ -77,8 +77,8 @@ def _fitted(cells: Sequence[Sequence[str]], width: int | None) -> list[int]:
     if width is None:
         return widths
     room = max(width - len(_GAP) * (len(widths) - 1), len(widths))
-    words = [max((len(word) for cell in column for word in cell.split()), default=1) for column in columns]
-    for least in (words, [1] * len(words)):
+    longest = [max((len(word) for cell in column for word in cell.split()), default=1) for column in columns]
+    for least in (longest, [1] * len(longest)):
         while sum(widths) > room:
             spare = [size if size > low else 0 for size, low in zip(widths, least, strict=True)]
             if not any(spare):

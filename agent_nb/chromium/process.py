@@ -21,7 +21,7 @@ from agent_nb._base.threads import off_loop
 MAX_MESSAGE = 48_000_000
 """Bytes of one message, such as a screenshot. A page can make longer ones, and then the check ends."""
 _FIRST_FREE = 10
-"""Chromium reads from descriptor 3 and writes to 4, so ours must not have these numbers."""
+"""Chromium reads from descriptor 3 and writes to 4, so our ends must not have these numbers."""
 _ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "TZ")
 """What Chromium gets of the environment; the rest may hold keys."""
 _FLAGS = (
@@ -81,7 +81,7 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
     _remove_old_profiles()
     profile = Path(tempfile.mkdtemp(prefix=_PREFIX))
     to_child, to_us = _pipe(), _pipe()
-    ours = [to_child[1], to_us[0]]
+    own_ends = [to_child[1], to_us[0]]
     try:
         excluded = "".join(f", EXCLUDE {host}" for host in hosts)
         arguments = [
@@ -94,7 +94,7 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
         ]
         pid = _spawn(path, arguments, profile, (to_child[0], to_us[1]))
     except BaseException:
-        _close(ours)
+        _close(own_ends)
         shutil.rmtree(profile, ignore_errors=True)
         raise
     finally:
@@ -105,15 +105,17 @@ async def running(path: str, hosts: Sequence[str], *, sandbox: bool) -> AsyncIte
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=MAX_MESSAGE)
         protocol = asyncio.StreamReaderProtocol(reader)
-        transports.append((await loop.connect_read_pipe(lambda: protocol, os.fdopen(ours.pop(), "rb", 0)))[0])
-        writing, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(ours.pop(), "wb", 0))
+        transports.append(
+            (await loop.connect_read_pipe(lambda: protocol, os.fdopen(own_ends.pop(), "rb", 0)))[0]
+        )
+        writing, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(own_ends.pop(), "wb", 0))
         transports.append(writing)
         yield Pipes(reader, writing)
     finally:
         for transport in transports:
             if not transport.is_closing():
                 transport.abort() if isinstance(transport, asyncio.WriteTransport) else transport.close()
-        _close(ours)
+        _close(own_ends)
         os.killpg(pid, signal.SIGKILL)
         await asyncio.shield(off_loop(_clean_up, pid))
 

@@ -23,9 +23,9 @@ _KNOWN = {"python", "nodejs", "pip"}
 
 def conda_packages(folder: Path) -> dict[str, SpecifierSet]:
     """What `environment.yml` asks for; conda's `=3.11` is any 3.11."""
-    told = yaml.safe_load((folder / "binder" / "environment.yml").read_text(encoding="utf-8"))
+    environment = yaml.safe_load((folder / "binder" / "environment.yml").read_text(encoding="utf-8"))
     found = {}
-    for line in told["dependencies"]:
+    for line in environment["dependencies"]:
         name, versions = _DEPENDENCY.fullmatch(line).groups()
         found[name] = SpecifierSet(re.sub(r"^=([\d.]+)$", r"==\1.*", versions))
     if unknown := set(found) - _KNOWN:

@@ -1,4 +1,4 @@
-"""`python -m docs.scripts.record_pottery` writes the cassettes of lesson 02; with `--pictures` also its screenshots.
+"""`python -m docs.scripts.record_pottery` writes the cassettes of lesson 02; with `--images` also its screenshots.
 
 No vendor is asked: the real SDKs talk to the loopback server. The pages are those in `pages/pottery`; words and token
 counts are made up, and the lesson says so. Only what they cost is calculated from the price tables.
@@ -101,9 +101,9 @@ def draw() -> None:
         shown.screenshot(path=IMAGES / "shot.png")
         button, card = (shown.locator(where).bounding_box() for where in (".button", ".course >> nth=2"))
         browser.close()
-    picture = PIL.Image.open(IMAGES / "shot.png").convert("RGB")
-    picture.save(IMAGES / "shot.png", optimize=True)
-    pen, red = ImageDraw.Draw(picture), "#d3122a"
+    image = PIL.Image.open(IMAGES / "shot.png").convert("RGB")
+    image.save(IMAGES / "shot.png", optimize=True)
+    pen, red = ImageDraw.Draw(image), "#d3122a"
     left, top = button["x"], button["y"]
     right, bottom = left + button["width"], top + button["height"]
     pen.ellipse([left - 14, top - 12, right + 14, bottom + 12], outline=red, width=4)
@@ -111,7 +111,7 @@ def draw() -> None:
     box = [card["x"] + 6, card["y"] + 6, card["x"] + card["width"] - 6, card["y"] + card["height"] - 6]
     pen.line(box, red, 4)
     pen.line([box[0], box[3], box[2], box[1]], red, 4)
-    picture.save(IMAGES / "marked.png", optimize=True)
+    image.save(IMAGES / "marked.png", optimize=True)
 
 
 async def record(server: WireServer, take: Take, base: Run | None) -> Run:
@@ -144,6 +144,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    if "--pictures" in sys.argv:
+    if "--images" in sys.argv:
         draw()
     asyncio.run(main())

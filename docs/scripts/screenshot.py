@@ -1,4 +1,4 @@
-"""Makes `docs/widget.png`, the README's picture, from a real run in a real JupyterLab.
+"""Makes `docs/widget.png`, the README's image, from a real run in a real JupyterLab.
 
 python -m docs.scripts.screenshot
 """

@@ -1,4 +1,4 @@
-"""The pictures given with a prompt, drawn above the live transcript in a real browser."""
+"""The images given with a prompt, drawn above the live transcript in a real browser."""
 
 import PIL.Image
 import pytest
@@ -12,13 +12,13 @@ pytestmark = needs_browser
 SECONDS = 1000
 
 
-def begun(*pictures: PIL.Image.Image) -> dict:
-    images = [to_image(picture, f"shot {number}.png") for number, picture in enumerate(pictures, 1)]
+def begun(*drawings: PIL.Image.Image) -> dict:
+    images = [to_image(drawing, f"shot {number}.png") for number, drawing in enumerate(drawings, 1)]
     told = {"prompt": "p", "model": "demo:", "base": None, "settings": {}}
     return event("run_started", images=to_wire(thumbnails(images)), **told)
 
 
-def test_given_pictures_stand_above_the_rows(stage: Stage):
+def test_given_images_stand_above_the_rows(stage: Stage):
     wide, tall = PIL.Image.new("RGB", (1280, 800), "teal"), PIL.Image.new("RGB", (390, 844), "navy")
     stage.play([begun(wide, tall), *wrote("index.html", "<!doctype html><h1>Made</h1>")])
     stage.preview.get_by_text("Made").wait_for(timeout=10 * SECONDS)
@@ -34,7 +34,7 @@ def test_given_pictures_stand_above_the_rows(stage: Stage):
     assert max(box["y"] + box["height"] for box in boxes) <= row["y"]
 
 
-def test_a_run_without_pictures_has_no_gap(stage: Stage):
+def test_a_run_without_images_has_no_gap(stage: Stage):
     stage.play([begun(), *wrote("index.html", "<!doctype html><h1>Made</h1>")])
     stage.preview.get_by_text("Made").wait_for(timeout=10 * SECONDS)
     assert stage.widget.locator(".anb-given").is_hidden()

@@ -40,19 +40,19 @@ def assert_images_show(page: Page, frame: str) -> None:
     assert inside.locator("#wide").evaluate("node => node.currentSrc").startswith("data:image/png;base64,")
 
 
-def test_made_pictures_show_live_and_saved(page, lab, vendor):
+def test_made_images_show_live_and_saved(page, lab, vendor):
     vendor.plan(
         reply(Call("generate_images", {"images": IMAGES})),
         reply(Call("create_file", {"path": "index.html", "content": PAGE})),
         reply(Say("A page with three placeholders.")),
     )
     write_notebook(
-        lab.root / "pictures.ipynb",
+        lab.root / "images.ipynb",
         LOAD,
         f"%%agent hero {MODEL}\nA page for a bakery",
         "print(hero.reason, len(files['assets/hero.png']) > 1000)",
     )
-    open_notebook(page, lab, "pictures.ipynb")
+    open_notebook(page, lab, "images.ipynb")
     run_all(page)
     expect(page.get_by_text("end_turn True")).to_be_visible()
     assert_images_show(page, ".anb-page iframe")
@@ -62,9 +62,9 @@ def test_made_pictures_show_live_and_saved(page, lab, vendor):
     expect(thumbnails).to_have_count(3)
     assert thumbnails.evaluate_all(WIDTHS) == [256, 256, 256]
     expect(page.get_by_text("assets/hero.png, 960 x 540, placeholder").first).to_be_visible()
-    keep_screenshot(page, "lab-pictures")
+    keep_screenshot(page, "lab-images")
     save(page)
-    text = (lab.root / "pictures.ipynb").read_text(encoding="utf-8")
+    text = (lab.root / "images.ipynb").read_text(encoding="utf-8")
     (lab.root / "reopened.ipynb").write_text(text.replace("A page for a bakery", "Reopened"))
     lab.trust("reopened.ipynb")
     open_notebook(page, lab, "reopened.ipynb")
@@ -72,7 +72,7 @@ def test_made_pictures_show_live_and_saved(page, lab, vendor):
     assert_images_show(page, ".jp-OutputArea iframe")
 
 
-def test_pictures_made_after_the_page_show(page, lab, vendor):
+def test_images_made_after_the_page_show(page, lab, vendor):
     vendor.plan(
         reply(Call("create_file", {"path": "index.html", "content": PAGE})),
         reply(Call("generate_images", {"images": IMAGES})),
@@ -86,7 +86,7 @@ def test_pictures_made_after_the_page_show(page, lab, vendor):
     assert_images_show(page, ".anb-page iframe")
 
 
-def test_given_pictures_show_as_thumbnails(page, lab, vendor):
+def test_given_images_show_as_thumbnails(page, lab, vendor):
     """With the prompt in the widget, in the saved notebook, and in reach of the run that goes on."""
     screenshot().save(lab.root / "shot.png")
     box = {"assets": [{"box": [700, 400, 800, 600], "path": "dot.png", "source": "input:1"}]}

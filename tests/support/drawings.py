@@ -1,4 +1,4 @@
-"""Small pictures for the tests of the image tools, drawn on the spot."""
+"""Small images for the tests of the image tools, drawn on the spot."""
 
 import io
 from collections.abc import Callable
@@ -10,9 +10,9 @@ import PIL.ImageDraw
 from agent_nb.messages import Image
 
 
-def encoded(picture: PIL.Image.Image, kind: str = "PNG", **settings: Any) -> bytes:
+def encoded(image: PIL.Image.Image, kind: str = "PNG", **settings: Any) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, kind, **settings)
+    image.save(buffer, kind, **settings)
     return buffer.getvalue()
 
 
@@ -20,12 +20,12 @@ def png(width: int = 64, height: int = 48, colour: str = "teal") -> bytes:
     return encoded(PIL.Image.new("RGB", (width, height), colour))
 
 
-def as_image(picture: PIL.Image.Image, name: str = "") -> Image:
-    return Image(encoded(picture), "image/png", name)
+def as_image(image: PIL.Image.Image, name: str = "") -> Image:
+    return Image(encoded(image), "image/png", name)
 
 
 def opened(data: Any) -> PIL.Image.Image:
-    """A picture from bytes, a file of a run or an `Image`."""
+    """An image from bytes, a file of a run or an `Image`."""
     return PIL.Image.open(io.BytesIO(getattr(data, "data", data)))
 
 
@@ -41,11 +41,11 @@ def huge_png() -> bytes:
 
 def screenshot() -> PIL.Image.Image:
     """400 x 200, the left half red, the right half blue, a yellow square in the middle of the blue."""
-    picture = PIL.Image.new("RGB", (400, 200), "red")
-    pencil = PIL.ImageDraw.Draw(picture)
+    image = PIL.Image.new("RGB", (400, 200), "red")
+    pencil = PIL.ImageDraw.Draw(image)
     pencil.rectangle((200, 0, 399, 199), fill="blue")
     pencil.rectangle((280, 80, 319, 119), fill="yellow")
-    return picture
+    return image
 
 
 def on_ground(

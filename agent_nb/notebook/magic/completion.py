@@ -86,10 +86,10 @@ def _find(session: Session, context: Any) -> Place | None:
 
 
 def _on_command_line(session: Session, text: str) -> Place:
-    words = _WORD.findall(text)
-    if len(words) == 1:
-        return Place(words[0], commands())
-    return Place(words[-1], of_command(session, " ".join(words[:-1])))
+    parts = _WORD.findall(text)
+    if len(parts) == 1:
+        return Place(parts[0], commands())
+    return Place(parts[-1], of_command(session, " ".join(parts[:-1])))
 
 
 def _on_cell_line(session: Session, text: str) -> Place:
@@ -109,10 +109,10 @@ def _on_cell_line(session: Session, text: str) -> Place:
     return Place(typed, names if typed else [*names, *options], free=True)
 
 
-def _read(words: Sequence[str]) -> tuple[set[str], str]:
-    """The fields that the words set, and the one whose value comes next, if there is one."""
+def _read(parts: Sequence[str]) -> tuple[set[str], str]:
+    """The fields that the parts set, and the one whose value comes next, if there is one."""
     given, expected = set(), ""
-    for word in words:
+    for word in parts:
         if expected:
             expected = ""
             continue

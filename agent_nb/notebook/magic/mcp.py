@@ -32,17 +32,17 @@ USAGE = "add NAME COMMAND..., add NAME URL, restart NAME or remove NAME"
 def mcp_command(session: Session, rest: str) -> None:
     """Runs `%agent mcp [add | restart | remove ...]`."""
     try:
-        action, *words = shlex.split(rest, posix=os.name != "nt")
+        action, *arguments = shlex.split(rest, posix=os.name != "nt")
     except ValueError as error:
         raise UsageError(f"The line cannot be read: {error}.") from None
     try:
-        _run(session, action, words, rest)
+        _run(session, action, arguments, rest)
     except KeyboardInterrupt:
         raise UsageError("Interrupted, so no server was started.") from None
 
 
-def _run(session: Session, action: str, words: list[str], rest: str) -> None:
-    match action, words:
+def _run(session: Session, action: str, arguments: list[str], rest: str) -> None:
+    match action, arguments:
         case "add", [name, *command] if command:
             _add(session, name, command)
         case "restart", [name]:
@@ -159,11 +159,11 @@ def _described(tool: ListedTool) -> str:
     return f"{tool.shown}: {printable_line(tool.spec.description)[:300]}"
 
 
-def _add(session: Session, name: str, words: Sequence[str]) -> None:
+def _add(session: Session, name: str, arguments: Sequence[str]) -> None:
     check_installed()
     if not name.replace("-", "_").isidentifier():
         raise UsageError(f"{name!r} is not a valid name. Use letters, digits, _ and -, such as `weather`.")
-    env, headers, command = _read(words)
+    env, headers, command = _read(arguments)
     server = Server(server_config(command, name=name, env=env, headers=headers, folder=session.home))
     if old := session.servers.pop(name, None):
         wait_for(old.stop())
@@ -172,10 +172,10 @@ def _add(session: Session, name: str, words: Sequence[str]) -> None:
     _say_started(session, server)
 
 
-def _read(words: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+def _read(arguments: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
     """`-e NAME`, `-e NAME=VALUE` and `-H 'Name: value'`, up to the command."""
     given: dict[str, dict[str, str]] = {"=": {}, ":": {}}
-    rest = list(words)
+    rest = list(arguments)
     while rest and (mark := _FLAGS.get(rest[0])):
         name, found, value = (rest[1] if len(rest) > 1 else "").partition(mark)
         if not name.strip() or (mark == ":" and not found):
