@@ -1,11 +1,13 @@
 """Finds and reads `lab.toml`. What is wrong with it is one sentence with the line."""
 
 import difflib
+import hashlib
 import math
 import os
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,7 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
         raise ConfigError(_not_toml(file, text, str(error))) from None
     except (ValueError, RecursionError) as error:  # a date such as 30 February; a very deep table
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
-    return _Reader(file, text).rules(path, content)
+    return replace(_Reader(file, text).rules(path, content), digest=hashlib.sha256(data).hexdigest())
 
 
 class _Reader:

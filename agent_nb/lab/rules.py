@@ -1,7 +1,7 @@
 """The rules of a lab, and the sentences that refuse what they do not allow."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -26,6 +26,8 @@ class LabRules:
     path: Path
     file: str = "lab.toml"
     """The file as sentences name it."""
+    digest: str = field(default="", compare=False)
+    """The SHA-256 of the file."""
     title: str = ""
     models: tuple[str, ...] = ()
     """Full names, such as `anthropic:claude-haiku-5-5`; the first usable one is the default."""
@@ -110,7 +112,7 @@ class LabRules:
 
     def changed(self, before: "LabRules") -> list[str]:
         """The names of the rules that differ."""
-        names = [each.name for each in fields(self) if each.name not in ("path", "file")]
+        names = [each.name for each in fields(self) if each.name not in ("path", "file", "digest")]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
 
 

@@ -63,6 +63,8 @@ class Session:
         """Variables that hold middleware for every run, in order."""
         self.lab: LabWatch | None = None
         """The lab file, once a cell has asked for it."""
+        self.logged_edits: set[tuple[str, str]] = set()
+        """Edits by hand that the lab's log has: the path of a file and the hash of its content."""
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None

@@ -88,6 +88,8 @@ def of_command(session: Session, command: str) -> list[Candidate]:
         case "mcp restart" | "mcp remove":
             _read_servers(session)
             return [Candidate(name, server.state) for name, server in session.servers.items()]
+        case "lab":
+            return [Candidate("log", "the runs under the lab file")]
         case "log":
             helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
             return [Candidate(*each) for each in helps.items()]

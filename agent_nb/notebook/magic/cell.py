@@ -18,6 +18,7 @@ from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.magic.keys import missing_key
+from agent_nb.notebook.magic.lab_log import RunLog, start_log, write_log
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
@@ -75,6 +76,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
     handle.cell = written_cell(session.shell, cell)
+    log = start_log(session, plan.lab, options.check or "") if plan.lab else None
     view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
     with _ending(handle, view):
         view.start(plan.note)
@@ -82,12 +84,13 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             plan.limit.follow(handle, view.warn)
         view.on_pick(partial(pick, session, handle))
         if options.background:
-            _in_background(session, handle, view, options)
+            _in_background(session, handle, view, options, log)
             return
         if attended:
             view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
         await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
         run, unsaved = await _finish(session, handle, view, options)
+        await write_log(log, run, view)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` holds what was done so far.")
     if run.reason == "failed" and not options.no_raise:
@@ -194,7 +197,9 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
     return picked, bind(session, picked)
 
 
-def _in_background(session: Session, handle: Handle, view: View, options: Options) -> None:
+def _in_background(
+    session: Session, handle: Handle, view: View, options: Options, log: RunLog | None
+) -> None:
     assign(session, handle.name, handle)
     session.background[handle.id] = handle
 
@@ -204,7 +209,8 @@ def _in_background(session: Session, handle: Handle, view: View, options: Option
         # The user may have given the name another value in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
-            _, unsaved = await _finish(session, handle, view, options, rebind=rebind)
+            run, unsaved = await _finish(session, handle, view, options, rebind=rebind)
+            await write_log(log, run, view)
         if unsaved:
             view.warn(unsaved)
 

@@ -152,7 +152,14 @@ def _use(session: Session, rest: str) -> None:
 
 
 def _lab(session: Session, rest: str) -> None:
-    """The rules of the lab file beside the notebook, and how much of the budget is left."""
+    """[log]: the rules of the lab file beside the notebook and the budget that is left, or the log of your runs."""
+    if rest == "log":
+        from agent_nb.notebook.magic.lab_log import show_log
+
+        show_log(session)
+        return
+    if rest:
+        raise UsageError(f"`{session.command('lab')}` takes nothing or `log`, not {rest!r}.")
     from agent_nb.notebook.magic.lab import show_lab
 
     show_lab(session)
@@ -332,7 +339,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_ARGUMENT = (_mcp, _use, _load, _undo, _export, _console, _key, _log)
+_WITH_ARGUMENT = (_mcp, _use, _lab, _load, _undo, _export, _console, _key, _log)
 """The commands that take an argument."""
 
 

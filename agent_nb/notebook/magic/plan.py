@@ -57,6 +57,7 @@ class Plan:
     """The names of the middleware in use."""
     limit: LabLimit | None = None
     """What a lab lets the run cost; None without a lab, and for a replay, which is free."""
+    lab: LabRules | None = None
 
     @property
     def models(self) -> list[str]:
@@ -204,6 +205,7 @@ class _Request:
             prepared=tuple(prepared),
             key="",
             middleware=", ".join(self.session.middleware),
+            lab=self.lab,
             note="\n".join(filter(None, (rules, note, *_notes(self.prompt, prepared[0].opening.shortened)))),
         )
         return replace(plan, key=_key(plan))

@@ -1,0 +1,234 @@
+"""The log of a lab: one line of JSON for each run, in the student's own folder.
+
+Each line has the SHA-256 of the line before it, so that a later change shows. Whoever owns the file can compute the
+hashes anew.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from agent_nb._base.atomic import locked
+from agent_nb._base.model_name import is_demo
+from agent_nb._base.secrets import dump_masked, safe_text
+from agent_nb._base.text import showable_text
+from agent_nb._base.wire import Json
+from agent_nb.run import Run
+
+FILE = "lab-log.jsonl"
+CUT = "The line before this one was cut short."
+MAX_LINE = 1_000_000
+"""Bytes. What is written is always shorter."""
+MAX_PROMPT = 10_000
+"""Characters of a prompt in the log."""
+PATIENCE = 5.0
+"""Seconds to wait for another notebook, which holds the lock for milliseconds."""
+
+Status = Literal["finished", "stopped", "failed", "replayed", "demo"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the log."""
+
+    time: datetime
+    run: str
+    """The name of the run."""
+    id: str
+    prompt: str
+    model: str
+    """Several models are separated by commas."""
+    status: Status
+    ended: str
+    """The reason of the run, such as `end_turn` or `budget`."""
+    hints: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 of each file."""
+    edited: tuple[str, ...] = ()
+    """Files that were edited by hand since the run before."""
+    cost: float | None = None
+    check: str = ""
+    passed: bool | None = None
+    """Whether the check holds; None if there is none, or if the run ended before it."""
+    notebook: str = ""
+    lab: str = ""
+    """The SHA-256 of the lab file."""
+    note: str = ""
+    before: str = ""
+    """The SHA-256 of the line before; empty in the first line."""
+
+    def to_line(self) -> bytes:
+        """The line without its line break, with secrets masked."""
+        wire: Json = {each.name: getattr(self, each.name) for each in fields(self)}
+        wire["time"] = self.time.astimezone(UTC).isoformat(timespec="milliseconds")
+        return dump_masked({name: value for name, value in wire.items() if value not in ("", (), {})}).encode(
+            "utf-8", "replace"
+        )
+
+    @classmethod
+    def from_line(cls, line: bytes) -> "Entry | None":
+        """The entry of a line, None if it is none: anybody may have written it."""
+        try:
+            wire = json.loads(line)
+            return cls(**{name: _READERS[name](value) for name, value in wire.items() if name in _READERS})
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+            return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the log says about a run that the run itself does not know."""
+
+    lab: str = ""
+    notebook: str = ""
+    check: str = ""
+    edited: Sequence[str] = ()
+    hints: Sequence[str] = ()
+
+
+def entry_of(run: Run, around: Around, now: datetime | None = None) -> Entry:
+    """The entry for a run that has ended."""
+    is_unchecked = not around.check or (run.reason in ("interrupted", "failed") and not run.failed_check)
+    models = dict.fromkeys(one.model for one in run.variants or (run,))
+    return Entry(
+        time=now or datetime.now(UTC),
+        run=run.name,
+        id=run.id,
+        prompt=safe_text(run.prompt)[:MAX_PROMPT],
+        model=", ".join(models),
+        status=status_of(run),
+        ended=run.reason,
+        hints=tuple(around.hints),
+        files={path: content_hash(content) for path, content in run.files.items()},
+        edited=tuple(around.edited),
+        cost=0.0 if run.settings.get("replayed") else run.cost,
+        check=safe_text(around.check)[:MAX_PROMPT],
+        passed=None if is_unchecked else not run.failed_check,
+        notebook=around.notebook,
+        lab=around.lab,
+    )
+
+
+def status_of(run: Run) -> Status:
+    """How a run came about, if no model was asked, or else how it ended."""
+    if run.settings.get("replayed"):
+        return "replayed"
+    if all(is_demo(one.model) for one in run.variants or (run,)):
+        return "demo"
+    if run.reason == "failed":
+        return "failed"
+    return "stopped" if run.reason in ("stopped", "interrupted") else "finished"
+
+
+def content_hash(content: str | bytes) -> str:
+    """The SHA-256 of a file's content."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    return hashlib.sha256(data).hexdigest()
+
+
+class LabLog:
+    """The log in a folder. Several notebooks may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._lock = folder / ".agent_nb" / "lab-log.lock"
+
+    def append(self, entry: Entry) -> None:
+        """Adds a line. Raises `OSError` if that is not possible, `TimeoutError` if another program holds the log."""
+        if self.path.exists() and not self.path.is_file():
+            raise OSError(f"{FILE} is not a file")
+        self._lock.parent.mkdir(parents=True, exist_ok=True)
+        with locked(self._lock, PATIENCE):
+            last, is_whole = self._last_line()
+            before = hashlib.sha256(last).hexdigest() if last else ""
+            is_cut = bool(last) and not is_whole and Entry.from_line(last) is None
+            line = replace(entry, before=before, note=CUT if is_cut else entry.note).to_line()
+            self._write((b"" if is_whole else b"\n") + line + b"\n")
+
+    def read(self) -> bytes:
+        """The whole log; empty if there is none."""
+        return self.path.read_bytes() if self.path.is_file() else b""
+
+    def _last_line(self) -> tuple[bytes, bool]:
+        """The last line, and whether it ends with a line break, as does an empty log."""
+        if not self.path.exists():
+            return b"", True
+        with self.path.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - MAX_LINE))
+            tail = stream.read()
+        lines = [line.rstrip(b"\r") for line in tail.split(b"\n")]
+        return next((line for line in reversed(lines) if line), b""), not lines[-1]
+
+    def _write(self, data: bytes) -> None:
+        """Writes the data in one call, so that a kernel that is killed cuts short at most the last line."""
+        handle = os.open(
+            self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
+        )
+        try:
+            os.write(handle, data)
+        finally:
+            os.close(handle)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return showable_text(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError
+    return tuple(_text(item) for item in value)
+
+
+def _time(value: Any) -> datetime:
+    moment = datetime.fromisoformat(_text(value))
+    if moment.tzinfo is None:
+        raise ValueError
+    return moment.astimezone(UTC)
+
+
+def _cost(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise TypeError
+    return float(value)
+
+
+def _passed(value: Any) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _status(value: Any) -> Status:
+    if value not in get_args(Status):
+        raise ValueError
+    status: Status = value
+    return status
+
+
+def _files(value: Any) -> dict[str, str]:
+    return {_text(path): _text(digest) for path, digest in value.items()}
+
+
+_READERS: dict[str, Any] = {
+    **dict.fromkeys(("run", "id", "prompt", "model", "ended", "check", "notebook", "lab"), _text),
+    **dict.fromkeys(("note", "before"), _text),
+    "time": _time,
+    "status": _status,
+    "hints": _texts,
+    "edited": _texts,
+    "files": _files,
+    "cost": _cost,
+    "passed": _passed,
+}
+"""How each field is read from JSON."""

@@ -1,0 +1,198 @@
+"""The log of a lab: its lines, their hashes, and what others may have done to them."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_nb.lab.log import CUT, FILE, MAX_LINE, MAX_PROMPT, Around, Entry, LabLog, entry_of, status_of
+from agent_nb.lab.log_reader import read_log
+from tests.support.shells import quick_run
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+APPEND = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from agent_nb.lab.log import Entry, LabLog
+for number in range(15):
+    LabLog(Path(sys.argv[1])).append(Entry(time=datetime.now(UTC), run=sys.argv[2], id=str(number), prompt="A form",
+        model="demo:", status="demo", ended="end_turn"))
+"""
+
+
+def entry(name: str = "hero", minutes: int = 0, **more) -> Entry:
+    values = {"prompt": "A form", "model": "demo:", "status": "demo", "ended": "end_turn", **more}
+    return Entry(time=NOW + timedelta(minutes=minutes), run=name, id=name, **values)
+
+
+@pytest.fixture
+def log(tmp_path) -> LabLog:
+    """A log of three lines."""
+    log = LabLog(tmp_path)
+    for minutes, name in enumerate(("one", "two", "three")):
+        log.append(entry(name, minutes))
+    return log
+
+
+def lines(log: LabLog) -> list[bytes]:
+    return log.read().splitlines()
+
+
+def test_each_line_has_the_hash_of_the_line_before(log):
+    reading = read_log(log.read())
+    assert [each.run for each in reading.entries] == ["one", "two", "three"]
+    assert [len(each.before) for each in reading.entries] == [0, 64, 64]
+    assert not list(reading.remarks())
+    assert log.path.name == FILE == "lab-log.jsonl"
+
+
+def test_a_log_with_other_line_breaks_or_none_at_its_end_goes_on(log):
+    log.path.write_bytes(log.read().replace(b"\n", b"\r\n"))
+    log.append(entry("four", 4))
+    log.path.write_bytes(log.read().rstrip(b"\n"))
+    log.append(entry("five", 5))
+    reading = read_log(log.read())
+    assert [each.run for each in reading.entries] == ["one", "two", "three", "four", "five"]
+    assert not list(reading.remarks())
+
+
+@pytest.mark.parametrize(
+    ("change", "breaks"),
+    [
+        (lambda each: [each[0].replace(b"A form", b"A firm"), *each[1:]], (2,)),
+        (lambda each: each[1:], (1,)),
+        (lambda each: [each[0], each[2]], (2,)),
+        (lambda each: [each[0], each[2], each[1]], (2, 3)),
+        (lambda each: [*each, each[2]], (4,)),
+        (lambda each: [each[0], b"[1, 2]", *each[1:]], (2, 3)),
+        (lambda each: [each[0], b'{"time": 3}', *each[1:]], (2, 3)),
+    ],
+    ids=["edited", "first-removed", "removed", "swapped", "repeated", "other-json", "no-entry"],
+)
+def test_a_change_shows(log, change, breaks):
+    reading = read_log(b"\n".join(change(lines(log))) + b"\n")
+    assert reading.breaks == breaks
+    assert "not fit what is before." in " ".join(reading.remarks())
+
+
+def test_a_line_that_was_cut_short_stays_and_the_next_one_says_so(log):
+    log.path.write_bytes(log.read()[:-40])
+    cut = lines(log)[-1]
+    assert read_log(log.read()).cut == (3,)
+    log.append(entry("four", 4))
+    log.append(entry("five", 5))
+    reading = read_log(log.read())
+    assert lines(log)[2] == cut
+    assert [(each.run, each.note) for each in reading.entries[2:]] == [("four", CUT), ("five", "")]
+    assert (reading.cut, reading.breaks) == ((3,), ())
+    assert list(reading.remarks()) == ["Line 3 was cut short, as when a kernel is killed."]
+    log.path.write_bytes(log.read().replace(cut, cut[:-1]))
+    assert read_log(log.read()).breaks == (3, 4)
+
+
+@settings(max_examples=20)
+@given(end=st.integers(0, 700))
+def test_a_log_can_be_cut_anywhere(tmp_path_factory, end):
+    log = LabLog(tmp_path_factory.mktemp("log"))
+    for minutes, name in enumerate(("one", "第二", "three")):
+        log.append(entry(name, minutes))
+    log.path.write_bytes(log.read()[:end])
+    log.append(entry("next", 4))
+    reading = read_log(log.read())
+    assert reading.entries[-1].run == "next"
+    assert not reading.breaks
+
+
+def test_a_clock_that_was_set_back_and_a_lab_file_that_was_edited_are_said(tmp_path):
+    log = LabLog(tmp_path)
+    for minutes, lab in ((5, "a"), (6, "a"), (1, "b"), (2, "b")):
+        log.append(entry("hero", minutes, lab=lab))
+    reading = read_log(log.read())
+    assert (reading.clock, reading.rules, reading.breaks) == ((3,), (3,), ())
+    assert list(reading.remarks()) == [
+        "At line 3 the clock of the computer was set back.",
+        "At line 3 the lab file had changed.",
+    ]
+
+
+def test_two_notebooks_at_once_make_one_chain(tmp_path):
+    notebooks = [
+        subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in ("one", "two")
+    ]
+    assert [notebook.wait(60) for notebook in notebooks] == [0, 0]
+    reading = read_log(LabLog(tmp_path).read())
+    assert len(reading.entries) == 30
+    assert {each.run for each in reading.entries} == {"one", "two"}
+    assert not reading.breaks
+
+
+def test_the_entry_of_a_run():
+    run = quick_run()
+    around = Around(lab="abc", notebook="Übung 三.ipynb", check="len(files) > 1", edited=("a.css",))
+    made = entry_of(replace(run, failed_check="len(files) > 1: len(files) is 1"), around, NOW)
+    assert (made.status, made.ended, made.passed, made.model) == ("demo", "end_turn", False, "demo:")
+    assert made.files == {path: hashlib.sha256(page.encode()).hexdigest() for path, page in run.files.items()}
+    assert Entry.from_line(made.to_line()) == made
+    wire = json.loads(made.to_line())
+    assert wire["time"] == "2026-11-15T12:00:00.000+00:00"
+    assert wire["notebook"] == "Übung 三.ipynb"
+
+
+def test_the_status_says_who_answered_and_else_how_it_ended():
+    run = quick_run()
+    asked = replace(run, model="anthropic:claude-opus-5-5", cost=0.25)
+    replayed = replace(asked, settings={"replayed": "cassettes/hero.jsonl"})
+    assert [status_of(each) for each in (run, asked, replayed)] == ["demo", "finished", "replayed"]
+    assert status_of(replace(asked, reason="failed")) == "failed"
+    assert status_of(replace(asked, reason="interrupted")) == "stopped"
+    assert status_of(replace(asked, variants=(run, asked))) == "finished"
+    assert (entry_of(asked, Around()).cost, entry_of(replayed, Around()).cost) == (0.25, 0.0)
+    unchecked = entry_of(replace(asked, reason="interrupted"), Around(check="files"))
+    assert unchecked.passed is None
+
+
+def test_secrets_are_masked_and_long_prompts_are_cut():
+    key = "sk-ant-api03-" + "a1B2" * 8
+    prompt = "x " * (MAX_PROMPT // 2 - 5) + key
+    line = entry_of(replace(quick_run(), prompt=prompt), Around(check=f"{key!r} in html")).to_line()
+    assert b"api03" not in line
+    assert len(line) < MAX_LINE
+    assert Entry.from_line(line).prompt.endswith("•••")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"time": "yesterday"},
+        {"time": "2026-11-15T12:00:00"},
+        {"run": 3},
+        {"status": "excellent"},
+        {"cost": -1},
+        {"cost": float("nan")},
+        {"cost": True},
+        {"files": []},
+        {"files": {"a": 3}},
+        {"hints": "all"},
+        {"edited": [None]},
+        {"passed": "yes"},
+    ],
+)
+def test_a_line_with_wrong_values_is_no_entry(change):
+    wire = json.loads(entry().to_line()) | change
+    assert Entry.from_line(json.dumps(wire).encode()) is None
+    assert Entry.from_line(b"[" * 100_000) is None
+
+
+def test_a_log_that_is_no_file_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / FILE)
+    with pytest.raises(OSError, match="is not a file"):
+        LabLog(tmp_path).append(entry())
+    assert LabLog(tmp_path).read() == b""
