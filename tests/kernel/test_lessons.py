@@ -8,9 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 
 from docs.scripts.binder import conda_packages
 from docs.scripts.execute_notebooks import FOLDER, METADATA, tidy
+from tests.kernel.wrong_answers import WRONG
 from tests.support.kernels import quiet_environment
 
 LESSONS = sorted(FOLDER.glob("*.ipynb"))
@@ -65,8 +67,9 @@ def test_outputs_are_saved_where_there_are_some(lesson):
     assert [cell.source for cell in code_cells(lesson) if shows(cell.source) and not cell.outputs] == []
 
 
-def test_no_output_is_an_error(lesson):
-    outputs = [output for cell in code_cells(lesson) for output in cell.outputs]
+def test_no_output_is_an_error_where_none_is_meant(lesson):
+    cells = [cell for cell in code_cells(lesson) if "raises-exception" not in cell.metadata.get("tags", ())]
+    outputs = [output for cell in cells for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     assert not [output.text for output in outputs if output.get("name") == "stderr"]
 
@@ -95,29 +98,55 @@ def test_binder_opens_the_first_lesson():
     assert set(conda_packages(root)) == {"python", "nodejs", "pip"}
 
 
+def tagged(book, tag):
+    return [cell for cell in book.cells if tag in cell.metadata.get("tags", ())]
+
+
+def with_answers(book, wrong):
+    """The lesson with two answers to each exercise: a wrong one, whose check must raise, and its own solution."""
+    cells, answers, solution = [], iter(wrong), ""
+    for cell in book.cells:
+        cells.append(cell)
+        if found := SOLUTION.search(cell.source):
+            solution = found[1]
+        if "exercise" in cell.metadata.get("tags", ()):
+            cell.source = next(answers)
+        if "exercise-check" in cell.metadata.get("tags", ()):
+            cells += [new_code_cell(solution), new_code_cell(cell.source, metadata={"tags": ["checked"]})]
+            cell.metadata["tags"] = ["refused", "raises-exception"]
+    return nbformat.from_dict({**book, "cells": cells})
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_each_has_exercises_that_wait(name):
+    book = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    checks = tagged(book, "exercise-check")
+    assert 3 <= len(checks) <= 5
+    assert len(tagged(book, "exercise")) == len(checks) == len(WRONG[name])
+    for number, check in enumerate(checks, 1):
+        assert check.outputs[0].text == f"Exercise {number} is waiting for you.\n"
+    folds = [cell.source for cell in book.cells if SOLUTION.search(cell.source)]
+    assert len(folds) == len(checks)
+    assert all("<summary>Hint</summary>" in fold for fold in folds)
+
+
+QUICK = ("06_how_an_agent_loop_works", "10_debug_an_agent")
+
+
 @pytest.mark.parametrize(
-    ("lesson_name", "count"),
-    [
-        ("06_how_an_agent_loop_works", 5),
-        pytest.param("12_from_a_question_to_a_page", 3, marks=pytest.mark.wide),
-    ],
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.wide) for name in WRONG]
 )
-def test_the_solutions_of_a_lesson_pass_its_checks(lesson_name, count, tmp_path, monkeypatch):
-    for name, value in quiet_environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
-    book = nbformat.read(FOLDER / f"{lesson_name}.ipynb", as_version=4)
-    exercises = [i for i, cell in enumerate(book.cells) if "exercise" in cell.metadata.get("tags", ())]
-    checks = [cell for cell in book.cells if "exercise-check" in cell.metadata.get("tags", ())]
-    assert len(exercises) == len(checks) == count
-    assert all("waiting for you" in check.outputs[0].text for check in checks)
-    shutil.copytree(FOLDER / "cassettes", tmp_path / "cassettes")
-    for place in exercises:
-        book.cells[place].source = SOLUTION.search(book.cells[place + 1].source)[1]
-    NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    texts = [check.outputs[0].text for check in checks]
-    assert [bool(re.match(rf"Exercise {i}: right", text)) for i, text in enumerate(texts, 1)] == [
-        True
-    ] * count
+def test_a_check_refuses_a_wrong_answer_and_accepts_the_solution(name, tmp_path, monkeypatch):
+    for variable, value in quiet_environment(tmp_path).items():
+        monkeypatch.setenv(variable, value)
+    shutil.copytree(FOLDER, tmp_path / "lessons", ignore=shutil.ignore_patterns("*.ipynb", ".agent_nb"))
+    book = with_answers(nbformat.read(FOLDER / f"{name}.ipynb", as_version=4), WRONG[name])
+    NotebookClient(book, timeout=60, resources={"metadata": {"path": str(tmp_path / "lessons")}}).execute()
+    refused, accepted = tagged(book, "refused"), tagged(book, "checked")
+    assert len(refused) == len(accepted) == len(WRONG[name])
+    assert [cell.outputs[-1].get("ename") for cell in refused] == ["AssertionError"] * len(refused)
+    for number, cell in enumerate(accepted, 1):
+        assert re.match(rf"Exercise {number}: right", cell.outputs[-1].text)
 
 
 def test_links_between_lessons_lead_somewhere(lesson):
