@@ -10,6 +10,7 @@ from IPython import get_ipython
 from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb.errors import ConfigError
+from agent_nb.lab.moment import Moment
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
@@ -63,6 +64,10 @@ class Session:
         """Variables that hold middleware for every run, in order."""
         self.lab: LabWatch | None = None
         """The lab file, once a cell has asked for it."""
+        self.last_ended: Moment | None = None
+        """When the last cell ended."""
+        self.last_count: int | None = None
+        """The number of its execution."""
         self.logged_edits: set[tuple[str, str]] = set()
         """Edits by hand that the lab's log has: the path of a file and the hash of its content."""
         self.demo_noted = False
@@ -75,6 +80,10 @@ class Session:
         """The user's variables."""
         namespace: dict[str, Any] = self.shell.user_ns
         return namespace
+
+    def note_end(self, result: Any) -> None:
+        """Called by IPython after each cell."""
+        self.last_ended, self.last_count = Moment.now(), getattr(result, "execution_count", None)
 
     def command(self, text: str) -> str:
         """A line such as `%agent load hero`, with the magic's configured name."""

@@ -1,6 +1,9 @@
-"""A lab file in a real kernel: found above the notebook, held against cells and tags, edited in mid-session."""
+"""A lab file in a real kernel: found above the notebook, held against cells and tags, logged, edited in mid-session."""
+
+import os
 
 from tests.support.kernels import start_kernel
+from tests.support.notebooks import notebook
 from tests.support.wire import Say, Tokens, WireServer, reply
 
 LAB = """[lab]
@@ -22,6 +25,7 @@ def test_a_lab_in_a_kernel(tmp_path):
         start_kernel(
             folder,
             JUPYTER_SERVER_ROOT=str(root),
+            JPY_SESSION_NAME=str(folder / "week 3.ipynb"),
             XDG_DATA_HOME=str(tmp_path / "data"),
             ANTHROPIC_API_KEY="sk-ant-test-key",
             ANTHROPIC_BASE_URL=server.base_url("anthropic"),
@@ -49,5 +53,14 @@ def test_a_lab_in_a_kernel(tmp_path):
         edited = kernel.run(ASK)
         assert edited.status == "ok", edited.errors
         assert "has changed (budget)." in edited.stdout
+        saved = folder / "week 3.ipynb"
+        saved.write_bytes(notebook("%load_ext agent_nb", ASK))
+        os.utime(saved, (1, 1))
+        assert "save the notebook first" in kernel.run("%agent submit").errors
+        saved.write_bytes(notebook("%load_ext agent_nb", ASK))
+        submitted = kernel.run("%agent submit")
+        assert ": week 3.ipynb, lab-log.jsonl with 4 runs, 4 saved runs, 0 pages." in submitted.stdout
+        assert "At line 4 the lab file had changed." in submitted.stdout
+
         file.write_text(LAB + 'mode = "off"\n', encoding="utf-8")
         assert "Agents are switched off in this lab. (`mode` in" in kernel.run(DEMO).errors

@@ -90,6 +90,8 @@ def of_command(session: Session, command: str) -> list[Candidate]:
             return [Candidate(name, server.state) for name, server in session.servers.items()]
         case "lab":
             return [Candidate("log", "the runs under the lab file")]
+        case "submit":
+            return [Candidate(path.name, "notebook") for path in sorted(session.home.glob("*.ipynb"))]
         case "log":
             helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
             return [Candidate(*each) for each in helps.items()]

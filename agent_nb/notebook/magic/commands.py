@@ -165,6 +165,13 @@ def _lab(session: Session, rest: str) -> None:
     show_lab(session)
 
 
+def _submit(session: Session, rest: str) -> None:
+    """[NOTEBOOK]: write the saved notebook, the log of the lab, the runs and their pages to one zip file."""
+    from agent_nb.notebook.magic.submit import submit_command
+
+    submit_command(session, rest)
+
+
 def _runs(session: Session, rest: str) -> None:
     """Saved runs and runs in the background."""
     from agent_nb.notebook.magic.names import run_id
@@ -326,6 +333,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
     "mcp": _mcp,
     "use": _use,
     "lab": _lab,
+    "submit": _submit,
     "runs": _runs,
     "load": _load,
     "undo": _undo,
@@ -339,7 +347,7 @@ _COMMANDS: dict[str, Callable[[Session, str], None]] = {
 }
 COMMANDS = {name: inspect.getdoc(function) or "" for name, function in _COMMANDS.items()}
 """What each command does, after the arguments it takes."""
-_WITH_ARGUMENT = (_mcp, _use, _lab, _load, _undo, _export, _console, _key, _log)
+_WITH_ARGUMENT = (_mcp, _use, _lab, _submit, _load, _undo, _export, _console, _key, _log)
 """The commands that take an argument."""
 
 

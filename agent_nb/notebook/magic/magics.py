@@ -89,8 +89,8 @@ class AgentMagics(Magics):
         loads the newest saved one, also after a kernel restart.
 
         As a line:
-        `%agent models | tools | mcp | use | lab | runs | load | undo | export | console | cost | config | key | log
-        | help`.
+        `%agent models | tools | mcp | use | lab | submit | runs | load | undo | export | console | cost | config | key
+        | log | help`.
         """
         if cell is None:
             from agent_nb.notebook.magic.commands import run_command
@@ -157,6 +157,7 @@ def load(shell: Any) -> None:
     shell.register_magics(magics)
     magics.register_name()
     magics.rewriter.install()
+    shell.events.register("post_run_cell", magics.session.note_end)
     shell.Completer.custom_matchers.append(magics.complete)
     _run_formatter(shell, _show_run)
     watch_with(partial(_watch, shell))
@@ -174,6 +175,8 @@ def unload(shell: Any) -> None:
 
         stop_servers(magics.session)
     magics.rewriter.remove()
+    with contextlib.suppress(ValueError):
+        shell.events.unregister("post_run_cell", magics.session.note_end)
     with contextlib.suppress(ValueError):
         shell.Completer.custom_matchers.remove(magics.complete)
     magics._unregister(magics.magic_name)

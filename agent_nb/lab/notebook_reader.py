@@ -1,0 +1,124 @@
+"""Reads a saved notebook: whether its cells ran in order, and whether its `--check` cells hold."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from agent_nb._base.secrets import secret_spans
+from agent_nb._base.text import printable_line
+from agent_nb._base.wire import Json
+from agent_nb.errors import ConfigError
+
+_SUBMIT = re.compile(r"^\s*%\w+[ \t]+submit\b", re.MULTILINE)
+_CHECK = re.compile(r"%%\w+\s.*--check(?:\s|=)")
+_MOST_NAMED = 5
+"""Cells that a remark names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeCell:
+    """A code cell that is not empty."""
+
+    number: int
+    """Its place among all cells of the notebook, from 1."""
+    source: str
+    count: int | None
+    """The number of its execution."""
+    failed: bool
+    """Whether it has an error among its outputs."""
+
+    @property
+    def is_check(self) -> bool:
+        for line in self.source.splitlines():
+            if line.startswith("%%"):
+                if _CHECK.match(line):
+                    return True
+            elif line.strip() and not line.startswith("#"):
+                return False
+        return False
+
+    @property
+    def label(self) -> str:
+        line = printable_line(self.source.strip().partition("\n")[0])
+        return f"cell {self.number} (`{line[:40]}{'…' if len(line) > 40 else ''}`)"
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookReading:
+    """The code cells of a notebook, without those that submit it."""
+
+    cells: tuple[CodeCell, ...]
+    submits: int
+    """How many cells submit the notebook. They run when it has been saved already."""
+    secrets: tuple[int, ...]
+    """The numbers of the cells that hold something with the shape of a key."""
+
+    @property
+    def checks(self) -> tuple[CodeCell, ...]:
+        return tuple(cell for cell in self.cells if cell.is_check)
+
+    @property
+    def passed(self) -> tuple[CodeCell, ...]:
+        """The `--check` cells that ran and hold."""
+        return tuple(cell for cell in self.checks if cell.count is not None and not cell.failed)
+
+    def has_run(self, count: int | None) -> bool:
+        """Whether a cell has this number of execution."""
+        return count is not None and any(cell.count == count for cell in self.cells)
+
+    def remarks(self) -> Iterator[str]:
+        """What is wrong with the order of the cells or with their checks, one sentence each."""
+        if unrun := [cell for cell in self.cells if cell.count is None]:
+            yield f"{_named(unrun)} did not run."
+        ran = [(cell, cell.count) for cell in self.cells if cell.count is not None]
+        late = [cell for (_, before), (cell, count) in pairwise(ran) if count <= before]
+        if late:
+            yield f"{_named(late)} ran before the cell above. {AGAIN}"
+        elif ran and ran[-1][1] > len(ran) + self.submits:
+            yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
+        if failed := [cell for cell in self.checks if cell.failed]:
+            yield f"The check of {_named(failed, capital=False)} does not hold."
+
+
+AGAIN = "Restart the kernel, run all cells and save."
+
+
+def read_notebook(data: bytes) -> NotebookReading:
+    """Reads a notebook that anybody may have written; raises `ConfigError` if it is none."""
+    try:
+        content = json.loads(data)
+        cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ConfigError("The notebook is damaged: it is no JSON with cells.") from None
+    numbered = [(number, cell) for number, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
+    code = [each for number, cell in numbered if (each := _code_cell(number, cell)).source.strip()]
+    own = tuple(cell for cell in code if not _SUBMIT.search(cell.source))
+    secrets = tuple(
+        number for number, cell in enumerate(cells, 1) if secret_spans(json.dumps(cell, ensure_ascii=False))
+    )
+    return NotebookReading(own, len(code) - len(own), secrets)
+
+
+def _code_cell(number: int, cell: Json) -> CodeCell:
+    source, count, outputs = cell.get("source"), cell.get("execution_count"), cell.get("outputs")
+    lines = [line for line in source if isinstance(line, str)] if isinstance(source, list) else [source]
+    is_number = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9
+    return CodeCell(
+        number=number,
+        source="".join(line for line in lines if isinstance(line, str)),
+        count=count if is_number else None,
+        failed=any(map(_is_error, outputs if isinstance(outputs, list) else ())),
+    )
+
+
+def _is_error(output: Any) -> bool:
+    return isinstance(output, dict) and output.get("output_type") == "error"
+
+
+def _named(cells: list[CodeCell], *, capital: bool = True) -> str:
+    labels = [cell.label for cell in cells[:_MOST_NAMED]]
+    text = ", ".join(labels) + (f" and {len(cells) - _MOST_NAMED} more" if len(cells) > _MOST_NAMED else "")
+    return text[0].upper() + text[1:] if capital else text

@@ -1,0 +1,179 @@
+"""`%agent submit [NOTEBOOK]`: the saved notebook, the log, the runs and their pages as one zip file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from IPython.core.error import UsageError
+
+from agent_nb._base.atomic import write_atomically
+from agent_nb.errors import SavedRunError
+from agent_nb.files import human_size
+from agent_nb.lab.log import FILE
+from agent_nb.lab.log_reader import LogReading, read_log
+from agent_nb.lab.moment import TOLERANCE, Moment
+from agent_nb.lab.notebook_reader import NotebookReading, read_notebook
+from agent_nb.lab.submission import (
+    MAX_LOG,
+    MAX_NOTEBOOK,
+    MAX_PAGES,
+    MAX_RUN,
+    MAX_RUNS,
+    NOTEBOOK_SUFFIX,
+    PAGES,
+    RUNS,
+    zipped,
+)
+from agent_nb.notebook.magic.names import run_id
+from agent_nb.notebook.magic.notebook_file import notebook_file
+from agent_nb.notebook.magic.store import RunStore
+from agent_nb.notebook.session import Session
+from agent_nb.render import to_page
+from agent_nb.render.summary import plural
+from agent_nb.run import Run, load
+from agent_nb.run.wire import saved_form
+
+_GRANULARITY = 0.05
+"""Seconds by which the time of a file may lag behind the clock."""
+
+
+def submit_command(session: Session, rest: str) -> None:
+    """Writes `NAME-submission.zip` into the working directory, and prints what is in it."""
+    path = _find(session, rest.strip("\"'"))
+    data = _read(path, MAX_NOTEBOOK, "Clear large outputs")
+    notebook = read_notebook(data)
+    notes = list(_check_saved(session, path, notebook))
+    if notebook.secrets:
+        cells = ", ".join(map(str, notebook.secrets[:5]))
+        raise UsageError(
+            f"There is an API key in the notebook (cell {cells}). Delete it, save the notebook and submit again."
+        )
+    log_data = (
+        _read(session.home / FILE, MAX_LOG, "Ask your teacher") if (session.home / FILE).is_file() else b""
+    )
+    log = read_log(log_data)
+    parts = {path.name: data, **({FILE: log_data} if log_data else {})}
+    runs, left_out = _runs(session, log, path.name)
+    pages = dict(_pages(session, runs))
+    target = session.home / f"{path.stem}-submission.zip"
+    archive = zipped({**parts, **runs, **pages})
+    try:
+        write_atomically(target, archive, mode=0o644)
+    except OSError as error:
+        raise UsageError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
+    contents = [path.name, f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
+    contents += [plural(len(runs), "saved run"), plural(len(pages), "page")]
+    print(f"Wrote {target.name} ({human_size(len(archive))}): {', '.join(contents)}.")
+    if left_out:
+        notes.append(
+            f"{plural(left_out, 'older run')} left out: a submission holds {human_size(MAX_RUNS)} of runs."
+        )
+    for note in (*notes, *notebook.remarks(), *log.remarks()):
+        print(note)
+
+
+def _find(session: Session, given: str) -> Path:
+    command = session.command(f"submit week3{NOTEBOOK_SUFFIX}")
+    if not given:
+        found = notebook_file(session)
+        if found is None:
+            raise UsageError(f"This kernel does not know its notebook's file. Name it, such as `{command}`.")
+        return found
+    path = session.home / Path(given).expanduser()
+    if path.suffix != NOTEBOOK_SUFFIX:
+        raise UsageError(f"{given!r} is not a notebook. Name one, such as `{command}`.")
+    if not path.is_file():
+        raise UsageError(f"There is no notebook {given!r} in {session.home}.")
+    return path
+
+
+def _read(path: Path, limit: int, remedy: str) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > limit:
+            raise UsageError(
+                f"{path.name} has {human_size(size)}; at most {human_size(limit)} can be submitted. {remedy}."
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path.name} cannot be read: {error.strerror or error}.") from None
+
+
+def _check_saved(session: Session, path: Path, notebook: NotebookReading) -> Iterator[str]:
+    """Refuses a file that is older than the last execution; yields what there is to say about the clock."""
+    last, now, saved = session.last_ended, Moment.now(), path.stat().st_mtime
+    if last is None:
+        return
+    if now.set_back_since(last) or saved > now.wall + TOLERANCE:
+        # The times say nothing, so what the last cell has left in the file must do.
+        yield "The clock of this computer was set back, or differs from that of the drive."
+        is_older = not notebook.has_run(session.last_count)
+    else:
+        is_older = saved < last.wall - _GRANULARITY
+    if is_older:
+        raise UsageError(
+            f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
+        )
+
+
+def _runs(session: Session, log: LogReading, notebook: str) -> tuple[dict[str, bytes], int]:
+    """The runs of this notebook by their names in the zip file, and how many older ones had no room.
+
+    The variables come first: they have edits by hand that no saved run has.
+    """
+    found: dict[str, bytes] = {}
+    seen: set[str] = set()
+    left, left_out = MAX_RUNS, 0
+    for name, run_data in _candidates(session, log, notebook):
+        identity = name.rpartition("-")[2]
+        if identity in seen:
+            continue
+        seen.add(identity)
+        if len(run_data) > min(left, MAX_RUN):
+            left_out += 1
+            continue
+        left -= len(run_data)
+        found[name] = run_data
+    return found, left_out
+
+
+def _candidates(session: Session, log: LogReading, notebook: str) -> Iterator[tuple[str, bytes]]:
+    """Runs as `runs/hero-ID.json` and their saved form, the most important first."""
+    for name, run in list(session.namespace.items()):
+        if isinstance(run, Run) and name == run.name:
+            yield f"{RUNS}{name}-{run.id}.json", saved_form(run)
+    store = RunStore(session.home)
+    own = {entry.id for entry in log.entries if entry.notebook in ("", notebook)}
+    for row in reversed(store.rows()):
+        if run_id(row) in own or not log.entries:
+            try:
+                yield f"{RUNS}{row['name']}-{run_id(row)}.json", (store.folder / row["file"]).read_bytes()
+            except OSError:  # another notebook has pruned it
+                continue
+
+
+def _pages(session: Session, runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """The newest page of each name, as closed as the preview."""
+    left = MAX_PAGES
+    names: set[str] = set()
+    for path in runs:
+        name, _, identity = path.removeprefix(RUNS).removesuffix(".json").rpartition("-")
+        if name in names:
+            continue
+        names.add(name)
+        page = _page(session, name, identity)
+        if page is not None and len(page) <= left:
+            left -= len(page)
+            yield f"{PAGES}{name}.html", page
+
+
+def _page(session: Session, name: str, identity: str) -> bytes | None:
+    run = session.namespace.get(name)
+    if not isinstance(run, Run) or run.id != identity:
+        store = RunStore(session.home)
+        file = next((row["file"] for row in store.rows() if run_id(row) == identity), "")
+        try:
+            run = load(store.folder / file)
+        except SavedRunError:
+            return None
+    page = to_page(run)
+    return page.encode("utf-8", "replace") if page is not None else None

@@ -1,0 +1,105 @@
+"""What a saved notebook says: the order of its cells, its checks, and keys that it should not have."""
+
+import json
+
+import pytest
+
+from agent_nb.errors import ConfigError
+from agent_nb.lab.notebook_reader import AGAIN, read_notebook
+from tests.support.notebooks import notebook
+
+CHECK = "%%agent hero --check '<form' in html\nA form"
+KEY = "sk-ant-api03-" + "a1B2" * 8
+
+
+def remarks(*cells) -> list[str]:
+    return list(read_notebook(notebook(*cells)).remarks())
+
+
+def test_a_notebook_that_ran_from_top_to_bottom():
+    reading = read_notebook(notebook("%load_ext agent_nb", CHECK, "", ("%agent submit", None)))
+    assert [cell.source for cell in reading.cells] == ["%load_ext agent_nb", CHECK]
+    assert not list(reading.remarks())
+    assert (len(reading.passed), len(reading.checks)) == (1, 1)
+    assert reading.has_run(2)
+    assert not reading.has_run(3)
+
+
+@pytest.mark.parametrize(
+    ("cells", "remark"),
+    [
+        ((("a = 1", 1), ("b = 'Übung 三'", None)), "Cell 2 (`b = 'Übung 三'`) did not run."),
+        ((("a", 2), ("b", 1), ("c", 3)), f"Cell 2 (`b`) ran before the cell above. {AGAIN}"),
+        ((("a", 1), ("b", 1)), f"Cell 2 (`b`) ran before the cell above. {AGAIN}"),
+        (
+            (("a", 1), ("b", 2), ("c", 7)),
+            f"Some cells ran more than once: 3 cells have numbers up to 7. {AGAIN}",
+        ),
+        (
+            (("a", 1), (CHECK, 2, "CheckFailed")),
+            "The check of cell 2 (`%%agent hero --check '<form' in html`) does not hold.",
+        ),
+    ],
+)
+def test_what_is_wrong_names_the_cell(cells, remark):
+    assert remarks(*cells) == [remark]
+
+
+def test_cells_that_submit_may_stand_anywhere():
+    assert not remarks(("a", 1), ("%agent submit", 2), ("b", 3), ("%robot submit 'Übung 三.ipynb'", None))
+
+
+def test_many_cells_are_not_all_named():
+    (remark,) = remarks(*((f"x{number}", None) for number in range(8)))
+    assert remark.count("`x") == 5
+    assert remark.endswith("and 3 more did not run.")
+
+
+@pytest.mark.parametrize(
+    ("source", "is_check"),
+    [
+        (CHECK, True),
+        (f"# first\n%%time\n{CHECK}", True),
+        ("%%robot hero --check=files\nA form", True),
+        ("%%agent hero\nWrite about --check now", False),
+        ("print('%%agent --check x')", False),
+        ("%%agent hero --checked\nx", False),
+    ],
+)
+def test_check_cells(source, is_check):
+    (cell,) = read_notebook(notebook(source)).cells
+    assert cell.is_check is is_check
+
+
+def test_a_check_that_did_not_run_has_not_passed():
+    reading = read_notebook(notebook((CHECK, None), (CHECK, 1, "CheckFailed"), (CHECK, 2)))
+    assert (len(reading.passed), len(reading.checks)) == (1, 3)
+
+
+def test_keys_are_found_in_sources_and_outputs():
+    content = json.loads(notebook("a = 1", f"key = '{KEY}'", "print(key)"))
+    content["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [KEY]}]
+    assert read_notebook(json.dumps(content).encode()).secrets == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"{}", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells": null}']
+)
+def test_what_is_no_notebook(data):
+    with pytest.raises(ConfigError, match="The notebook is damaged"):
+        read_notebook(data)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        3,
+        {"cell_type": "code"},
+        {"cell_type": "code", "source": 3, "outputs": 3},
+        {"cell_type": "code", "source": [3, "a"], "execution_count": "1", "outputs": [3]},
+        {"cell_type": "code", "source": "a", "execution_count": True},
+    ],
+)
+def test_odd_cells(cell):
+    reading = read_notebook(json.dumps({"cells": [cell]}).encode())
+    assert all(each.count is None for each in reading.cells)
