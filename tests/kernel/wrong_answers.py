@@ -16,6 +16,12 @@ WRONG = {
         "check = 'len(html) > 100'",
         "budget = 0.02",
     ),
+    "11_compare_models": (
+        "def spread(table):\n    return table.groupby('model')['closeness'].std().to_dict()",
+        "def winners(table):\n    return {'anthropic': 27}",
+        "three_columns = \"'1fr' in html\"",
+        "def runs_needed(values, error):\n    return max(values) / error",
+    ),
     "12_from_a_question_to_a_page": (
         "mine = pd.DataFrame({'word': ['only', 'words']})",
         "def best_by_revenue(sales):\n    return 'tea'",
