@@ -12,7 +12,7 @@ Changes = dict[str, str | bytes | None]
 
 def changes_back_to(run: RunRecord, moment: object) -> Changes:
     """What turns the files of a run into those after change number `moment`; None deletes a file."""
-    given, made = _file_changes(run.events)
+    given, made = file_changes(run.events)
     if isinstance(moment, bool) or not isinstance(moment, int) or not 0 <= moment <= len(made):
         have = f"0 (as they were given) to {len(made)} (the end)" if made else "no changes of files"
         raise ConfigError(f"There is no moment {moment!r}: this run has {have}.")
@@ -24,7 +24,7 @@ def changes_back_to(run: RunRecord, moment: object) -> Changes:
     return {path: content for path, content in wanted.items() if content != run.files.get(path)}
 
 
-def _file_changes(events: Sequence[Event]) -> tuple[list[FileChanged], list[FileChanged]]:
+def file_changes(events: Sequence[Event]) -> tuple[list[FileChanged], list[FileChanged]]:
     """The files that a run was given, each as a change, and the changes that it made."""
     begun = next((index for index, event in enumerate(events) if isinstance(event, TurnStarted)), len(events))
     given = [event for event in events[:begun] if isinstance(event, FileChanged)]

@@ -5,6 +5,8 @@
 
 from dataclasses import dataclass
 
+from agent_nb.run.annotations import Annotation
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
@@ -27,6 +29,8 @@ class Meta:
     """Identifies the run's saved output; None until the run has ended."""
     failed_check: str = ""
     """The check that failed and what was seen; empty until the run has ended."""
+    annotations: tuple[Annotation, ...] = ()
+    """Notes and questions for its replay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

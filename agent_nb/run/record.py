@@ -16,6 +16,7 @@ from agent_nb.events import (
 )
 from agent_nb.files import Files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
+from agent_nb.run.annotations import Annotation
 from agent_nb.tools.page_check import PageCheck, checks_in
 
 
@@ -51,6 +52,8 @@ class RunRecord:
     """The files as the run left them, if they have been changed with `with_files` since."""
     failed_check: str = ""
     """The `--check` that failed, and what was seen: `len(files) > 1: len(files) is 1`."""
+    annotations: tuple[Annotation, ...] = ()
+    """Notes and questions for those who replay the run, of all variants."""
     variants: tuple["RunRecord", ...] = ()
     """All variants of the run, if there were several."""
 

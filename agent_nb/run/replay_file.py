@@ -6,6 +6,7 @@ the network, except for the files of a stack that the run itself names.
 """
 
 import base64
+import hashlib
 import html
 import json
 import re
@@ -18,8 +19,8 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, TurnStarted
 from agent_nb.files import media_type
-from agent_nb.render import run_digest
 from agent_nb.render.policy import policy_for
+from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta
 from agent_nb.run.record import RunRecord, all_events
@@ -67,16 +68,20 @@ def _record(run: RunRecord) -> Json:
         name=run.name,
         model=", ".join(models),
         demo=all(map(is_demo, models)),
-        digest=run_digest(run),
         failed_check=safe_text(run.failed_check),
+        annotations=safe_annotations(run.annotations),
     )
     batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
     variants = run.variants or (run,)
-    return {
+    record: Json = {
         "batch": {"kind": "batch", **batch},
         "requests": _requests(variants),
         "files": [_binary_files(one) for one in variants],
     }
+    content = json.dumps(record, sort_keys=True).encode("utf-8", "replace")
+    # The reader's answers are stored under it.
+    batch["meta"]["digest"] = hashlib.sha256(content).hexdigest()[:16]
+    return record
 
 
 def _requests(variants: tuple[RunRecord, ...]) -> Json:

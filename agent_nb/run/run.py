@@ -12,6 +12,8 @@ from agent_nb._base.atomic import write_atomically
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.messages import Usage
+from agent_nb.run.annotate import placed
+from agent_nb.run.annotations import Annotation, given_choices, meant_answer
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.element import Element, find_element
 from agent_nb.run.manifest import manifest_of
@@ -59,7 +61,33 @@ class Run(RunRecord):
         if not 1 <= index <= len(self.variants):
             have = f"1 to {len(self.variants)}" if self.variants else "none"
             raise ConfigError(f"There is no variant {number!r}; this run has {have}.")
-        return replace(self.variants[index - 1], name=self.name, key=self.key, variants=self.variants)
+        return replace(
+            self.variants[index - 1],
+            name=self.name,
+            key=self.key,
+            annotations=self.annotations,
+            variants=self.variants,
+        )
+
+    def annotate(
+        self,
+        at: float | str,
+        text: str = "",
+        *,
+        ask: str = "",
+        choices: Sequence[str] = (),
+        answer: int | str | None = None,
+    ) -> "Run":
+        """A copy of the run with a note that its replay shows at a moment. A replay stops at a question.
+
+        `at` is a number of seconds, or "turn 2", "change 3" (the third change of a file), "end". `text` is Markdown.
+        With `ask`, the reader picks one of `choices`, or writes an answer if there are none. `answer` is shown
+        afterwards: the number of a choice, from 1, or text.
+        """
+        given = given_choices(choices)
+        expected = meant_answer(answer, given)
+        note = Annotation(at=at, text=text, ask=ask, choices=given, answer=expected, variant=self.variant)
+        return replace(self, annotations=placed(self, (*self.annotations, note)))
 
     def compare(self, checks: Checks = ()) -> Comparison:
         """The variants as a table; `checks={"has h1": "'<h1' in html"}` adds a column for each."""

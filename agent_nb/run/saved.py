@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from agent_nb._base.wire import Json, from_wire
@@ -10,6 +10,8 @@ from agent_nb.errors import AgentError, SavedRunError
 from agent_nb.events import event_from_wire
 from agent_nb.files import Files
 from agent_nb.messages import Message, ToolSpec, Usage
+from agent_nb.run.annotate import placed
+from agent_nb.run.annotations import Annotation
 from agent_nb.run.run import Run
 from agent_nb.run.wire import FORMAT, FORMAT_VERSION, NESTED
 
@@ -18,9 +20,9 @@ DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, V
 
 
 def run_from_wire(data: Json) -> Run:
-    plain = {f.name for f in fields(Run)} - {*NESTED, "messages", "replaced", "usage", "tools"}
+    plain = {f.name for f in fields(Run)} - {*NESTED, "messages", "replaced", "usage", "tools", "annotations"}
     given = data.get("given_files")
-    return Run(
+    run = Run(
         **{name: data[name] for name in plain if name in data},
         files=Files.from_wire(data["files"]),
         given_files=Files.from_wire(given) if given is not None else None,
@@ -31,6 +33,8 @@ def run_from_wire(data: Json) -> Run:
         tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),
         variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),
     )
+    annotations = from_wire(tuple[Annotation, ...], data.get("annotations", ()))
+    return replace(run, annotations=placed(run, annotations)) if annotations else run
 
 
 def load(path: str | os.PathLike[str]) -> Run:

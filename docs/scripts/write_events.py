@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_nb import errors, events, messages
 from agent_nb.phase import ENDINGS
+from agent_nb.run.annotations import Annotation
 from agent_nb.run.protocol import Meta, Ready
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
@@ -97,6 +98,7 @@ def typescript() -> str:
         *(interface(kind, base=" extends BaseEvent", tag=kind.type) for kind in kinds),
         union("Event", [kind.__name__ for kind in kinds]),
         union("Delta", [kind.__name__ for kind in typing.get_args(events.Delta)]),
+        interface(Annotation),
         interface(Meta),
         interface(Ready),
         _endings(),

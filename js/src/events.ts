@@ -230,6 +230,15 @@ export type Event =
 
 export type Delta = TextDelta | ThinkingDelta | ToolArgsDelta | FileDelta;
 
+export interface Annotation {
+	at: number | string;
+	text: string;
+	ask: string;
+	choices: string[];
+	answer: string;
+	variant: number;
+}
+
 export interface Meta {
 	key: string;
 	name: string;
@@ -240,6 +249,7 @@ export interface Meta {
 	network: boolean;
 	digest: string | null;
 	failed_check: string;
+	annotations: Annotation[];
 }
 
 export interface Ready {

@@ -12,6 +12,7 @@ export const META: Meta = {
 	network: false,
 	digest: null,
 	failed_check: "",
+	annotations: [],
 };
 
 type Fields = Record<string, unknown>;

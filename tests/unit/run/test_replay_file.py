@@ -99,6 +99,7 @@ async def test_every_variant_has_its_own_requests():
 async def test_hostile_contents_end_no_script():
     path = "a" * 150 + "</script><img src=x>.html"
     run = await run_of([write("index.html", HOSTILE), write(path, HOSTILE)])
+    run = run.annotate("end", HOSTILE, ask=HOSTILE, choices=[HOSTILE, "</script>"], answer=1)
     document = replay_html(replace(run, name="</title><b>", prompt=HOSTILE))
     assert Scripts(document).tags == [
         *("html", "head", *["meta"] * 4, "title", "/title", "style", "/style", "/head"),
@@ -108,6 +109,8 @@ async def test_hostile_contents_end_no_script():
     record = record_of(document)
     written = [event for event in record["batch"]["events"] if event["type"] == "file_delta"]
     assert "".join(event["text"] for event in written if event["path"] == "index.html") == HOSTILE
+    (note,) = record["batch"]["meta"]["annotations"]
+    assert (note["text"], note["ask"], note["choices"][0], note["answer"]) == (HOSTILE,) * 4
 
 
 @pytest.mark.parametrize("fragment", [1, 5, None])
@@ -119,6 +122,7 @@ async def test_the_file_holds_no_secret(fragment):
         [text(f"Yours is {KEY}, not {KNOWN}.", fragment=fragment), write(f"{KEY}.txt", "x")],
         files={"a.txt": KNOWN, f"{KEY}.bin": b"\xff"},
     )
+    run = run.annotate("end", f"Note {KEY}", ask=KNOWN, choices=[KEY, "none"], answer=1)
     document = replay_html(replace(run, prompt=f"Use {KEY}", failed_check=KEY, name=KEY))
     for one in (document, json.dumps(record_of(document), ensure_ascii=False)):
         assert KEY not in one
@@ -141,8 +145,18 @@ async def test_a_file_that_names_no_library_may_load_nothing():
 async def test_the_file_is_hardly_larger_than_its_parts(prompt):
     run = await Agent(model("demo:", pace=0)).run(prompt)
     run = await Agent(model("demo:", pace=0)).run("Make it darker", base=run)
+    run = run.annotate("turn 2", "It edits the page.").annotate(
+        "end", ask="Why?", choices=["a", "b"], answer=1
+    )
     events = len(json.dumps(to_wire(run.events), ensure_ascii=False).encode())
     assert len(replay_html(run).encode()) <= 1.2 * (SCRIPT.stat().st_size + events)
+
+
+async def test_answers_are_stored_under_the_content_of_the_file():
+    run = await run_of()
+    noted = run.annotate("end", ask="Why?")
+    digests = [record_of(replay_html(one))["batch"]["meta"]["digest"] for one in (noted, noted, run)]
+    assert digests[0] == digests[1] != digests[2]
 
 
 async def test_a_run_without_events_is_refused():
