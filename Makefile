@@ -4,7 +4,7 @@ VENV := .venv
 SITE_VENV := .venv-site
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-BUNDLE := $(patsubst %,agent_nb/static/%.js,widget check form headless inspect request)
+BUNDLE := $(patsubst %,agent_nb/static/%.js,widget annotations check form headless inspect replay request)
 JS_SOURCES := $(shell find js/src agent_nb/render/policy.json js/package.json js/package-lock.json js/build.mjs -type f 2>/dev/null)
 
 # Jupyter refuses to start as root, as in a container, unless told that it is meant.

@@ -1,5 +1,5 @@
 // Builds ES modules into ../agent_nb/static: widget.js, with its styles inside, and some that are loaded when they are
-// first needed: check.js looks at pages for the model, form.js edits a call, inspect.js points at elements, request.js
+// first needed: annotations.js shows notes in a replay, check.js looks at pages for the model, form.js edits a call, inspect.js points at elements, request.js
 // shows a request. replay.js is the script of a replay in a file of its own. headless.js is what the kernel runs in headless Chromium.
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
@@ -32,6 +32,7 @@ const options = {
 
 /** Modules that the page loads when it first needs them, and the script of a replay file. */
 const FURTHER = {
+	annotations: "src/annotations/annotations.ts",
 	check: "src/check/look.ts",
 	form: "src/form/form.ts",
 	inspect: "src/inspect/inspector.ts",

@@ -5,12 +5,12 @@ import { toClipboard } from "./clipboard.ts";
 import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
+import { KEEP_URL, saveFile } from "./saving.ts";
 import { isPage, presentFiles, type ShownFile, shownFile, shownPage, versionAt } from "./shown.ts";
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
 
-const KEEP_URL = 60_000;
 /** The first day of the zip format, so that an archive depends only on its files. */
 const ZIP_DATE = new Date(1980, 0, 1);
 const MOST_PREFETCHED = 4_000_000;
@@ -52,7 +52,7 @@ export function openInTab(context: Context): void {
 
 export async function download(context: Context, file: FileState): Promise<void> {
 	const data = await contentOf(context, file);
-	if (data) save(file.path.split("/").at(-1) ?? "file", data);
+	if (data) saveFile(file.path.split("/").at(-1) ?? "file", data);
 }
 
 export async function downloadAll(context: Context): Promise<void> {
@@ -67,7 +67,7 @@ export async function downloadAll(context: Context): Promise<void> {
 	const known = contents.flatMap(({ name, input }) =>
 		input ? [{ name, input, lastModified: ZIP_DATE }] : [],
 	);
-	save(`${context.run.state?.meta.name ?? "files"}.zip`, await downloadZip(known).blob());
+	saveFile(`${context.run.state?.meta.name ?? "files"}.zip`, await downloadZip(known).blob());
 }
 
 async function contentOf(context: Context, file: FileState): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -80,16 +80,6 @@ async function contentOf(context: Context, file: FileState): Promise<Uint8Array<
 	if (!content) return null;
 	if ("text" in content) return new TextEncoder().encode(content.text);
 	return Uint8Array.from(atob(content.base64), (char) => char.charCodeAt(0));
-}
-
-function save(name: string, data: BlobPart): void {
-	// An octet stream is always saved: shown as a page, the file would run in Jupyter's origin.
-	const url = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
-	const link = document.createElement("a");
-	link.href = url;
-	link.download = name;
-	link.click();
-	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);
 }
 
 /** The shown file as the preview takes it. An image is shown by a page that holds nothing else. */

@@ -1,5 +1,6 @@
 // Loads code that is not part of the bundle: the kernel sends it when it is first needed.
 
+import type * as Annotations from "./annotations/annotations.ts";
 import type * as Check from "./check/look.ts";
 import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
@@ -7,6 +8,7 @@ import type { RunEntry } from "./runs.ts";
 import type * as Request from "./view/requestparts.ts";
 
 interface Modules {
+	annotations: typeof Annotations;
 	check: typeof Check;
 	form: typeof Form;
 	inspect: typeof Inspect;

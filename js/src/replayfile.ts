@@ -1,6 +1,7 @@
 // A replay in a file of its own: the widget with one finished run, and no kernel. The document holds what the kernel
 // would have been asked for. `agent_nb/run/replay_file.py` writes it.
 
+import * as annotations from "./annotations/annotations.ts";
 import { provideModule } from "./loading.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
 import { Runs } from "./runs.ts";
@@ -43,6 +44,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 		queueMicrotask(() => runs.receive({ kind: "answer", id, ...(answer ?? refusal) } as Answer | Refusal));
 	});
 	const { batch } = record;
+	provideModule("annotations", annotations);
 	provideModule("request", request);
 	runs.receive(batch);
 	// No window owns the run: there is nothing to stop, to approve or to pick.

@@ -47,6 +47,10 @@ export class Tape {
 		return this.#end;
 	}
 
+	get events(): readonly Event[] {
+		return this.#events;
+	}
+
 	get length(): number {
 		return this.#events.length;
 	}

@@ -9,13 +9,16 @@ export type Device = "phone" | "tablet" | "full";
 /** How several variants are shown: one at a time, all of them small, or side by side. */
 export type Arrangement = "one" | "grid" | "side";
 
-/** The position in the replay of a finished run. */
-export interface Replay {
-	tape: Tape;
+export interface Position {
 	/** How many events have happened. */
 	count: number;
 	/** On the tape's clock; while the replay plays, it may lie between two events. */
 	time: number;
+}
+
+/** The position in the replay of a finished run. */
+export interface Replay extends Position {
+	tape: Tape;
 	playing: boolean;
 	speed: number;
 }

@@ -1,5 +1,6 @@
 """A replay in a file of its own, opened from disk in a real browser that has no network."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,3 +99,61 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     foreign = [request for request in page.asked if request.url.startswith("http")]
     assert {request.failure for request in foreign} == {"csp"}  # and not for want of a network
     assert len(page.context.pages) == 1
+
+
+HOSTILE = "</script><img src=x onerror=\"document.title = 'taken'\"> \u202etxet"
+
+
+def run_of_two_variants() -> Run:
+    one = hostile_run()
+    two = replace(one, events=tuple(replace(event, variant=1) for event in one.events))
+    run = replace(one, variants=(one, two)).annotate("turn 1", "Only of the first.").pick(2)
+    run = run.annotate("turn 2", HOSTILE, ask=HOSTILE, choices=[HOSTILE, "It stops"], answer=2)
+    return run.annotate("change 2", ask="Why?").annotate("end", "A long note. " * 300)
+
+
+def test_a_replay_of_variants_stops_at_questions(opened: Any):
+    from playwright.sync_api import expect
+
+    page = opened(run_of_two_variants())
+    page.get_by_role("tab", name="Variant 2").click()
+    page.get_by_role("button", name="Replay", exact=True).click()  # plays at once
+    label, cards = page.locator(".anb-scrubber .label"), page.get_by_role("group", name="Note", exact=True)
+    expect(label).to_have_text("turn 2: the request is sent")
+    play = page.get_by_role("button", name="Play", exact=True)
+    play.wait_for()
+    expect(cards).to_contain_text("</script><img src=x")
+    assert findings(page) == []
+    page.keyboard.press("ArrowRight")  # the replay stays, and the focus goes to the question
+    expect(cards).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(cards).to_contain_text("You chose: It stops")
+    expect(cards).to_contain_text("That is right.")
+    page.get_by_label("Speed").select_option("0.5")
+    page.get_by_role("button", name="Go on").press("Enter")
+    expect(cards).to_contain_text("Why?")
+    play.wait_for()
+    page.get_by_role("textbox", name="Why?").fill("To make cake. \u05d0")
+    page.keyboard.press("Control+Enter")
+    expect(label).to_have_text("done")
+    assert findings(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save my answers").click()
+    saved = json.loads(Path(download.value.path()).read_text("utf-8"))
+    assert (download.value.suggested_filename, saved["run"]) == ("hero-answers.json", "hero")
+    assert [(one["at"], one["answer"]) for one in saved["questions"]] == [
+        ("turn 2", "It stops"),
+        ("change 2", "To make cake. \u05d0"),
+    ]
+    page.get_by_role("tab", name="Variant 1").click()
+    expect(page.locator(".anb-noted .which")).to_have_text("Note 1 of 1")
+    page.reload()  # the answers are still there, so nothing stops
+    page.get_by_role("tab", name="Variant 2").click()
+    page.get_by_role("button", name="Replay", exact=True).click()
+    expect(label).to_have_text("done")
+    expect(cards).to_contain_text("A long note.")
+    assert page.title().startswith("hero: A page")
+    foreign = [request for request in page.asked if request.url.startswith("http")]
+    assert {request.failure for request in foreign} == {"csp"}

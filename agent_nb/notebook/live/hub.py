@@ -28,7 +28,7 @@ from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
-MODULES = ("check", "form", "inspect", "request")
+MODULES = ("annotations", "check", "form", "inspect", "request")
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
 _KERNEL = uuid4().hex[:12]

@@ -8,6 +8,7 @@ import { h, listen, setAttribute, setText } from "../dom.ts";
 import { seconds } from "../format.ts";
 import { type IconName, paths } from "../icons.ts";
 import { loadLayout, type Replay, saveLayout } from "../ui.ts";
+import { createAnnotationSlot } from "./annotations.ts";
 import { iconButton } from "./buttons.ts";
 import type { Context, Snapshot } from "./context.ts";
 import { createPlayer, onKey, type Player } from "./player.ts";
@@ -25,12 +26,13 @@ export function createScrubber(context: Context) {
 	const speed = createSpeed(context);
 	const request = createRequestButton(context);
 	const about = createAbout();
+	const annotations = createAnnotationSlot(context, player, slider.element);
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
 	const [label, clock] = readout.elements;
 	const controls = [keys.element, slider.element, label, clock, speed, request.element, close];
 	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
 	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
-	const element = h("div", look, about.element, bar);
+	const element = h("div", look, annotations.element, about.element, bar);
 	const parts = [keys, slider, readout, request];
 	let shown = choices.replay !== null;
 
@@ -49,6 +51,7 @@ export function createScrubber(context: Context) {
 			element.hidden = replay === null;
 			const label = labelOf(replay);
 			if (replay) for (const part of parts) part.update(replay, label, shown);
+			annotations.update(snapshot, replay);
 			if (replay && !shown) {
 				about.show();
 				slider.focus();

@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { placesOf } from "../src/annotations/places.ts";
+import type { Annotation, Event } from "../src/events.ts";
+import { showReplay } from "../src/replayfile.ts";
+import { Tape } from "../src/tape.ts";
+import { changed, done, finished, type Loose, script, started, text, tool, turn } from "./events.ts";
+import { META, soon } from "./kernel.ts";
+
+const EVENTS: Loose[] = [
+	started,
+	changed("given.css", 1, { call_id: null }),
+	turn,
+	tool(),
+	changed("index.html", 1),
+	done(),
+	{ ...turn, step: 2 },
+	changed("index.html", 2),
+	text("Done."),
+	finished(),
+];
+
+function note(at: number | string, more: Partial<Annotation> = {}): Annotation {
+	return { at, text: "", ask: "", choices: [], answer: "", variant: 0, ...more };
+}
+
+function tapeOf(events: readonly Event[]): Tape {
+	const tape = new Tape();
+	for (const event of events) tape.push(event);
+	return tape;
+}
+
+describe("the place of a note", () => {
+	const tape = tapeOf(script(...EVENTS));
+	const find = (...annotations: Annotation[]): number[][] =>
+		placesOf(annotations, 0, tape).map(({ count, time }) => [count, time]);
+
+	test("is a turn, a change that the run has made, a time, or the end", () => {
+		expect(find(note("turn 1"))).toEqual([[3, 2]]);
+		expect(find(note("turn 2"))).toEqual([[7, 6]]);
+		expect(find(note("change 1"))).toEqual([[5, 4]]);
+		expect(find(note("change 2"))).toEqual([[8, 7]]);
+		expect(find(note(4.5))).toEqual([[5, 4.5]]);
+		expect(find(note("end"))).toEqual([[10, 9]]);
+	});
+
+	test("is not before the replay begins, nor after it ends", () => {
+		expect(find(note(0), note(99))).toEqual([
+			[2, 1],
+			[10, 9],
+		]);
+	});
+
+	test("holds all notes of a moment, in the order of the run, without those of other variants", () => {
+		const [late, early] = [note("turn 2", { text: "a" }), note(2)];
+		const places = placesOf([late, early, note(6, { text: "b" }), note(2, { variant: 1 })], 0, tape);
+		expect(places.map(({ annotations }) => annotations.map(({ text }) => text))).toEqual([[""], ["a", "b"]]);
+	});
+
+	test("is found in a run without times, too", () => {
+		const still = script(...EVENTS).map((event) => ({ ...event, at: 0, seconds: 0 }) as Event);
+		expect(placesOf([note("turn 2")], 0, tapeOf(still))[0]?.count).toBe(7);
+	});
+});
+
+describe("a replay with notes", () => {
+	const RIGHT = "It edits <b>it</b>";
+	const QUESTION = { ask: "What is next?", choices: ["It stops", RIGHT] };
+	let life: AbortController;
+	let host: HTMLElement;
+	let runs = 0;
+
+	beforeEach(() => {
+		localStorage.clear();
+		life = new AbortController();
+	});
+
+	afterEach(() => {
+		life.abort();
+		vi.restoreAllMocks();
+		vi.unstubAllGlobals();
+	});
+
+	async function show(annotations: Annotation[], digest = `d${++runs}`): Promise<void> {
+		const events = script(...EVENTS).map(
+			(event, index) => ({ ...event, at: index / 50, seconds: index / 50 }) as Event,
+		);
+		const meta = { ...META, digest, annotations };
+		const batch = { kind: "batch" as const, run_id: "r", first: 1, last: events.length, events, meta };
+		host = document.createElement("div");
+		document.body.replaceChildren(host);
+		showReplay(host, { batch, requests: { pool: [], turns: [] }, files: [] }, life.signal);
+		await soon();
+	}
+
+	const one = <T extends HTMLElement>(selector: string): T => host.shadowRoot!.querySelector<T>(selector)!;
+	const where = (): string => one(".anb-scrubber .label").textContent ?? "";
+	const cards = (): string =>
+		[...host.shadowRoot!.querySelectorAll(".cards:not([hidden]) .note")]
+			.map((card) => card.textContent)
+			.join();
+	const choice = (name: string): HTMLElement =>
+		[...host.shadowRoot!.querySelectorAll<HTMLElement>(".choices button")].find(
+			(button) => button.textContent === name,
+		)!;
+
+	async function press(name: string): Promise<void> {
+		one(`[aria-label="${name}"]`).click();
+		await soon();
+	}
+
+	/** Plays until the replay stands still. */
+	async function play(): Promise<void> {
+		one('[aria-label="Play"]').click();
+		await settled();
+	}
+
+	async function settled(): Promise<void> {
+		await soon();
+		await vi.waitFor(() => expect(one('[aria-label="Play"]')).not.toBeNull(), { timeout: 9000 });
+		await soon();
+	}
+
+	test("shows each note when it comes to it", async () => {
+		await show([note("turn 1", { text: "**First**" }), note("end", { text: "Last" })]);
+		expect([one(".anb-noted .which").textContent, cards()]).toEqual(["2 notes", ""]);
+		await press("Step forward");
+		expect([one(".anb-noted .which").textContent, cards()]).toEqual(["Note 1 of 2", "First"]);
+		expect(one(".cards strong").textContent).toBe("First");
+		await press("Next note");
+		expect([where(), cards()]).toEqual(["done", "Last"]);
+		await press("Previous note");
+		expect([where(), cards()]).toEqual(["turn 1: the request is sent", "First"]);
+		expect(host.shadowRoot!.querySelectorAll(".marks .note").length).toBe(2);
+		await play();
+		expect(where()).toBe("done");
+	});
+
+	test("halts at a question until it is answered, and says what was expected", async () => {
+		await show([note("turn 2", { ...QUESTION, answer: RIGHT })]);
+		expect(one(".marks .note").classList).toContain("stop");
+		await play();
+		expect(where()).toBe("turn 2: the request is sent");
+		await play();
+		await press("Step forward");
+		expect(where()).toBe("turn 2: the request is sent");
+		expect(host.shadowRoot!.activeElement).toBe(one(".cards"));
+		choice("It stops").click();
+		await soon();
+		expect(cards()).toContain(`You chose: It stopsThe right answer is: ${RIGHT}`);
+		expect(one(".marks .note").classList).not.toContain("stop");
+		const goOn = host.shadowRoot!.activeElement as HTMLElement;
+		expect(goOn.textContent).toBe("Go on");
+		goOn.click();
+		await settled();
+		expect(where()).toBe("done");
+	});
+
+	test("goes on after an answer that nobody judges, if it was playing", async () => {
+		await show([note("turn 2", { ask: "Why?" })]);
+		await play();
+		one<HTMLTextAreaElement>("textarea").value = "  Because.  ";
+		one(".own button").click();
+		await settled();
+		expect([where(), cards()]).toEqual(["done", "Why?You wrote: Because."]);
+	});
+
+	test("stays where it is if the reader has stepped there", async () => {
+		await show([note("turn 1", { ask: "Why?" })]);
+		await press("Step forward");
+		one<HTMLTextAreaElement>("textarea").value = "Because";
+		one(".own button").click();
+		await settled();
+		expect(where()).toBe("turn 1: the request is sent");
+		await press("Step forward");
+		expect(where()).toBe("turn 1: the model calls any");
+	});
+
+	test("halts between two events, and once for all questions of a moment", async () => {
+		await show([note(0.07, QUESTION), note(0.07, { ask: "Why?" })]);
+		await play();
+		expect(one<HTMLInputElement>(".anb-scrubber .anb-range").value).toBe("0.07");
+		choice("It stops").click();
+		await soon();
+		expect(one('[aria-label="Play"]')).not.toBeNull();
+		one<HTMLTextAreaElement>("textarea").value = "So";
+		one(".own button").click();
+		await settled();
+		expect(where()).toBe("done");
+	});
+
+	test("can be moved past a question with the slider", async () => {
+		await show([note("turn 1", QUESTION), note("end", QUESTION)]);
+		const range = one<HTMLInputElement>(".anb-scrubber .anb-range");
+		range.value = "0.07";
+		range.dispatchEvent(new Event("input"));
+		await play();
+		expect(where()).toBe("done");
+		expect(cards()).toContain("What is next?");
+	});
+
+	test("remembers the answers of this file, and of no other", async () => {
+		await show([note("turn 2", QUESTION)], "same");
+		await press("Next note");
+		choice(RIGHT).click();
+		const [key] = Object.keys(localStorage).filter((name) => name.startsWith("agent_nb.answers"));
+		expect(JSON.parse(localStorage.getItem(key!)!)["0 turn 2 What is next?"].answer).toBe(RIGHT);
+		await show([note("turn 2", QUESTION)], "same");
+		await play();
+		expect(where()).toBe("done");
+		await show([note("turn 2", QUESTION)], "other");
+		await play();
+		expect(where()).toBe("turn 2: the request is sent");
+	});
+
+	test("ignores what else is stored there", async () => {
+		const stored = { "0 turn 2 What is next?": { answer: 5 }, other: null };
+		localStorage.setItem("agent_nb.answers k odd", JSON.stringify(stored));
+		await show([note("turn 2", QUESTION)], "odd");
+		await play();
+		expect(where()).toBe("turn 2: the request is sent");
+	});
+
+	test("works where storage is forbidden", async () => {
+		vi.stubGlobal("localStorage", {
+			getItem() {
+				throw new Error("forbidden");
+			},
+			setItem() {
+				throw new Error("forbidden");
+			},
+		});
+		await show([note("turn 2", QUESTION)]);
+		await play();
+		choice("It stops").click();
+		await settled();
+		expect(where()).toBe("done");
+	});
+
+	test("saves the questions and answers to a file, if the reader wants it", async () => {
+		let saved: Blob | null = null;
+		vi.spyOn(URL, "createObjectURL").mockImplementation((data) => {
+			saved = data as Blob;
+			return "blob:x";
+		});
+		await show([note("turn 2", { ...QUESTION, answer: RIGHT }), note("end", { ask: "Why?" })]);
+		const button = (): HTMLElement => one(".anb-noted header .anb-btn");
+		expect(button().hidden).toBe(true);
+		await press("Next note");
+		choice(RIGHT).click();
+		await soon();
+		expect(cards()).toContain("That is right.");
+		button().click();
+		const { run, questions } = JSON.parse(await saved!.text());
+		expect(run).toBe("hero");
+		expect(questions).toMatchObject([
+			{ at: "turn 2", variant: 1, question: "What is next?", expected: RIGHT, answer: RIGHT },
+			{ at: "end", question: "Why?", expected: null, answer: null, time: null },
+		]);
+		expect(Date.parse(questions[0].time)).not.toBeNaN();
+	});
+});
