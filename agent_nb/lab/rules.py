@@ -52,10 +52,6 @@ class LabRules:
         """Raises `ConfigError` unless agents may be used at this time."""
         if self.mode == "off":
             raise self.refusal("mode", "Agents are switched off in this lab.")
-        if self.mode == "hints":
-            raise self.refusal(
-                "mode", 'The mode "hints" is not available yet; "full" and "off" are. No cell can run.'
-            )
         now = now or datetime.now(UTC)
         if self.open and now < self.open:
             raise self.refusal("open", f"This lab opens at {_time(self.open)}; {_clock(now, self.open)}")

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
+from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.reading import FILE, find_lab, read_lab
 from agent_nb.lab.rules import LabRules
 
@@ -15,6 +17,10 @@ class LabWatch:
         self._read: tuple[Path, bytes] | None = None
         self._rules: LabRules | None = None
         self._announced: LabRules | None = None
+        self.hints: Hints | None = None
+        """The hints of the last cell: its step, and what was held back. None if it was not under the mode "hints"."""
+        self.unsaved_hints: dict[str, Json] = {}
+        """The steps of the hints that could not be saved, by notebook."""
 
     def rules(self) -> LabRules | None:
         """The rules as the file says them now, None without a file; raises `ConfigError` if it cannot be read."""

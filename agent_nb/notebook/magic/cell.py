@@ -17,6 +17,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.notebook.asking import ask_in_text
+from agent_nb.notebook.magic.hints import follow_hints
 from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.lab_log import RunLog, start_log, write_log
 from agent_nb.notebook.magic.names import assign, bind
@@ -82,6 +83,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         view.start(plan.note)
         if plan.limit:
             plan.limit.follow(handle, view.warn)
+        if plan.hints:
+            follow_hints(plan.hints, handle, view.warn)
         view.on_pick(partial(pick, session, handle))
         if options.background:
             _in_background(session, handle, view, options, log)

@@ -16,9 +16,9 @@ from agent_nb.events import Event, RunFinished, UsageUpdated
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.reading import FILE
 from agent_nb.lab.rules import LabRules
-from agent_nb.lab.watch import LabWatch
 from agent_nb.messages import Usage
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+from agent_nb.notebook.magic.hints import hint_rows, watch_of
 from agent_nb.notebook.magic.mode import CassettePlan
 from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
@@ -31,11 +31,6 @@ NO_AI = "no-ai"
 NOTHING_LEFT = 1e-6
 """Dollars. The limit of a free model when the budget is used up: its tools may cost something."""
 MUCH = Usage(input=1_000_000, output=1_000_000)
-
-
-def watch_of(session: Session) -> LabWatch:
-    session.lab = session.lab or LabWatch(session.home)
-    return session.lab
 
 
 def enter_lab(session: Session) -> LabRules | None:
@@ -158,10 +153,12 @@ def show_lab(session: Session) -> None:
     """Shows what holds, and how much of the budget is left."""
     rules = watch_of(session).rules()
     empty = f"There is no {FILE} in {session.home} or above it, so nothing is limited."
-    display(Table(("rule", "value"), _rows(rules) if rules else [], empty, _note(rules) if rules else ""))
+    display(
+        Table(("rule", "value"), _rows(session, rules) if rules else [], empty, _note(rules) if rules else "")
+    )
 
 
-def _rows(rules: LabRules) -> list[tuple[str, str]]:
+def _rows(session: Session, rules: LabRules) -> list[tuple[str, str]]:
     listed = ", ".join
     values = {
         "title": rules.title,
@@ -173,8 +170,7 @@ def _rows(rules: LabRules) -> list[tuple[str, str]]:
         "approve": rules.approve,
         "variants": rules.variants and f"at most {rules.variants}",
         "replay": rules.replay,
-        "hints": listed(rules.hints),
-        "avoid": listed(rules.avoid),
+        **hint_rows(session, rules),
         "open": rules.open and rules.open.isoformat(" ", "minutes"),
         "close": rules.close and rules.close.isoformat(" ", "minutes"),
     }

@@ -17,13 +17,15 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
+from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.rules import LabRules
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.approve import read_rules
+from agent_nb.notebook.magic.hints import plan_hints, watch_of
 from agent_nb.notebook.magic.inputs import find_system, load_images
-from agent_nb.notebook.magic.lab import LabLimit, enter_lab, govern, govern_cassette, watch_of
+from agent_nb.notebook.magic.lab import LabLimit, enter_lab, govern, govern_cassette
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
@@ -58,6 +60,8 @@ class Plan:
     limit: LabLimit | None = None
     """What a lab lets the run cost; None without a lab, and for a replay, which is free."""
     lab: LabRules | None = None
+    hints: Hints | None = None
+    """What a lab gives instead of a solution; None unless its mode is "hints"."""
 
     @property
     def models(self) -> list[str]:
@@ -196,6 +200,9 @@ class _Request:
 
     def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:
         rules = watch_of(self.session).announce(self.lab, self.session.command("lab"))
+        hints = plan_hints(self.session, self.lab, self.options.name)
+        prepared = [hints.apply(each) for each in prepared] if hints else prepared
+        step = str(hints.place) if hints else ""
         plan = Plan(
             name=self.options.name,
             agent=agent,
@@ -206,7 +213,10 @@ class _Request:
             key="",
             middleware=", ".join(self.session.middleware),
             lab=self.lab,
-            note="\n".join(filter(None, (rules, note, *_notes(self.prompt, prepared[0].opening.shortened)))),
+            hints=hints,
+            note="\n".join(
+                filter(None, (rules, step, note, *_notes(self.prompt, prepared[0].opening.shortened)))
+            ),
         )
         return replace(plan, key=_key(plan))
 

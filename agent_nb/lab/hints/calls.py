@@ -1,0 +1,114 @@
+"""Judges the arguments of tool calls. A call that is held back is not run: the model gets an error as its result."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_nb._base.wire import Json
+from agent_nb.cassette.player import ReplayClock, ReplayedTools
+from agent_nb.engine.tool_runner import ToolRunner, result_of
+from agent_nb.errors import ToolError
+from agent_nb.lab.hints.allowance import Allowance
+from agent_nb.lab.hints.code import code_in, code_lines, is_code
+from agent_nb.messages import ToolCall, ToolResult
+from agent_nb.tools import Tool, ToolOutput
+
+HELD_BACK = "held_back"
+"""The argument of a call that was held back; its value says why."""
+UNKNOWN_TOOL = "unknown_tool"
+"""Stands for the name of a tool that does not exist, which the model made up."""
+INSTEAD = "Give the hint in words."
+LONG_PATH = 80
+
+
+def filtered_arguments(allowance: Allowance, tool: Tool | None, arguments: str) -> str:
+    """The arguments as they are, or those of a call that was held back."""
+    try:
+        args = json.loads(arguments)
+    except (ValueError, RecursionError):
+        args = None
+    texts = [*_texts(args)] if isinstance(args, dict) else [arguments]
+    lines = [line for text in texts for line in code_in(text)]
+    if tool is None or tool.content_arguments or not isinstance(args, dict):
+        # What is written to a file is code, whatever it looks like.
+        written = _written(args, tool.content_arguments) if tool and isinstance(args, dict) else texts
+        lines = [*dict.fromkeys((*lines, *(line for text in written for line in code_lines(text))))]
+    what = "file write" if tool and tool.content_arguments else "tool call"
+    refusal = allowance.refusal_of_text("\n".join(texts), what)
+    if not refusal and lines:
+        refusal = allowance.refusal_of_code(lines, what)
+    if not refusal:
+        return arguments
+    path = args.get("path") if isinstance(args, dict) else None
+    kept = {"path": path} if isinstance(path, str) and _is_harmless(allowance, path) else {}
+    return json.dumps({**kept, HELD_BACK: refusal}, ensure_ascii=False)
+
+
+def held_back(call: ToolCall) -> str:
+    """Why a call was held back; empty if it was not."""
+    try:
+        args = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return ""
+    return str(args.get(HELD_BACK, "")) if isinstance(args, dict) else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class HeldTools(ToolRunner):
+    """Runs calls, except for those that were held back."""
+
+    def prepare(self, event_id: str, call: ToolCall) -> tuple[Tool, Json]:
+        if refusal := held_back(call):
+            raise _error(refusal)
+        return ToolRunner.prepare(self, event_id, call)
+
+
+@dataclass(slots=True, kw_only=True)
+class HeldReplay(ReplayedTools):
+    """Plays calls as recorded, except for those that were held back: nothing of them is played."""
+
+    async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
+        assert isinstance(self.clock, ReplayClock)
+        held = {event_id: call for event_id, call in calls if held_back(call)}
+        moments = self.clock.moments
+        self.clock.moments = tuple(moment for moment in moments if moment.call not in held)
+        for event_id, call in held.items():
+            error = _error(held_back(call))
+            self._finished(event_id, 0.0, ToolOutput(text=""), error)
+            self.results[event_id] = result_of(call, ToolOutput(text=""), error)
+        return await ReplayedTools.run(self, calls)
+
+
+def _error(refusal: str) -> ToolError:
+    return ToolError(refusal, code="DENIED", hint=INSTEAD)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, names of fields included if they are more than a word."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for name, each in value.items():
+                if not name.isidentifier():
+                    yield name
+                yield from _texts(each)
+        case list():
+            for each in value:
+                yield from _texts(each)
+        case _:
+            pass
+
+
+def _written(args: Json, names: Sequence[str]) -> list[str]:
+    return [text for name in names for text in _texts(args.get(name))]
+
+
+def _is_harmless(allowance: Allowance, path: str) -> bool:
+    return (
+        len(path) <= LONG_PATH
+        and path.isprintable()
+        and not is_code(path)
+        and not allowance.avoid.matches(path)
+    )

@@ -1,0 +1,68 @@
+"""What the mode "hints" makes of a run: its instructions, its filter, and what was given and held back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent_nb.engine.prepared import Prepared
+from agent_nb.lab.hints.allowance import MOST_LINES, Allowance
+from agent_nb.lab.hints.calls import HeldReplay, HeldTools
+from agent_nb.lab.hints.ladder import Ladder, Place
+from agent_nb.lab.hints.plain import AvoidList
+from agent_nb.lab.hints.provider import HintsProvider
+from agent_nb.lab.rules import LabRules
+from agent_nb.prompts import prompt_text
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """The hints of one run."""
+
+    name: str
+    """The name of the run."""
+    ladder: Ladder
+    place: Place
+    allowance: Allowance
+    avoid: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, rules: LabRules, ladder: Ladder, name: str, inputs: Sequence[str]) -> "Hints":
+        """The hints for a run of this name; `inputs` are what the person has run, newest last."""
+        place = ladder.place(name, inputs)
+        allowance = Allowance(place.step, AvoidList(rules.avoid), rules.file, set(place.given))
+        return cls(name, ladder, place, allowance, rules.avoid)
+
+    @property
+    def step(self) -> str:
+        """The step of the ladder, such as `question`."""
+        return self.place.step
+
+    @property
+    def held_back(self) -> Sequence[str]:
+        """A sentence for each code block, sentence and tool call that was held back so far."""
+        return self.allowance.held
+
+    def apply(self, prepared: Prepared) -> Prepared:
+        """The same run, for hints. A cassette that fits the one fits the other: only what is built in differs."""
+        config = prepared.config
+        own = prepared.instructions
+        config = replace(
+            config,
+            provider=HintsProvider(config.provider, config.toolbox, self.allowance),
+            system="\n\n".join(filter(None, (own, self._instructions()))),
+            runner=HeldReplay if prepared.playback else HeldTools,
+            settings={**config.settings, "hint": self.step},
+        )
+        return replace(prepared, config=config)
+
+    def record(self) -> str:
+        """Notes that the hint was given; returns why that could not be saved, or an empty string."""
+        return self.ladder.record(self.name, self.place, self.allowance.given)
+
+    def _instructions(self) -> str:
+        most = MOST_LINES[self.step]
+        lines = "no code" if not most else "one line of code" if most == 1 else f"{most} lines of code"
+        texts = [prompt_text("hints/rules").format(lines=lines), prompt_text(f"hints/{self.step}")]
+        if self.avoid:
+            listed = "\n".join(f"- {each}" for each in self.avoid)
+            texts.append(f"Do not give these away, not even as a word or a name:\n{listed}")
+        return "\n\n".join(texts)

@@ -1,0 +1,140 @@
+"""The ladder of hints: the next step comes only after a try of one's own.
+
+Where a person stands is kept in a file, so that a restarted kernel goes on from there.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.wire import Json
+from agent_nb.lab.hints.allowance import STEPS
+
+PATIENCE = 5.0
+"""Seconds to wait for another notebook, which holds the lock for milliseconds."""
+MOST_TRIES = 500
+"""Inputs that are remembered, the newest ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a person stands on the ladder with this run."""
+
+    step: str
+    number: int
+    """Counted from 1."""
+    total: int
+    is_again: bool = False
+    """Whether the step is the same as before because there was no new try."""
+    given: frozenset[str] = frozenset()
+    """Digests of the lines of code that were given since the last try."""
+    tries: tuple[str, ...] = ()
+    """Digests of the inputs that the person has run."""
+
+    def __str__(self) -> str:
+        """The sentence before a run."""
+        again = " again" if self.is_again else ""
+        return f"Hint {self.number} of {self.total}{again}: {STEPS[self.step]}. {self._next}"
+
+    @property
+    def _next(self) -> str:
+        if self.is_again:
+            what = "the next one comes" if self.number < self.total else "there is more"
+            return f"You have run no new code of your own since the last hint; {what} after that."
+        if self.number < self.total:
+            return "Change and run your own code for the next hint."
+        return "This is the last step."
+
+
+class Ladder:
+    """The steps of a lab for one cell, known by the lab file, the notebook and the name of its run."""
+
+    def __init__(self, path: Path, *, lab: Path, notebook: str, steps: Sequence[str], memory: Json) -> None:
+        self._path, self._lab, self._notebook = path, str(lab), notebook
+        self.steps = tuple(steps) or tuple(STEPS)
+        self._memory = memory
+        """What could not be written, for as long as the kernel runs."""
+
+    def place(self, name: str, inputs: Sequence[str]) -> Place:
+        """Where the next run of this name stands; `inputs` are what the person has run, newest last."""
+        last = self._entries().get(name)
+        tries = [try_digest(text) for text in inputs]
+        if last is None:
+            return self._at(0, tries=tries)
+        known = [*last["tries"], *tries]
+        number = self.steps.index(last["step"]) if last["step"] in self.steps else 0
+        if set(tries) <= set(last["tries"]):
+            return self._at(number, tries=known, is_again=True, given=last["given"])
+        return self._at(min(number + 1, len(self.steps) - 1), tries=known)
+
+    def record(self, name: str, place: Place, given: Iterable[str]) -> str:
+        """Notes that a hint was given; returns why that could not be written to the file, or an empty string."""
+        entry = {"step": place.step, "given": sorted(given), "tries": [*place.tries]}
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with locked(self._path.with_suffix(".lock"), PATIENCE):
+                content = self._read()
+                content.setdefault(self._lab, {}).setdefault(self._notebook, {})[name] = entry
+                write_atomically(self._path, json.dumps(content, indent=1, ensure_ascii=False).encode())
+        except (OSError, AttributeError) as error:  # a lock that others hold is an OSError, too
+            self._memory[name] = entry
+            return f"The step of the hints is not saved, only kept in this kernel. {self._path}: {error}."
+        self._memory.pop(name, None)
+        return ""
+
+    def steps_so_far(self) -> dict[str, str]:
+        """The step of the last hint, by the name of the run: `2 of 3 (pointer)`."""
+        entries = self._entries()
+        known = {name: entry["step"] for name, entry in entries.items() if entry["step"] in self.steps}
+        total = len(self.steps)
+        return {name: f"{self.steps.index(step) + 1} of {total} ({step})" for name, step in known.items()}
+
+    def _at(
+        self, number: int, *, tries: Iterable[str], is_again: bool = False, given: Iterable[str] = ()
+    ) -> Place:
+        newest = tuple(dict.fromkeys(tries))[-MOST_TRIES:]
+        return Place(
+            step=self.steps[number],
+            number=number + 1,
+            total=len(self.steps),
+            is_again=is_again,
+            given=frozenset(given),
+            tries=newest,
+        )
+
+    def _entries(self) -> Json:
+        """The last hint of each name. What cannot be read counts as none: the ladder begins at its first step."""
+        with contextlib.suppress(OSError, AttributeError):
+            found = self._read().get(self._lab, {}).get(self._notebook, {})
+            return {**{name: each for name, each in found.items() if _is_entry(each)}, **self._memory}
+        return self._memory
+
+    def _read(self) -> Json:
+        try:
+            content = json.loads(self._path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+
+def try_digest(text: str) -> str:
+    """Identifies an input. Blank lines, comments and spaces at the ends of lines make no difference."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    code = "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+    return sha256(code.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _is_entry(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("step"), str)
+        and all(
+            isinstance(value.get(name), list) and all(isinstance(each, str) for each in value[name])
+            for name in ("tries", "given")
+        )
+    )
