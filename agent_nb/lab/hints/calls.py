@@ -10,7 +10,7 @@ from agent_nb.cassette.player import ReplayClock, ReplayedTools
 from agent_nb.engine.tool_runner import ToolRunner, result_of
 from agent_nb.errors import ToolError
 from agent_nb.lab.hints.allowance import Allowance
-from agent_nb.lab.hints.code import code_in, code_lines, is_code
+from agent_nb.lab.hints.code import code_in, code_lines
 from agent_nb.messages import ToolCall, ToolResult
 from agent_nb.tools import Tool, ToolOutput
 
@@ -19,7 +19,6 @@ HELD_BACK = "held_back"
 UNKNOWN_TOOL = "unknown_tool"
 """Stands for the name of a tool that does not exist, which the model made up."""
 INSTEAD = "Give the hint in words."
-LONG_PATH = 80
 
 
 def filtered_arguments(allowance: Allowance, tool: Tool | None, arguments: str) -> str:
@@ -40,9 +39,7 @@ def filtered_arguments(allowance: Allowance, tool: Tool | None, arguments: str) 
         refusal = allowance.refusal_of_code(lines, what)
     if not refusal:
         return arguments
-    path = args.get("path") if isinstance(args, dict) else None
-    kept = {"path": path} if isinstance(path, str) and _is_harmless(allowance, path) else {}
-    return json.dumps({**kept, HELD_BACK: refusal}, ensure_ascii=False)
+    return json.dumps({HELD_BACK: refusal}, ensure_ascii=False)
 
 
 def held_back(call: ToolCall) -> str:
@@ -103,12 +100,3 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _written(args: Json, names: Sequence[str]) -> list[str]:
     return [text for name in names for text in _texts(args.get(name))]
-
-
-def _is_harmless(allowance: Allowance, path: str) -> bool:
-    return (
-        len(path) <= LONG_PATH
-        and path.isprintable()
-        and not is_code(path)
-        and not allowance.avoid.matches(path)
-    )

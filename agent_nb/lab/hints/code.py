@@ -35,6 +35,7 @@ _PATTERNS = (
     r"(?:public|private|protected|static|const|let|var|val|int|float|double|char|bool|boolean|void|auto|long|unsigned"
     r"|local|my|global|nonlocal)\s+[\w$<>\[\]*&]+[^.?!]*[=;({]",
     r"(?:defmodule|defp|defun|defn)\b",
+    r"(?:\w+\s+)?\w+\([^()]*\)\s*[:{]$",
     # Control flow
     r"(?:\}\s*)?(?:if|else if|elsif|elif|while|for|foreach|switch|catch|unless|until)\s*\(.*\)\s*(?:\{.*|.*;)?$",
     r"(?:async\s+)?(?:if|elif|while|for|with|match|case|except)\s[^.?!]*[()=<>\[\]_%+*/'\"].*:(?:\s*#.*)?$",

@@ -51,7 +51,6 @@ def text_of(cell) -> str:
         ('tools = ["files"]', "-m demo: -t mcp:weather"),
         ('approve = "ask"', "-m demo: --approve auto"),
         ('mode = "off"', "-m demo:"),
-        ('mode = "hints"', "-m demo:"),
         ("close = 2020-01-01T00:00:00Z", "-m demo:"),
     ],
 )

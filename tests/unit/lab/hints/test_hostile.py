@@ -1,0 +1,149 @@
+"""Solutions in every disguise, through the real engine: nothing of them is in any event, message, file or recording."""
+
+import pytest
+
+from agent_nb import Agent, replay
+from agent_nb.events import ThinkingDelta
+from agent_nb.lab.hints.hints import Hints
+from agent_nb.lab.hints.ladder import Ladder
+from agent_nb.lab.hints.plain import plain
+from agent_nb.lab.reading import read_lab
+from agent_nb.run import Run
+from agent_nb.run.wire import saved_form
+from tests.support.wire import Call, Say, Tokens, WireServer, reply
+from tests.support.wire.cases import CASE, CASES
+from tests.unit.lab.hints.hostile import GIVEAWAYS, HOSTILE, Answer
+
+PROMPT = "Write a function for the factorial."
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+def hints_at(step: str, folder, avoid: tuple[str, ...] = ()) -> Hints:
+    text = f'[lab]\nmode = "hints"\nhints = ["{step}"]\navoid = {list(avoid)}'
+    rules = read_lab(folder / "lab.toml", text.encode())
+    ladder = Ladder(folder / "hints.json", lab=rules.path, notebook="", steps=rules.hints, memory={})
+    return Hints.of(rules, ladder, "hero", [])
+
+
+async def run_of(
+    answer: Answer, server: WireServer, hints: Hints, *, case=CASE["anthropic"], fragment=40
+) -> Run:
+    replies = iter([reply(*steps, Tokens(), fragment=fragment) for steps in answer.turns])
+    server.otherwise = lambda request: next(replies)
+    agent = Agent(case.provider(server))
+    run = await hints.apply(agent.prepare(PROMPT)).start()
+    await agent.close()
+    assert run.reason == "end_turn", run.error
+    return run
+
+
+def squeezed(text: str) -> str:
+    """Without spaces, escapes and invisible characters, so that a giveaway is found however it is written."""
+    return "".join(plain(text.replace("\\n", "\n").replace('\\"', '"')).split())
+
+
+def given_away(run: Run, giveaways: tuple[str, ...]) -> list[str]:
+    saved = saved_form(run).decode()
+    texts = (saved, "".join(run.text.split()), *(str(content) for content in run.files.values()))
+    return [each for each in giveaways if any(squeezed(each) in squeezed(text) for text in texts)]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_nothing_of_a_solution_arrives(name, server, tmp_path):
+    answer, hints = HOSTILE[name], hints_at("question", tmp_path)
+    run = await run_of(answer, server, hints)
+    assert not given_away(run, answer.giveaways)
+    assert hints.held_back or "thinking" in name
+    for sentence in hints.held_back:
+        assert sentence.endswith("(`mode` in lab.toml)")
+        assert sentence in saved_form(run).decode().replace('\\"', '"')
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_every_vendor_is_filtered_and_goes_on_after_a_refused_call(case, server, tmp_path):
+    names = ("calls over several turns", "edits", "thinking", "a fence")
+    turns = [steps for name in names for steps in HOSTILE[name].turns if isinstance(steps[-1], Call)]
+    turns.append(tuple(step for name in names[2:] for steps in HOSTILE[name].turns for step in steps))
+    run = await run_of(Answer(tuple(turns)), server, hints_at("question", tmp_path), case=case)
+    assert not given_away(run, GIVEAWAYS)
+    assert not run.files
+    assert len(run.tool_uses) == len(turns) - 1
+
+
+@pytest.mark.parametrize("name", ["text over several turns", "calls over several turns", "edits", "a table"])
+async def test_the_last_step_gives_three_lines_at_most(name, server, tmp_path):
+    answer, hints = HOSTILE[name], hints_at("partial", tmp_path)
+    run = await run_of(answer, server, hints)
+    assert len(given_away(run, GIVEAWAYS)) < len(GIVEAWAYS)
+    assert len(hints.allowance.given) <= 3
+
+
+async def test_a_refused_call_tells_the_model_and_the_person(server, tmp_path):
+    run = await run_of(HOSTILE["create_file"], server, hints_at("partial", tmp_path))
+    sentence = (
+        "A file write of 4 lines was held back: this lab gives hints, not solutions. (`mode` in lab.toml)"
+    )
+    (tool,) = run.tool_uses
+    assert (tool.ok, tool.summary, tool.result.code) == (False, sentence, "DENIED")
+    assert sentence in str(server.requests[-1].body["messages"][-1])
+
+
+async def test_a_small_file_is_written_at_the_last_step(server, tmp_path):
+    steps = (Call("create_file", {"path": "a.py", "content": "total = 0\nfor x in xs:\n    ...\n"}),)
+    run = await run_of(Answer((steps, (Say("Go on from there."),))), server, hints_at("partial", tmp_path))
+    assert run.files["a.py"].startswith("total = 0")
+
+
+async def test_a_cassette_records_what_the_person_saw_and_an_open_one_is_filtered(server, tmp_path):
+    for name in ("a fence", "create_file", "edits", "thinking"):
+        answer = HOSTILE[name]
+        for hinted in (True, False):
+            path = tmp_path / f"{name}-{hinted}.jsonl"
+            replies = iter([reply(*steps, Tokens()) for steps in answer.turns])
+            server.otherwise = lambda request, replies=replies: next(replies)
+            agent = Agent(CASE["anthropic"].provider(server)).recording(path)
+            prepared = agent.prepare(PROMPT)
+            recorded = await (hints_at("question", tmp_path).apply(prepared) if hinted else prepared).start()
+            await agent.close()
+            assert bool(given_away(recorded, answer.giveaways)) is not hinted
+            assert (
+                any(squeezed(each) in squeezed(path.read_text()) for each in answer.giveaways) is not hinted
+            )
+            played = Agent(replay(path)).prepare(PROMPT)
+            again = await hints_at("question", tmp_path).apply(played).start()
+            assert not given_away(again, answer.giveaways)
+            assert again.reason == "end_turn"
+            assert again.settings["replayed"]
+
+
+async def test_thinking_is_replaced_by_one_sentence(server, tmp_path):
+    run = await run_of(HOSTILE["thinking"], server, hints_at("partial", tmp_path))
+    assert [event.text for event in run.events if isinstance(event, ThinkingDelta)] == [
+        "The model's thinking is not shown: this lab gives hints, not solutions. (`mode` in lab.toml)"
+    ]
+
+
+async def test_prose_and_vendor_data_pass_unchanged(server, tmp_path):
+    text = "What is the smallest input?\n\nLook at `range()` and think. Then run it again.\n"
+    run = await run_of(Answer(((Say(text),),)), server, hints_at("question", tmp_path))
+    assert run.text == text
+    assert run.messages[-1].vendor["anthropic"]
+
+
+async def test_a_word_of_the_avoid_list_holds_back_its_sentence(server, tmp_path):
+    hints = hints_at("partial", tmp_path, avoid=("recursion",))
+    answer = Answer(((Say("Look at it again. You could use recursion here. What is small?"),),))
+    run = await run_of(answer, server, hints)
+    assert "recursion" not in saved_form(run).decode().split('"tools"')[0].replace(run.system, "")
+    assert run.text.startswith("Look at it again. ")
+    assert run.text.endswith("What is small?")
+    assert "gives away what this lab asks for. (`avoid` in lab.toml)" in run.text
+    call = Call("create_file", {"path": "useRecursion.py", "content": "x = 1"})
+    refused = await run_of(Answer(((call,), (Say("So?"),))), server, hints)
+    assert not refused.files
+    assert "useRecursion" not in str(refused.events)

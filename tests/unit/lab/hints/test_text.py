@@ -1,0 +1,160 @@
+"""The filter of texts: what passes depends on the text alone, and prose is not kept waiting."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_nb.lab.hints.allowance import Allowance
+from agent_nb.lab.hints.plain import AvoidList
+from agent_nb.lab.hints.text import TextFilter
+from tests.support.wire import Say
+from tests.unit.lab.hints.hostile import HOSTILE, LINES
+
+TEXTS = [
+    step.text
+    for answer in HOSTILE.values()
+    for steps in answer.turns
+    for step in steps
+    if isinstance(step, Say)
+]
+PARTS = [
+    "What now? ",
+    "Look at it. ",
+    "\n",
+    "\n\n",
+    "```",
+    "~~~\n",
+    "    ",
+    "- ",
+    "> ",
+    "| a | b |",
+    "`x = 1`",
+    "<!--",
+]
+PARTS += [
+    "-->",
+    "divide and ",
+    "conquer",
+    "x = 1; ",
+    "。",
+    "“Why?” ",
+    "\t",
+    "\r\n",
+    "\u200b",
+    "aGVsbG8gd29ybGQ",
+    *LINES,
+]
+ANY_TEXT = st.lists(st.sampled_from(PARTS) | st.text(max_size=8), max_size=14).map("".join) | st.sampled_from(
+    TEXTS
+)
+
+
+def allowance(step: str = "partial", *avoid: str) -> Allowance:
+    return Allowance(step, AvoidList(avoid))
+
+
+def filtered(text: str, allowed: Allowance) -> str:
+    text_filter = TextFilter(allowed)
+    return text_filter.feed(text) + text_filter.finish()
+
+
+@given(text=ANY_TEXT, data=st.data(), step=st.sampled_from(["question", "pointer", "partial"]))
+def test_any_split_of_a_text_gives_the_same(text, data, step):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    whole, single, cut = (allowance(step, "divide and conquer") for _ in range(3))
+    expected = filtered(text, whole)
+    by_character, in_pieces = TextFilter(single), TextFilter(cut)
+    assert "".join(map(by_character.feed, text)) + by_character.finish() == expected
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert "".join(map(in_pieces.feed, pieces)) + in_pieces.finish() == expected
+    assert whole.held == single.held == cut.held
+    if not whole.held:
+        assert expected == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What does your function return for the smallest input? Try it.\n",
+        "Run it with `n = 0` and look at the result. Which line is reached?\n",
+        "- Read the section on slices.\n- Think about the end of the loop.\n\n  It has two ends.\n",
+        "| step | what to check |\n|---|---|\n| first | the condition |\n",
+        "循环的条件是什么？想一想。再试一次。",
+        "Was passiert, wenn die Liste leer ist? Und mit z. B. einem Eintrag?",
+        "See [the tutorial](https://docs.python.org/3/tutorial/controlflow.html#for-statements) for more. Then go on.",
+        "1. First, the base case.\n\n    What is it here?\n",
+    ],
+)
+def test_hints_in_prose_pass_unchanged(text):
+    assert filtered(text, allowance("question")) == text
+
+
+def test_prose_passes_sentence_by_sentence_and_code_only_when_its_block_has_ended():
+    text_filter = TextFilter(allowance())
+    assert text_filter.feed("Look at the loop") == ""
+    assert text_filter.feed(". Then") == "Look at the loop. "
+    assert text_filter.feed(" run it again.\n```python\nx = 1\n``") == "Then run it again.\n"
+    assert text_filter.feed("`\nWhat is x now? ") == "```python\nx = 1\n```\nWhat is x now? "
+    assert text_filter.feed("And y?") == ""
+    assert text_filter.finish() == "And y?"
+
+
+@pytest.mark.parametrize(
+    ("step", "block", "passes"),
+    [
+        ("question", "x = 1\n", False),
+        ("pointer", "x = 1\n", True),
+        ("pointer", "x = 1\ny = 2\n", False),
+        ("partial", "x = 1\ny = 2\n\n}\nz = 3\n", True),
+        ("partial", "x = 1\ny = 2\nz = 3\na = 4\n", False),
+        ("partial", "x = 1; y = 2; z = 3; a = 4\n", False),
+        ("partial", f"x = {[*range(120)]}\n", False),
+    ],
+)
+def test_how_many_lines_pass_at_a_step(step, block, passes):
+    allowed = allowance(step)
+    fenced = f"```\n{block}```\n"
+    assert (filtered(fenced, allowed) == fenced) is passes
+    assert bool(allowed.held) is not passes
+
+
+def test_lines_count_over_all_blocks_and_the_same_line_is_free():
+    allowed = allowance("partial")
+    for text in ("```\nx = 1\ny = 2\n```\n", "```\nx  =  1\n```\n", "Then `z = 3` and that is it.\n"):
+        assert filtered(text, allowed) == text
+    assert filtered("And now `a = 4` too.", allowed).startswith("> Code of 1 line was held back")
+    assert filtered("Again `y = 2` here.", allowed) == "Again `y = 2` here."
+
+
+def test_one_line_within_a_sentence_is_allowed_before_any_block():
+    allowed = allowance("question")
+    assert filtered("What is `x == y` here?", allowed) == "What is `x == y` here?"
+    assert "held back" in filtered("And `a != b` then?", allowed)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("recursion", "Use RECURSION now."),
+        ("recursion", "Use re\u200bcur\u00adsion now."),
+        ("recursion", "Use rесursiоn now."),
+        ("recursion", "Use ｒｅｃｕｒｓｉｏｎ now."),
+        ("recursion", "Use r-e-c-u-r-s-i-o-n now."),
+        ("recursion", "Set `use_recursion` now."),
+        ("recursion", "Set `useRecursion` now."),
+        ("JavaScript", "Use javascript now."),
+        ("divide and conquer", "You can divide and\nconquer here."),
+        ("递归", "可以使用递归方法。"),
+        ("Straße", "Nimm die STRASSE."),
+    ],
+)
+def test_the_avoid_list_sees_through_disguises(phrase, text):
+    allowed = allowance("partial", phrase)
+    assert "(`avoid` in lab.toml)" in filtered(text, allowed)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"), [("loop", "A loophole."), ("for", "The format."), ("!!", "What!!")]
+)
+def test_the_avoid_list_matches_whole_words(phrase, text):
+    assert filtered(text, allowance("partial", phrase)) == text
