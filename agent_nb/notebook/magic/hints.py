@@ -1,8 +1,6 @@
 """The mode "hints" in a notebook: what the person has run since the last hint, and the step that follows from it."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from agent_nb.engine.handle import Handle
@@ -11,6 +9,7 @@ from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.hints.ladder import Ladder
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch
+from agent_nb.notebook.magic.notebook_file import notebook_file
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
 
@@ -74,8 +73,8 @@ def _is_own(text: str, magic: str) -> bool:
 
 
 def _ladder(session: Session, rules: LabRules) -> Ladder:
-    given = session.namespace.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
-    notebook = Path(str(given)).name
+    file = notebook_file(session)
+    notebook = file.name if file else ""
     memory = watch_of(session).unsaved_hints.setdefault(f"{rules.path} {notebook}", {})
     path = RunStore(session.home).root / FILE
     return Ladder(path, lab=rules.path, notebook=notebook, steps=rules.hints, memory=memory)

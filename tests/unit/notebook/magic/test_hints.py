@@ -1,5 +1,7 @@
 """Cells under `mode = "hints"`: which step they are at, what the person reads, and what is recorded about it."""
 
+import json
+
 import pytest
 
 from tests.support.wire import Call, Say, Tokens, WireServer, problem, reply
@@ -31,7 +33,7 @@ def server(monkeypatch):
         yield server
 
 
-def test_the_demo_climbs_the_ladder_without_a_key(shell):
+def test_the_demo_climbs_the_ladder_without_a_key(shell, tmp_path):
     assert "hints so far" in repr(shell.run("%agent lab").displays)
     first = shell.run(DEMO)
     assert "Hint 1 of 3: a question. Change and run your own code for the next hint." in first.stdout
@@ -51,6 +53,8 @@ def test_the_demo_climbs_the_ladder_without_a_key(shell):
     assert "```python" in texts[2]
     shell.run("tried = 4")
     assert "Hint 3 of 3: a part of the solution. This is the last step." in shell.run(DEMO).stdout
+    logged = [json.loads(line)["hints"] for line in (tmp_path / "lab-log.jsonl").read_text().splitlines()]
+    assert logged == [["question"], ["question"], ["pointer"], ["partial"], ["partial"]]
     shown = repr(shell.run("%agent lab").displays)
     assert "hero: 3 of 3 (partial)" in shown
     assert "loop" not in shown
