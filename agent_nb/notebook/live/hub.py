@@ -128,6 +128,7 @@ class Hub:
                 self._add(LiveRun.finished(run, key, self.send))
             if self.knows(key, run.id):
                 break
+        self._runs[key].show_annotations(run)
         return key
 
     def _add(self, run: LiveRun) -> None:

@@ -21,6 +21,7 @@ from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.retry import retry_cells
 from agent_nb.notebook.session import default_model, magic_name
 from agent_nb.render import bundle, ready_line, run_digest
+from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.protocol import Meta, Ready
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
@@ -85,7 +86,10 @@ class LiveRun:
         """A run that has ended, under a key of its own if the newest run of the same request holds `run.key`."""
         model = ", ".join(dict.fromkeys(one.model for one in run.variants or (run,)))
         meta = replace(
-            _meta(key, run.name, model), digest=run_digest(run), failed_check=safe_text(run.failed_check)
+            _meta(key, run.name, model),
+            digest=run_digest(run),
+            failed_check=safe_text(run.failed_check),
+            annotations=safe_annotations(run.annotations),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
 
@@ -123,6 +127,10 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
         )
         self.stream.finish(ready)
+
+    def show_annotations(self, run: Run) -> None:
+        """Tells the page the notes of this run, as it is displayed now."""
+        self.stream.set_annotations(safe_annotations(run.annotations))
 
     def output(self) -> Json:
         """The frozen result by MIME type."""

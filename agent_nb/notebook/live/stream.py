@@ -11,6 +11,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import Event, MessageAdded, UsageUpdated
 from agent_nb.render.preview import TooLargeError, assembled
+from agent_nb.run.annotations import Annotation
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta, Ready
 from agent_nb.tools.element_look import ElementRequest
@@ -102,6 +103,12 @@ class RunStream:
         self.flush()
         self._ready = ready
         self._send_ready(ready)
+
+    def set_annotations(self, annotations: tuple[Annotation, ...]) -> None:
+        """Sends the run again if its notes have changed. A page that has all events takes only the notes."""
+        if self.meta.annotations != annotations:
+            self.meta = replace(self.meta, annotations=annotations)
+            self.send_all()
 
     def send_owner(self, client: str, *, confirm: bool = False) -> None:
         """Tells all pages which window has the buttons; with `confirm` that window has to answer."""

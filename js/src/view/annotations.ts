@@ -14,12 +14,19 @@ export function createAnnotationSlot(context: Context, player: Player, track: HT
 
 	async function load(): Promise<void> {
 		asked = true;
+		let waiting = false;
 		// Nothing is played past a stop before the stops are known.
-		player.stops = { between: (replay) => replay, insist() {} };
+		player.stops = {
+			between: (replay) => replay,
+			insist() {
+				waiting = true;
+			},
+		};
 		const module = await loadModule(context.run, "annotations").catch(() => null);
 		view = module && new module.Annotations(context, player, track);
 		player.stops = view;
 		if (view) element.append(view.element);
+		if (waiting) player.toggle();
 		context.redraw();
 	}
 

@@ -332,6 +332,19 @@ async def test_the_page_loads_its_further_code(desk):
     await handle
 
 
+async def test_notes_are_sent_when_a_run_is_displayed_with_them(desk):
+    run = await run_script([write("index.html")], [text("Done.")])
+    key = desk.hub.adopt(run)
+    assert desk.command("hello", key=key)["meta"]["annotations"] == []
+    noted = run.annotate("turn 2", "Look: sk-ant-api03-" + "x9-Y" * 8)
+    assert desk.hub.adopt(noted) == key
+    (note,) = desk.sent[-1]["meta"]["annotations"]
+    assert (note["at"], note["text"]) == ("turn 2", "Look: •••")
+    sent = len(desk.sent)
+    desk.hub.adopt(noted)
+    assert len(desk.sent) == sent
+
+
 async def test_an_element_is_found_in_the_page_of_a_finished_run(desk):
     page = {"path": "index.html", "content": "<main>\n<h2>One</h2>\n<h2>Two</h2></main>"}
     handle = Agent(ScriptedProvider([[call("create_file", page)], [text("Done.")]])).start("Go.")
