@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 SITE_VENV := .venv-site
+PEERS_VENV := .venv-peers
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BUNDLE := $(patsubst %,agent_nb/static/%.js,widget annotations check form headless inspect replay request)
@@ -90,15 +91,16 @@ screenshot: env build chromium ## take the README's screenshot from a real run
 fuzz: env ## the property tests, for much longer
 	$(PY) -m pytest -p no:nbval tests/unit/tools/test_partial.py tests/unit/engine/test_loop_property.py tests/unit/files/test_diffs.py tests/unit/notebook/live/test_encoder.py tests/unit/notebook/live/test_stream.py tests/unit/cassette/test_property.py --hypothesis-profile=fuzz
 
-bench: env build ## what it costs: timings as ratios in one run
-	$(PY) -m tests.bench.bench_providers --engine
-	$(PY) -m tests.bench.bench_variants
-	$(PY) -m tests.bench.bench_many
-	$(PY) -m tests.bench.bench_magic
-	$(PY) -m tests.bench.bench_widget
-	$(PY) -m tests.bench.bench_arrangements
-	$(PY) -m tests.bench.bench_first_second
-	$(PY) -m tests.bench.bench_idle
+bench: env build ## what it costs: one page of figures, as ratios in one run; BENCH="providers many" for some
+	$(PY) -m tests.bench $(BENCH)
+
+bench-peers: $(PEERS_VENV)/.installed ## the other agent libraries that `make bench` measures beside ours
+
+$(PEERS_VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip install -q -U "pip>=25.1"
+	$(PEERS_VENV)/bin/python -m pip install -q --group peers
+	touch $@
 
 check: env js/node_modules/.installed ## lint and types, Python and TypeScript
 	$(VENV)/bin/ruff check agent_nb tests docs js
@@ -113,7 +115,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) $(SITE_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-matrix site events screenshot reference try fuzz bench check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean

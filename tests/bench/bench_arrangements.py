@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from tests.bench.bench_widget import open_stage, renderer_seconds
+from tests.bench.quality import write_figures
 from tests.support.widget_stage import BUNDLE, CHROMIUM, SECONDS, DevServer
 
 ARRANGEMENTS = ("one", "side", "grid")
@@ -36,7 +37,7 @@ WATCH = """
 """
 
 
-def watch(browser: Any, server: DevServer, arrangement: str) -> None:
+def watch(browser: Any, server: DevServer, arrangement: str) -> dict[str, float]:
     """Streams eight variants, prints how it went."""
     page = browser.new_context(viewport={"width": 1000, "height": 900}).new_page()
     layout = json.dumps({"arrangement": arrangement, "height": 780})
@@ -52,6 +53,13 @@ def watch(browser: Any, server: DevServer, arrangement: str) -> None:
         f"{task:>12.0f} ms{facts['gap']:>11.0f} ms{cost:>10.2f} s"
     )
     page.context.close()
+    return {
+        "previews": facts["frames"],
+        "frames_per_second": round(facts["rate"], 1),
+        "longest_task_ms": round(task),
+        "longest_gap_ms": round(facts["gap"]),
+        "cpu_seconds": round(cost, 2),
+    }
 
 
 def main() -> None:
@@ -61,8 +69,8 @@ def main() -> None:
     with open_stage() as (browser, server):
         print(f"\nEight variants on the page (load of the machine: {os.getloadavg()[0]:.1f})")
         print(f"  {'':<12}{'previews':>9}{'frames/s':>11}{'longest task':>15}{'longest gap':>14}{'CPU':>12}")
-        for arrangement in ARRANGEMENTS:
-            watch(browser, server, arrangement)
+        figures = {arrangement: watch(browser, server, arrangement) for arrangement in ARRANGEMENTS}
+        write_figures("arrangements", figures)
         print("  limits: at least 55 frames/s, no task over 50 ms")
 
 

@@ -15,6 +15,7 @@ from playwright.sync_api import Error, Page, sync_playwright
 from agent_nb import Agent
 from agent_nb._base.wire import to_wire
 from agent_nb.demo import DemoProvider
+from tests.bench.quality import write_figures
 from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import CHROMIUM, FLAGS, META, DevServer
 
@@ -48,15 +49,18 @@ def first_sight(page: Page, address: str, events: list[Any]) -> float:
 
 def main() -> None:
     runs = {kind: recorded(PROMPTS[kind]) for kind in sys.argv[1:] or PROMPTS}
+    figures = {}
     server = DevServer()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for kind, events in runs.items():
             seconds = first_sight(browser.new_page(), server.address, events)
+            figures[kind] = {"headline_seconds": round(seconds, 2), "all_seconds": events[-1]["at"]}
             print(f"{kind:10} {seconds:5.2f} s until the headline, {events[-1]['at']:5.1f} s in all")
         browser.close()
     server.shutdown()
+    write_figures("demo", figures)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from agent_nb._base.wire import to_wire
 from agent_nb.prompts import STACKS, stack_text
 from tests.bench.bench_widget import open_stage
+from tests.bench.quality import write_figures
 from tests.support.widget_stage import BUNDLE, CHROMIUM, META, SECONDS, DevServer, event
 
 TOKENS = 150
@@ -190,7 +191,7 @@ def fetched(folder: Path | None) -> Iterator[Path]:
                 r"cdn\.jsdelivr\.net/npm/(@?[^@\s]+@[\d.]+)/", "".join(map(stack_text, STACKS))
             )
             npm = [shutil.which("npm") or "npm", "install", "--no-audit", "--no-fund", "--loglevel=error"]
-            subprocess.run([*npm, *sorted(set(named))], cwd=folder, check=True)
+            subprocess.run([*npm, "--silent", *sorted(set(named))], cwd=folder, check=True)
         yield folder
 
 
@@ -208,12 +209,15 @@ def main() -> None:
             f"  {'':<11}{'frames':>7}{'no content':>12}{'with source':>13}{'blank':>7}"
             f"{'blank later':>13}{'shrinks':>9}  same text"
         )
+        figures = {}
         for stack in options.stacks:
             seen = watch(browser, server, stack, libraries)
             print(
                 f"  {stack:<11}{seen.samples:>7}{seen.hidden:>10.1f} s{seen.source:>11.1f} s{seen.blank_before:>7}"
                 f"{seen.blank_after:>13}{seen.shrinks:>9}  {'yes' if seen.same else 'NO'}"
             )
+            figures[stack] = asdict(seen)
+        write_figures("first_second", figures)
         print("  limits: no blank frame later, no shrinking, the same text")
 
 

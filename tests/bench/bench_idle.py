@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from tests.bench.quality import write_figures
 from tests.support.widget_stage import CHROMIUM, FLAGS, DevServer, event, wrote
 
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
@@ -65,12 +66,13 @@ def dev_server() -> Iterator[DevServer]:
     server.server_close()
 
 
-def measure(page: Any, seconds: float) -> str:
+def measure(page: Any, seconds: float) -> dict[str, float]:
     page.wait_for_timeout(1000 * SETTLE)
     before, start = cpu(), time.monotonic()
     page.wait_for_timeout(1000 * seconds)
     share = (cpu() - before) / (time.monotonic() - start)
-    return f"{100 * share:.1f} % of a core, {memory():.0f} MB, {len(page.frames) - 1} frames"
+    frames = len(page.frames) - 1
+    return {"percent_of_a_core": round(100 * share, 1), "megabytes": round(memory()), "frames": frames}
 
 
 def main() -> None:
@@ -83,10 +85,14 @@ def main() -> None:
     with dev_server() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page()
+        figures = {}
         for count in (0, options.runs):
             page.goto(f"{server.address}/?record")
             page.evaluate(SHOW, {"count": count, "events": finished_run()})
-            print(f"{count} finished runs: {measure(page, options.seconds)}")
+            found = figures[f"{count} finished runs"] = measure(page, options.seconds)
+            share, size, frames = found.values()
+            print(f"  {count} finished runs: {share} % of a core, {size} MB, {frames} frames")
+        write_figures("idle", figures)
         browser.close()
 
 

@@ -8,6 +8,7 @@ import tempfile
 import time
 
 from agent_nb import Agent, model
+from tests.bench.quality import write_figures
 from tests.support.wire import Pause, Say, WireServer, reply
 from tests.support.wire.cases import CASE
 
@@ -20,7 +21,7 @@ async def cpu_of(work) -> float:
     return time.process_time() - start
 
 
-async def overhead() -> None:
+async def overhead() -> dict[str, float]:
     async def alone() -> None:
         for prompt in PROMPTS:
             await Agent(model("demo:", pace=0)).run(prompt)
@@ -36,9 +37,11 @@ async def overhead() -> None:
     again = await cpu_of(lambda: mapped(save=folder))
     print(f"CPU of 40 demo runs, as a multiple of running them one by one: map {plain / base:.2f},")
     print(f"  with `save` {kept / base:.2f}, brought back {again / base:.2f}")
+    times = {"map": plain / base, "with_save": kept / base, "brought_back": again / base}
+    return {name: round(figure, 3) for name, figure in times.items()}
 
 
-async def together() -> None:
+async def together() -> dict[int, float]:
     async with WireServer() as server:
         server.otherwise = lambda request: reply(Pause(0.5), Say("Done. " * 200), fragment=20)
         agent = Agent(CASE["anthropic"].provider(server))
@@ -50,11 +53,12 @@ async def together() -> None:
             times[number] = time.perf_counter() - start
     print("Time of a call on loopback, 8 at once, as a multiple of one run:", end=" ")
     print(", ".join(f"{number} runs {spent / times[1]:.2f}" for number, spent in times.items()))
+    return {number: round(spent / times[1], 3) for number, spent in times.items()}
 
 
 async def main() -> None:
-    await overhead()
-    await together()
+    figures = {"cpu_times_one_by_one": await overhead(), "time_of_8_at_once_times_one_run": await together()}
+    write_figures("many", figures)
 
 
 if __name__ == "__main__":

@@ -1,145 +1,110 @@
-"""What streaming costs: our providers against the SDKs' own typed events, in the same run.
+"""What streaming costs: a run of ours and of other libraries against the SDKs' own typed events, in the same run.
 
-    python -m tests.bench.bench_providers [--engine] [--sizes 50 100 200 400]
+    python -m tests.bench.bench_providers [--sizes 50 100 200 400] [--protocols anthropic openai chat] [--rounds 3]
 
-One `create_file` call streams a page in 20-character fragments. CPU is that of this process alone (the
-server is another one); each figure is the least of three rounds. A ratio and a growth exponent travel
-between machines, seconds do not.
+One `create_file` call streams a page in 20-character fragments from one loopback server. Each library has a process
+of its own, and only its CPU counts; each figure is the least of the rounds, which take turns so that a busy moment
+of the machine hits all alike. A ratio and a growth exponent travel between machines, seconds do not.
+
+The floor is the SDK's bytes parsed as JSON. Other libraries need `make bench-peers` once.
 """
 
 import argparse
 import asyncio
 import contextlib
-import gc
 import json
 import math
 import subprocess
 import sys
 import time
-import tracemalloc
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from agent_nb.messages import ToolSpec, user
-from agent_nb.providers import model
-from agent_nb.providers.base import CallPiece, Request, Turn
+from tests.bench.quality import write_figures
 from tests.support.wire import Hold, Say, WireServer, reply
 from tests.support.wire.cases import CASES, collect
 
-KEY = "key-of-the-bench"
-LIMITS = {"anthropic": 0.6, "openai": 0.25, "chat": 0.25}
-ROUNDS = 3
-TOOL = ToolSpec(
-    name="create_file",
-    description="Writes a file.",
-    schema={
-        "type": "object",
-        "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-        "required": ["path", "content"],
-    },
-)
-Work = Callable[[int], Awaitable[int]]
+PROTOCOLS = {"anthropic": "Anthropic", "openai": "OpenAI Responses", "chat": "Chat Completions"}
+GOALS = {"anthropic": 0.55, "openai": 0.22, "chat": 0.18}
+PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
+SDK, OURS = "SDK", "agent_nb"
+LACKING = {("openai-agents", "anthropic")}
+"""Libraries without a client of their own for a protocol."""
 
 
 @contextlib.contextmanager
-def wire_process(*options: str):
+def wire_process(*options: str) -> Iterator[dict[str, str]]:
     """The loopback server in a process of its own, so that its CPU is not counted."""
-    command = [sys.executable, "-m", "tests.support.wire", *options]
+    with talking(sys.executable, "tests.support.wire", *options) as process:
+        yield json.loads(process.stdout.readline())["base_url"]
+
+
+@contextlib.contextmanager
+def talking(python: str, module: str, *options: str) -> Iterator[Any]:
+    """A module as a process that ends when its standard input does."""
+    command = [python, "-m", module, *options]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        yield json.loads(process.stdout.readline())["base_url"]
+        yield process
     finally:
         process.stdin.close()
         process.wait(10)
 
 
-async def raw_anthropic(base_url: str, size: int) -> int:
-    import anthropic
+class Worker:
+    """A process that streams pages in one library."""
 
-    client = anthropic.AsyncAnthropic(api_key=KEY, base_url=base_url, max_retries=0)
-    messages = [{"role": "user", "content": "A page."}]
-    total = 0
-    async with client:
-        stream = await client.messages.create(
-            model=f"page-{size}", max_tokens=1000, messages=messages, stream=True
+    def __init__(self, process: Any, addresses: dict[str, str]) -> None:
+        self._process, self._addresses = process, addresses
+        self.works: list[str] = json.loads(process.stdout.readline())
+
+    def measure(self, work: str, protocol: str, size: int, *, memory: bool = False) -> float:
+        """CPU seconds, or the peak of bytes per character."""
+        order = {"work": work, "protocol": protocol, "size": size, "memory": memory}
+        print(
+            json.dumps(order | {"base_url": self._addresses[protocol]}), file=self._process.stdin, flush=True
         )
-        async for event in stream:
-            if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
-                total += len(event.delta.partial_json)
-    return total
+        if not (answer := self._process.stdout.readline()):
+            raise RuntimeError(f"{work} failed on {protocol}.")
+        return float(json.loads(answer))
 
 
-async def raw_openai(base_url: str, size: int) -> int:
-    import openai
+@contextlib.contextmanager
+def workers() -> Iterator[dict[str, Worker]]:
+    """By work: ours, and one process for each of the other libraries."""
+    with contextlib.ExitStack() as stack:
+        addresses = stack.enter_context(wire_process())
 
-    total = 0
-    async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0) as client:
-        stream = await client.responses.create(model=f"page-{size}", input="A page.", stream=True)
-        async for event in stream:
-            if event.type == "response.function_call_arguments.delta":
-                total += len(event.delta)
-    return total
+        def start(python: str, module: str) -> Worker:
+            return Worker(stack.enter_context(talking(python, module)), addresses)
 
-
-async def raw_chat(base_url: str, size: int) -> int:
-    import openai
-
-    total = 0
-    messages = [{"role": "user", "content": "A page."}]
-    async with openai.AsyncOpenAI(api_key=KEY, base_url=base_url, max_retries=0) as client:
-        stream = await client.chat.completions.create(model=f"page-{size}", messages=messages, stream=True)
-        async for chunk in stream:
-            for choice in chunk.choices:
-                for call in choice.delta.tool_calls or ():
-                    total += len(call.function.arguments or "")
-    return total
+        own = start(sys.executable, "tests.bench.streaming_works")
+        found = dict.fromkeys(own.works, own)
+        if PEERS_PYTHON.exists():
+            first = start(str(PEERS_PYTHON), "tests.bench.streaming_peers")
+            for number, peer in enumerate(first.works):
+                found[peer] = start(str(PEERS_PYTHON), "tests.bench.streaming_peers") if number else first
+        yield found
 
 
-RAW = {"anthropic": raw_anthropic, "openai": raw_openai, "chat": raw_chat}
-NAMES = {
-    "anthropic": "anthropic:page-{}",
-    "openai": "openai:page-{}",
-    "chat": "chat:page-{}",
-    "gemini": "gemini:page-{}",
-}
+Seconds = dict[str, dict[int, float]]
+"""By work and size."""
 
 
-async def our_provider(protocol: str, base_url: str, size: int) -> int:
-    provider = model(NAMES[protocol].format(size), base_url=base_url, api_key=KEY)
-    total = 0
-    request = Request(system="", messages=(user("A page."),), tools=(TOOL,))
-    async with contextlib.aclosing(provider.stream(request)) as pieces:
-        async for piece in pieces:
-            if type(piece) is CallPiece:
-                total += len(piece.text)
-    assert isinstance(piece, Turn)
-    await provider.close()
-    return total
-
-
-async def our_engine(protocol: str, base_url: str, size: int) -> int:
-    from agent_nb import Agent
-    from agent_nb.events import FileDelta
-
-    provider = model(NAMES[protocol].format(size), base_url=base_url, api_key=KEY)
-    total = 0
-    async for event in Agent(provider).stream("A page."):
-        if type(event) is FileDelta:
-            total += len(event.text)
-    await provider.close()
-    return total
-
-
-def cpu_of(work: Work, size: int) -> float:
-    """The least CPU seconds of a few rounds."""
-    best = math.inf
-    for _ in range(ROUNDS):
-        gc.collect()
-        started = time.process_time()
-        length = asyncio.run(work(size))
-        best = min(best, time.process_time() - started)
-        assert length > size * 900, f"only {length} characters came"
-    return best
+def measure(by_work: dict[str, Worker], protocol: str, sizes: list[int], rounds: int) -> Seconds:
+    """The least CPU of a few rounds."""
+    rivals = {work: worker for work, worker in by_work.items() if (work, protocol) not in LACKING}
+    seconds: Seconds = defaultdict(lambda: dict.fromkeys(sizes, math.inf))
+    for work, worker in rivals.items():
+        worker.measure(work, protocol, 1)  # imports and first use are not streaming
+    for _ in range(rounds):
+        for size in sizes:
+            for work, worker in rivals.items():
+                cost = worker.measure(work, protocol, size)
+                seconds[work][size] = min(seconds[work][size], cost)
+    return seconds
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
@@ -150,16 +115,6 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
     x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
     slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
     return slope / sum((x - x_mean) ** 2 for x in xs)
-
-
-def peak_memory(work: Work, size: int) -> float:
-    """The most bytes Python held at once for one stream, per character of the page."""
-    gc.collect()
-    tracemalloc.start()
-    asyncio.run(work(size))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak / (size * 1000)
 
 
 async def cancel_milliseconds() -> dict[str, float]:
@@ -174,46 +129,66 @@ async def cancel_milliseconds() -> dict[str, float]:
             started = time.perf_counter()
             task.cancel()
             await request.closed.wait()
-            found[case.protocol] = (time.perf_counter() - started) * 1000
+            found[case.protocol] = round((time.perf_counter() - started) * 1000, 2)
             await asyncio.gather(task, return_exceptions=True)
     return found
 
 
+def summary(seconds: Seconds, sizes: list[int]) -> dict[str, Any]:
+    """Each library's CPU at the largest size, as a multiple of the SDK's, and how it grows."""
+    largest = max(sizes)
+    return {
+        work: {
+            "cpu_seconds": {str(size): round(figure, 4) for size, figure in figures.items()},
+            "times_sdk": round(figures[largest] / seconds[SDK][largest], 3),
+            "exponent": round(exponent(sizes, [figures[size] for size in sizes]), 2),
+        }
+        for work, figures in seconds.items()
+    }
+
+
+def print_table(figures: dict[str, Any], works: list[str], largest: int) -> None:
+    print(f"\nClient CPU of a run that streams {largest} KB, as a multiple of the SDK's typed events")
+    print("(in brackets the growth exponent over the sizes: 1 is linear)\n")
+    print(" " * 18 + "".join(f"{work:>17}" for work in works) + "     goal")
+    for protocol, by_work in figures.items():
+        cells = ""
+        for work in works:
+            row = by_work.get(work)
+            cells += f"{row['times_sdk']:>10.2f} ({row['exponent']:.2f})" if row else f"{'-':>17}"
+        print(f"{PROTOCOLS[protocol]:<18}{cells}{GOALS[protocol]:>9}")
+    print()
+
+
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200, 400])
-    options.add_argument("--protocols", nargs="+", default=list(RAW))
-    options.add_argument("--engine", action="store_true", help="measure a whole agent run too")
+    options.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS))
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--works", nargs="+", help="only these columns, and the SDK's")
     chosen = options.parse_args()
-    with wire_process() as addresses:
-        for protocol in chosen.protocols:
-            compare(protocol, addresses[protocol], chosen.sizes, chosen.engine)
-    for protocol, milliseconds in asyncio.run(cancel_milliseconds()).items():
-        print(f"{protocol:<16} cancel to closed socket {milliseconds:8.2f} ms   (limit 100)")
+    with workers() as found:
+        wanted = [work for work in found if work in (chosen.works or found) or work == SDK]
+        by_work = {work: found[work] for work in wanted}
+        figures = {
+            protocol: summary(measure(by_work, protocol, chosen.sizes, chosen.rounds), chosen.sizes)
+            for protocol in chosen.protocols
+        }
+        print_table(figures, wanted, max(chosen.sizes))
+        memory = {
+            protocol: round(found[OURS].measure(OURS, protocol, max(chosen.sizes), memory=True), 1)
+            for protocol in chosen.protocols
+        }
+    cancel = asyncio.run(cancel_milliseconds())
+    print("Peak memory of a run, bytes per character:", listed(memory))
+    print("Cancel to closed socket, ms (limit 100):  ", listed(cancel))
+    write_figures("providers", {"cpu": figures, "peak_bytes_per_character": memory, "cancel_ms": cancel})
 
 
-def compare(protocol: str, base_url: str, sizes: list[int], engine: bool) -> None:
-    """Prints one protocol's table."""
-    works: dict[str, Work] = {}
-    if protocol in RAW:
-        works["raw SDK"] = lambda size: RAW[protocol](base_url, size)
-    works["provider"] = lambda size: our_provider(protocol, base_url, size)
-    if engine:
-        works["engine"] = lambda size: our_engine(protocol, base_url, size)
-    seconds: dict[str, list[float]] = {}
-    for label, work in works.items():
-        asyncio.run(work(1))  # imports and first use are not streaming
-        seconds[label] = [cpu_of(work, size) for size in sizes]
-    print(f"\n{protocol:<12}" + "".join(f"{size:>9} KB" for size in sizes) + "   exponent")
-    for label, figures in seconds.items():
-        cells = "".join(f"{figure:>10.3f} s" for figure in figures)
-        print(f"{label:<12}{cells}   {exponent(sizes, figures):.2f}")
-    for label in set(seconds) - {"raw SDK"} if "raw SDK" in seconds else ():
-        ratios = [ours / raw for ours, raw in zip(seconds[label], seconds["raw SDK"], strict=True)]
-        cells = "".join(f"{ratio:>11.2f}x" for ratio in ratios)
-        print(f"{label + ' / raw':<12}{cells}   (limit {LIMITS.get(protocol, math.nan)})")
-    work: Any = works["engine" if engine else "provider"]
-    print(f"peak memory {peak_memory(work, sizes[-1]):.1f} bytes per character at {sizes[-1]} KB")
+def listed(figures: dict[str, float]) -> str:
+    return ", ".join(f"{name} {figure}" for name, figure in figures.items())
 
 
 if __name__ == "__main__":

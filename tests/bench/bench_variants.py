@@ -10,7 +10,10 @@ import time
 
 from agent_nb import Agent
 from agent_nb.providers import model
-from tests.bench.bench_providers import KEY, NAMES, wire_process
+from tests.bench.bench_providers import wire_process
+from tests.bench.quality import write_figures
+from tests.bench.streaming_worker import KEY
+from tests.bench.streaming_works import NAMES
 from tests.support.wire.__main__ import page_of
 
 KILOBYTES = 10
@@ -37,27 +40,29 @@ async def seconds(addresses: dict[str, str], vendors: tuple[str, ...], variants:
     return min([await race(addresses, vendors, variants) for _ in range(ROUNDS)])
 
 
-async def measure(addresses: dict[str, str]) -> None:
-    slowest = 0.0
+async def measure(addresses: dict[str, str]) -> dict[str, dict[str, float]]:
+    slowest, figures = 0.0, {}
     print(f"  {'':<26}{'one alone':>12}{'at once':>12}{'ratio':>9}{'CPU at once':>15}")
     for vendor in NAMES:
         await race(addresses, (vendor,), 1)  # imports and first use
         alone, _ = await seconds(addresses, (vendor,), 1)
         together, cpu = await seconds(addresses, (vendor,), MOST)
         slowest = max(slowest, alone)
-        tell(f"{vendor}, {MOST} variants", alone, together, cpu)
+        figures[vendor] = tell(f"{vendor}, {MOST} variants", alone, together, cpu)
     together, cpu = await seconds(addresses, tuple(NAMES), MOST // len(NAMES))
-    tell(f"{len(NAMES)} vendors, {MOST // len(NAMES)} each", slowest, together, cpu)
+    figures["all"] = tell(f"{len(NAMES)} vendors, {MOST // len(NAMES)} each", slowest, together, cpu)
+    return figures
 
 
-def tell(label: str, alone: float, together: float, cpu: float) -> None:
+def tell(label: str, alone: float, together: float, cpu: float) -> dict[str, float]:
     print(f"  {label:<26}{alone:>10.2f} s{together:>10.2f} s{together / alone:>9.2f}{cpu / together:>14.0%}")
+    return {"times_one_alone": round(together / alone, 3), "cpu_share": round(cpu / together, 3)}
 
 
 def main() -> None:
     print(f"Variants at once, {KILOBYTES} KB each: total time against the slowest alone (close to 1)")
     with wire_process("--gap", "0.01") as addresses:
-        asyncio.run(measure(addresses))
+        write_figures("variants", asyncio.run(measure(addresses)))
 
 
 if __name__ == "__main__":
