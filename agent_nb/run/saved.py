@@ -41,22 +41,31 @@ def load(path: str | os.PathLike[str]) -> Run:
     """Reads a run that `run.save` wrote."""
     source = Path(path)
     try:
-        data = json.loads(source.read_text(encoding="utf-8"))
+        data = source.read_bytes()
     except FileNotFoundError:
         raise SavedRunError(
             f"There is no file {str(source)!r}. `%agent runs` lists the saved runs."
         ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except OSError as error:
         raise SavedRunError(f"{str(source)!r} is not a saved run: {error}.") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise SavedRunError(f"{str(source)!r} is not a saved run.")
+    return read_run(data, str(source))
+
+
+def read_run(data: bytes, source: str) -> Run:
+    """Reads a run from the contents of a file, which `source` names."""
     try:
-        if data.get("version", 0) > FORMAT_VERSION:
+        wire = json.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise SavedRunError(f"{source!r} is not a saved run: {error}.") from None
+    if not isinstance(wire, dict) or wire.get("format") != FORMAT:
+        raise SavedRunError(f"{source!r} is not a saved run.")
+    try:
+        if wire.get("version", 0) > FORMAT_VERSION:
             raise SavedRunError(
-                f"{str(source)!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
+                f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
             )
-        return run_from_wire(data)
+        return run_from_wire(wire)
     except SavedRunError:
         raise
     except DAMAGES as error:
-        raise SavedRunError(f"{str(source)!r} is damaged: {type(error).__name__} {error}.") from None
+        raise SavedRunError(f"{source!r} is damaged: {type(error).__name__} {error}.") from None

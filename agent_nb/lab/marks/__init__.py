@@ -1,0 +1,1 @@
+"""Reads the submissions of a class and writes one row per student: `python -m agent_nb.marks`."""
