@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from agent_nb.lab.hints.code import is_encoded
+from agent_nb.lab.hints.code import code_lines, is_encoded
 from agent_nb.lab.hints.plain import AvoidList, plain
 
 STEPS: dict[str, str] = {
@@ -29,6 +29,8 @@ class Allowance:
     """The lab file as sentences name it."""
     given: set[str] = field(default_factory=set)
     """The lines of code that were given, as digests. The same line again is free."""
+    own: set[str] = field(default_factory=set)
+    """The person's own lines of code, as digests. They may be quoted."""
     held: list[str] = field(default_factory=list)
     """A sentence for everything that was held back."""
 
@@ -38,7 +40,7 @@ class Allowance:
         `what` names them in the sentence, such as "code block"; it is empty for code within a sentence.
         """
         most = MOST_LINES[self.step] if what else max(MOST_LINES[self.step], ONE_INLINE)
-        found = {_digest(line) for line in lines}
+        found = {_digest(line) for line in lines} - self.own
         if found <= self.given or len(self.given | found) <= most:
             self.given |= found
             return ""
@@ -46,6 +48,10 @@ class Allowance:
         return self._hold(
             f"A {what} of {size} was held back" if what else f"Code of {size} was held back", "mode"
         )
+
+    def add_own(self, text: str) -> None:
+        """Lets the lines of a text pass: the person has written them, so they give nothing away."""
+        self.own.update(_digest(line) for each in text.splitlines() for line in code_lines(each))
 
     def refusal_of_text(self, text: str, what: str, before: Sequence[str] = ()) -> str:
         """Why a text is held back, code or not; `before` are the words that came before it."""

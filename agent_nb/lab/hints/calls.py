@@ -34,7 +34,8 @@ def filtered_arguments(allowance: Allowance, tool: Tool | None, arguments: str) 
         written = _written(args, tool.content_arguments) if tool and isinstance(args, dict) else texts
         lines = [*dict.fromkeys((*lines, *(line for text in written for line in code_lines(text))))]
     what = "file write" if tool and tool.content_arguments else "tool call"
-    refusal = allowance.refusal_of_text("\n".join(texts), what)
+    readable = json.dumps(args, ensure_ascii=False) if isinstance(args, dict) else arguments
+    refusal = allowance.refusal_of_text("\n".join((*texts, readable)), what)
     if not refusal and lines:
         refusal = allowance.refusal_of_code(lines, what)
     if not refusal:

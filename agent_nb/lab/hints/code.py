@@ -14,7 +14,7 @@ LONG_LINE = 80
 LONG_SENTENCE = 200
 """Characters. What has more is examined in parts, which keeps the time linear."""
 FEW_WORDS = 5
-_MARKERS = re.compile(r"^(?:\s|>(?!>)|[-*+•](?=\s)|\d{1,4}[.):](?=\s)|#{1,6}(?=\s)|\*\*|__)*")
+_MARKERS = re.compile(r"^(?:\s|>(?!>)|[-*+•](?=\s)|\d{1,4}[.):]?(?=\s)|#{1,6}(?=\s)|\*\*|__)*")
 """What Markdown puts before the text of a line."""
 _PROMPT = re.compile(r"^\s*(?:>>>|In ?\[\d*\]:|\$(?=\s+\w)|PS>)")
 _SENTENCE_END = re.compile(r"(?<=[.:!?])\s+|(?<=[。！？：])|[`\r]+")
@@ -53,7 +53,8 @@ _PATTERNS = (
     r"(?:#include|#define|using\s+namespace|package\s+\w+;|<\?php)",
     # Assignments and calls
     r"(?:[\w$.\[\]\"'*&:()-]+(?:\s*,\s*|\s+)){0,2}?[\w$.\[\]\"'()-]+(?:\s*:\s*[\w\[\], .|]+)?\s*"
-    r"(?:[-+*/%&|^@:]|//|\*\*|<<|>>|\?\?|\|\||&&)?=(?![=>])\s*\S",
+    r"(?:[-+*/%&|^@:]|//|\*\*|<<|>>|\?\?|\|\||&&)?=(?![=>])\s*"
+    r"(?!\d[\d,.]*\s+(?:\w+\s+){2})\S",
     r".*\w\s*[-+*/]?=\s*[\w.\[\](\"']+(?:\s*[-+*/%]\s*\S+)*\s*[.;]?$",
     r"\w[\w.$]*\s*(?:<-|<<-|←)\s*\S",
     rf"(?:await\s+|new\s+)?{_NAME}!?\((?:.*[);,({{]\s*|)$",

@@ -29,6 +29,8 @@ class Hints:
         """The hints for a run of this name; `inputs` are what the person has run, newest last."""
         place = ladder.place(name, inputs)
         allowance = Allowance(place.step, AvoidList(rules.avoid), rules.file, set(place.given))
+        for text in inputs:
+            allowance.add_own(text)
         return cls(name, ladder, place, allowance, rules.avoid)
 
     @property
@@ -43,8 +45,8 @@ class Hints:
 
     def apply(self, prepared: Prepared) -> Prepared:
         """The same run, for hints. A cassette that fits the one fits the other: only what is built in differs."""
-        config = prepared.config
-        own = prepared.instructions
+        config, own = prepared.config, prepared.instructions
+        self.allowance.add_own(prepared.opening.prompt)
         config = replace(
             config,
             provider=HintsProvider(config.provider, config.toolbox, self.allowance),

@@ -1,5 +1,6 @@
 """Texts as the filter compares them, and the words and phrases of `avoid`."""
 
+import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -9,13 +10,16 @@ _LOOKALIKES = str.maketrans(
     "adehijlopqscyvwxABEHIJKMOPSCTYXabikvoptuxABEZHIKMNOPTYXiagLo",
 )
 """Cyrillic, Greek and other letters that look like Latin ones."""
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+"""A character that Markdown escapes."""
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:\w[ .*·_-]){3,}\w(?!\w)")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_WORD = re.compile(r"[\W_]+")
 
 
 def plain(text: str) -> str:
-    """The text in its simplest characters, without invisible ones, so that a disguise does not help."""
+    """The text as a reader sees it, in its simplest characters and without invisible ones."""
+    text = html.unescape(_ESCAPE.sub(r"\1", text))
     if text.isascii():
         return text
     visible = "".join(char for char in text if unicodedata.category(char) != "Cf")

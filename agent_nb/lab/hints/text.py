@@ -20,8 +20,12 @@ _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,4}[.)])\s")
 _INDENTED = re.compile(r"^(?: {4}|\t| {1,3}\t)")
 _COMMENT = re.compile(r"^\s*(?:#|//|--|/\*|\*|;|%)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
-_FREE_SPAN = re.compile(r"[\w.$-]*(?:\([\w., ]{0,20}\))?|\W*")
-"""Inline code that is only a name, a call of one, or an operator."""
+_VALUE = r"(?:-?\d[\d.]*|\"\w{0,8}\"|'\w{0,8}'|\[\]|True|False|None)"
+_FREE_SPAN = re.compile(
+    rf"[\w.$-]*(?:\((?:[\w., ]{{0,20}}|{_VALUE})\))?|\W*|</?[A-Za-z][\w-]*/?>|\w+ ?(?:[=!<>]=|[=<>]) ?{_VALUE}"
+)
+"""Inline code that is only a name, a call of one, an operator, a tag, or a name with a value."""
+LONG_SPAN = 40
 _LINK = re.compile(r"\[[^\[\]]*\]\([^()\s]*\)|\([^()`]*\)")
 _CODE_CHARACTERS = re.compile(r"[=<>{}\[\]|\\;^~@$_`(]")
 _WORD = re.compile(r"\w+")
@@ -99,7 +103,7 @@ class TextFilter:
         self._whole_line = self._sentence_ended = False
         if self._closer:
             self._block.append(line + end)
-            if self._closer.match(plain(line)):
+            if self._closer.match(line):
                 self._end_block()
         elif not line.strip():
             self._blank(line + end)
@@ -149,8 +153,8 @@ class TextFilter:
             self._pass(blank)
 
     def _pass_prose(self, text: str) -> None:
-        spans = [span for _, span in _SPAN.findall(text) if not _FREE_SPAN.fullmatch(plain(span))]
-        lines = [line for span in spans for line in code_lines(span) if is_code(span) or len(span) > 40]
+        spans = [span for span in _counted_spans(text) if is_code(span) or len(span) > LONG_SPAN]
+        lines = [line for span in spans for line in code_lines(span)]
         self._judge(text, lines, "sentence", inline=True)
 
     def _judge(self, text: str, lines: list[str], what: str, *, inline: bool = False) -> None:
@@ -183,7 +187,13 @@ def _is_plain_prose(sentence: str) -> bool:
 def _without_spans(line: str) -> str:
     """The line without its inline code, which is counted by itself; a line of only that is a line of code."""
     bare = _SPAN.sub(" x ", line)
-    return bare if len(_WORD.findall(_SPAN.sub(" ", line))) > 1 else line.replace("`", "")
+    if len(_WORD.findall(_SPAN.sub(" ", line))) > 1 or not _counted_spans(line):
+        return bare
+    return line.replace("`", "")
+
+
+def _counted_spans(text: str) -> list[str]:
+    return [span for _, span in _SPAN.findall(text) if not _FREE_SPAN.fullmatch(plain(span.strip()))]
 
 
 def _closer_of(line: str, *, is_start: bool) -> re.Pattern[str] | None:

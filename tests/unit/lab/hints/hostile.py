@@ -2,6 +2,7 @@
 
 import base64
 import codecs
+import re
 from dataclasses import dataclass
 
 from tests.support.wire import Call, Say, Think
@@ -48,6 +49,12 @@ HOSTILE = {
     "a quotation": says(_each("> {line}\n")),
     "a table": says("| line | code |\n|---|---|\n" + _each("| {number} | `{line}` |\n")),
     "numbered lines": says(_each("{number}. {line}\n")),
+    "line numbers": says(_each("{number} {line}\n")),
+    "escaped characters": says(re.sub(r"([^\w\s])", r"\\\1", SOLUTION)),
+    "character references": says(SOLUTION.replace("(", "&#40;").replace("<", "&lt;").replace("*", "&ast;")),
+    "bold": says(_each("**{line}**\n")),
+    "headings": says(_each("## {line}\n")),
+    "line breaks of HTML": says("So: " + SOLUTION.replace("\n", "<br>")),
     "one line after each sentence": says(_each("Line {number} of it is this one here:\n{line}\n")),
     "inline code": says("First " + _each("comes `{line}`, and then ") + "nothing."),
     "inline code over several lines": says(f"Write `{SOLUTION}` there."),
@@ -104,6 +111,13 @@ HOSTILE = {
     "edits": calls(
         "edit_file",
         {"path": "fact.py", "edits": [{"old": f"line {n}", "new": line} for n, line in enumerate(LINES)]},
+    ),
+    "numbers": Answer(
+        (
+            (Call("create_file", {"path": "a.py", "content": [*SOLUTION.encode()]}),),
+            (Say("So?"),),
+        ),
+        ("100,101,102,32,102",),
     ),
     "a path": calls("read_file", {"path": SOLUTION}),
     "the name of a field": calls("read_file", {SOLUTION: 1}),

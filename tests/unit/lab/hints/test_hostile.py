@@ -67,7 +67,10 @@ async def test_nothing_of_a_solution_arrives(name, server, tmp_path):
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_every_vendor_is_filtered_and_goes_on_after_a_refused_call(case, server, tmp_path):
     names = ("calls over several turns", "edits", "thinking", "a fence")
-    turns = [steps for name in names for steps in HOSTILE[name].turns if isinstance(steps[-1], Call)]
+    thought = HOSTILE["thinking"].turns[0][0]
+    turns = [
+        (thought, *steps) for name in names for steps in HOSTILE[name].turns if isinstance(steps[-1], Call)
+    ]
     turns.append(tuple(step for name in names[2:] for steps in HOSTILE[name].turns for step in steps))
     run = await run_of(Answer(tuple(turns)), server, hints_at("question", tmp_path), case=case)
     assert not given_away(run, GIVEAWAYS)

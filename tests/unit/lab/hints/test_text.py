@@ -82,6 +82,12 @@ def test_any_split_of_a_text_gives_the_same(text, data, step):
         "循环的条件是什么？想一想。再试一次。",
         "Was passiert, wenn die Liste leer ist? Und mit z. B. einem Eintrag?",
         "See [the tutorial](https://docs.python.org/3/tutorial/controlflow.html#for-statements) for more. Then go on.",
+        "If someone gave you the answer for `n - 1`, how could you use it to get the answer for `n`?\n",
+        "For n = 1,000 that is about 1,000,000 comparisons; could you do it in one pass?\n",
+        '| expression | type |\n|---|---|\n| `input()` | ? |\n| `int("3")` | ? |\n',
+        "Which one do you need here: `<h1>` or `<title>`? One of them is inside `<head>`.\n",
+        "### Where to look\n\nIt says `IndexError: list index out of range`. Which index is it? (Hint: not 0!)\n",
+        "Set `n = 1` by hand, then `n = 2`. What does `range(1, 5)` give? 🙂\n",
         "1. First, the base case.\n\n    What is it here?\n",
     ],
 )
@@ -120,10 +126,18 @@ def test_how_many_lines_pass_at_a_step(step, block, passes):
 
 def test_lines_count_over_all_blocks_and_the_same_line_is_free():
     allowed = allowance("partial")
-    for text in ("```\nx = 1\ny = 2\n```\n", "```\nx  =  1\n```\n", "Then `z = 3` and that is it.\n"):
+    for text in ("```\nx = 1\ny = 2\n```\n", "```\nx  =  1\n```\n", "Then `z = x + y` and that is it.\n"):
         assert filtered(text, allowed) == text
-    assert filtered("And now `a = 4` too.", allowed).startswith("> Code of 1 line was held back")
+    assert filtered("And now `a = b + c` too.", allowed).startswith("> Code of 1 line was held back")
     assert filtered("Again `y = 2` here.", allowed) == "Again `y = 2` here."
+
+
+def test_lines_that_the_person_has_written_may_be_quoted():
+    allowed = allowance("question")
+    allowed.add_own("x = 1\nif x = 3:\n    print(x)")
+    quoted = "Look at these two:\n\n```python\nif x = 3:\n        print(x)\n```\nWhich sign compares?\n"
+    assert filtered(quoted, allowed) == quoted
+    assert "held back" in filtered("```\nif x == 3:\n```\n", allowed)
 
 
 def test_one_line_within_a_sentence_is_allowed_before_any_block():
