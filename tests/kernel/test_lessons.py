@@ -29,8 +29,14 @@ def code_cells(book):
     return [cell for cell in book.cells if cell.cell_type == "code"]
 
 
-def test_there_are_lessons():
-    assert "01_first_run" in {path.stem for path in LESSONS}
+def test_there_are_lessons_and_answers_to_each():
+    assert [path.stem for path in LESSONS] == list(WRONG)
+
+
+def test_each_says_at_the_top_what_it_is_about_and_at_the_end_what_to_read(lesson):
+    first, last = lesson.cells[0].source, lesson.cells[-1].source
+    assert all(f"- **{begin}**" in first for begin in ("You learn", "It takes", "You need"))
+    assert "Read next" in last
 
 
 def test_each_begins_with_one_heading(lesson):

@@ -3,12 +3,47 @@
 # ruff: noqa: E501 - a cell is one string
 
 WRONG = {
+    "01_first_run": (
+        "my_prompt = 'A landing page for a bakery.'",
+        "added = '<main>'",
+        "change = 'Make it blue.'",
+    ),
+    "02_from_a_screenshot": (
+        "sample = PIL.Image.new('RGB', (320, 200), 'crimson')",
+        "def cross_out(image):\n    ImageDraw.Draw(image).line((48, 470, 348, 600), fill='red', width=6)\n    return image",
+        "def images_sent(run):\n    return 1",
+    ),
+    "03_files_as_values": (
+        "def with_title(run, title):\n    return run.with_files({'index.html': f'<title>{title}</title>'})",
+        "def added_lines(run):\n    return run.files.diff('index.html').count('+')",
+        "def missing_alt(page):\n    return page.count('<img') - page.count('alt')",
+    ),
+    "04_tools_and_data": (
+        "def totals_csv(sales):\n    return sales.groupby('product')['revenue'].mean().round(0).astype(int).to_csv()",
+        "@tool\ndef worst_week(product: str) -> str:\n    '''The worst week of a product.'''\n    return best_week(product)",
+        "@tool\ndef pieces(week: str) -> int:\n    '''Pieces of a week.'''\n    return int(sales.set_index('week').loc[week]['pieces'].sum())",
+    ),
+    "05_variants": (
+        "def cheapest(run):\n    return 1",
+        "names_all_stops = \"'Villach' in html\"",
+        "def first_that(run, check):\n    return run.pick(3)",
+    ),
     "06_how_an_agent_loop_works": (
         "def layer_counts(events):\n    return dict.fromkeys(LAYERS, 2)",
         "def file_from(events, path):\n    return ''.join(event.text for event in events if isinstance(event, FileDelta))[1:]",
         "@tool\ndef count_words(text: str) -> int:\n    '''Counts the letters of a text.'''\n    return len(text)",
         "async def my_agent(provider, tools, prompt, steps=10):\n    return [user(prompt)]",
         "def text_shown(events):\n    return ''.join(event.text for event in events if isinstance(event, TextDelta))",
+    ),
+    "07_cost_and_limits": (
+        "limits = Limits(steps=2)",
+        "def cached_share(run):\n    return run.usage.cached_write / run.usage.input",
+        "def up_to(euros):\n    return lambda call, args: args['euros'] <= euros",
+    ),
+    "08_any_model": (
+        "mine_model = model('chat:tiny', base_url=base_url, max_tokens=500)",
+        "def first_usable(names):\n    return names[0]",
+        "def tools_offered(request):\n    return sorted(request)",
     ),
     "10_debug_an_agent": (
         "@tool\ndef price(product: str) -> str:\n    '''The price of a product per kilogram.'''\n    return str(PRICES[product])",
