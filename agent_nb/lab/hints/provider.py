@@ -5,10 +5,11 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 
+from agent_nb.engine.cost import CHARS_PER_TOKEN
 from agent_nb.lab.hints.allowance import Allowance
 from agent_nb.lab.hints.calls import UNKNOWN_TOOL, filtered_arguments
 from agent_nb.lab.hints.text import TextFilter
-from agent_nb.messages import Message, Part, Source, ToolCall
+from agent_nb.messages import Message, Part, Source, ToolCall, Usage
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import (
     CallPiece,
@@ -20,9 +21,12 @@ from agent_nb.providers.base import (
     TextPiece,
     ThinkingPiece,
     Turn,
+    UsagePiece,
 )
 from agent_nb.tools import Toolbox
 
+ESTIMATE_EVERY = 2_000
+"""Characters after which the run learns how much has arrived."""
 THINKING_HELD = "The model's thinking is not shown: this lab gives hints, not solutions. (`mode` in {file})"
 
 
@@ -63,8 +67,23 @@ class _FilteredTurn:
         """Calls whose arguments are not complete yet, in order."""
         self._count = 0
         self._has_thinking = False
+        self._usage = Usage()
+        """What the vendor has counted so far."""
+        self._received, self._estimate_at = 0, ESTIMATE_EVERY
+        """Characters. The run sees only those that pass, and the vendor charges for all of them."""
 
     def feed(self, piece: Piece) -> Iterator[Piece]:
+        """What is shown now that this piece has arrived."""
+        yield from self._filtered(piece)
+        self._received += len(getattr(piece, "text", ""))
+        if isinstance(piece, UsagePiece):
+            self._usage = piece.usage
+        elif self._received >= self._estimate_at and not isinstance(piece, Turn):
+            self._estimate_at = self._received + ESTIMATE_EVERY
+            output = max(self._usage.output, self._received // CHARS_PER_TOKEN)
+            yield UsagePiece(replace(self._usage, output=output))
+
+    def _filtered(self, piece: Piece) -> Iterator[Piece]:
         match piece:
             case TextPiece(text):
                 self._text = self._text or TextFilter(self._allowance)

@@ -8,6 +8,7 @@ from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.hints.ladder import Ladder
 from agent_nb.lab.hints.plain import plain
 from agent_nb.lab.reading import read_lab
+from agent_nb.providers.scripted import ScriptedProvider, stall, think
 from agent_nb.run import Run
 from agent_nb.run.wire import saved_form
 from tests.support.wire import Call, Say, Tokens, WireServer, reply
@@ -129,6 +130,18 @@ async def test_thinking_is_replaced_by_one_sentence(server, tmp_path):
     assert [event.text for event in run.events if isinstance(event, ThinkingDelta)] == [
         "The model's thinking is not shown: this lab gives hints, not solutions. (`mode` in lab.toml)"
     ]
+
+
+async def test_what_is_held_back_is_charged_in_a_run_that_is_stopped(tmp_path):
+    script = [think("All of it. " * 4_000, fragment=100), stall()]
+    agent = Agent(ScriptedProvider([script]))
+    handle = hints_at("question", tmp_path).apply(agent.prepare(PROMPT)).start()
+    async for event in handle:
+        if isinstance(event, ThinkingDelta):
+            break
+    handle.stop()
+    run = await handle
+    assert run.usage.output > 10_000
 
 
 async def test_prose_and_vendor_data_pass_unchanged(server, tmp_path):
