@@ -16,6 +16,7 @@ from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
 from agent_nb.cassette import Target, record
+from agent_nb.engine.arguments import read_limits, read_model, read_system, read_tools
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
@@ -30,7 +31,6 @@ from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.messages import Message
 from agent_nb.prompts import check_stack, prompt_text, stack_text, system_text
-from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
@@ -64,16 +64,10 @@ class Agent:
         approve: Policy = "ask",
         middleware: Iterable[Any] = (),
     ) -> None:
-        self.provider = _provider(model)
-        self.toolbox = Toolbox.default() if tools is None else _toolbox(tools)
-        if not isinstance(system, str | None):
-            raise ConfigError(f"`system` is text, not {_a(system)}.")
-        self.instructions = system
-        if not isinstance(limits, Limits | None):
-            raise ConfigError(
-                f"`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not {_a(limits)}."
-            )
-        self.limits = limits or Limits()
+        self.provider = read_model(model)
+        self.toolbox = read_tools(tools)
+        self.instructions = read_system(system)
+        self.limits = read_limits(limits)
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises now, not at the first run
         self.stack: str | None = None
@@ -176,7 +170,7 @@ class Agent:
     def with_model(self, model: str | Provider) -> Self:
         """A copy of this agent with another model."""
         other = self._copy()
-        other.provider = _provider(model)
+        other.provider = read_model(model)
         return other
 
     def with_stack(self, stack: str) -> Self:
@@ -376,23 +370,3 @@ class Agent:
             budget = self._in_budgeted_batch or self.limits.usd is not None
             self._studio = self.provider, studio_for(self.provider, budget=budget)
         return self._studio[1]
-
-
-def _provider(model: str | Provider) -> Provider:
-    if isinstance(model, str):
-        return make_model(model)
-    if not hasattr(model, "stream"):
-        raise ConfigError(f"`model` is a name such as 'anthropic:', or a provider, not {_a(model)}.")
-    return model
-
-
-def _toolbox(tools: Any) -> Toolbox:
-    if isinstance(tools, Toolbox):
-        return tools
-    if isinstance(tools, str) or not isinstance(tools, Iterable):
-        raise ConfigError(f"`tools` is a list of functions and tools, not {_a(tools)}.")
-    return Toolbox(tools)
-
-
-def _a(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
