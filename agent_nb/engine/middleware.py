@@ -77,6 +77,10 @@ class Hooks:
     def copy(self) -> "Hooks":
         return Hooks(**{each.name: [*getattr(self, each.name)] for each in fields(self)})
 
+    def __getstate__(self) -> Any:
+        """Subscribers are called in the process that has them, so a pickle has none."""
+        return None, {each.name: getattr(self, each.name) for each in fields(self)} | {"subscribers": []}
+
     async def outgoing(self, request: Request, model: str, settings: Json) -> Request:
         """The request as it is sent; ends the run as failed if a function fails."""
         if not self.requests:

@@ -3,15 +3,16 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import unquote
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.secrets import register
-from agent_nb.errors import ConfigError
+from agent_nb.errors import ConfigError, MissingKeyError
+from agent_nb.providers.keys import find_key
 from agent_nb.providers.models import Family
-from agent_nb.providers.vendors import Vendor
+from agent_nb.providers.vendors import VENDORS, Vendor
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
 """Names of headers whose values are secret; those of others, such as a content type, are ordinary text."""
@@ -47,6 +48,14 @@ class Settings:
             register(secret)
             register(unquote(secret))
 
+    def __reduce__(self) -> Any:
+        """A pickle has the key only if it was an argument; otherwise the process that loads it finds its own."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["vendor"] = self.vendor.name
+        if self.key_variable:
+            del values["api_key"]
+        return _restored, (values,)
+
     @property
     def name(self) -> str:
         return f"{self.vendor.name}:{self.model}"
@@ -61,6 +70,21 @@ class Settings:
         """The address, for error messages."""
         asked = self.base_url or self.vendor.base_url
         return _without_user_info(asked) if asked else f"{self.vendor.title}'s address"
+
+
+def _restored(values: dict[str, Any]) -> Settings:
+    """The settings from a pickle."""
+    vendor = VENDORS[values["vendor"]]
+    if "api_key" not in values:
+        found = find_key(vendor.keys)
+        if found is None:
+            raise MissingKeyError(
+                f"`{vendor.name}:{values['model']}` needs a key in every process that uses it: set"
+                f" `{vendor.keys[0]}` where it starts.",
+                vendor=vendor.name,
+            )
+        values = {**values, "key_variable": found[0], "api_key": found[1]}
+    return Settings(**{**values, "vendor": vendor})
 
 
 def _user_info(address: str) -> str:

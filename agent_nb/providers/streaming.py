@@ -64,6 +64,10 @@ class VendorClient(abc.ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
+    def __reduce__(self) -> Any:
+        """Another process connects by itself."""
+        return type(self), (self.settings,)
+
     @property
     def name(self) -> str:
         return self.settings.name

@@ -87,10 +87,14 @@ def _make(
     return Tool(
         spec=ToolSpec(name=name, description=documented.description or spoken_name, schema=signature.schema),
         run=run_async if inspect.iscoroutinefunction(function) else run,
-        title=title if callable(title) else lambda args: title or spoken_name,
+        title=title if callable(title) else functools.partial(_fixed_title, title or spoken_name),
         function=function,
         **settings,
     )
+
+
+def _fixed_title(title: str, args: Json) -> str:
+    return title
 
 
 def _as_written(function: Callable[..., Any]) -> Callable[..., Any]:

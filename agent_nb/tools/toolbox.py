@@ -1,5 +1,6 @@
 """The tools of an agent: what a model can call, and how its calls are checked and run."""
 
+import copyreg
 import difflib
 import json
 import re
@@ -18,6 +19,7 @@ from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.images import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
 from agent_nb.tools.output import checked
+from agent_nb.tools.pickling import reduce_tool
 from agent_nb.tools.preview import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.shared_state import kept_intact
@@ -108,6 +110,9 @@ class Toolbox:
     def __repr__(self) -> str:
         return f"Toolbox({', '.join(self._tools)})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_validators": {}}  # compiled code, made again when it is needed
+
     def prepare(self, call: ToolCall) -> tuple[Tool, Json]:
         """Returns the tool and its validated arguments, or raises a ToolError that helps the model correct the call."""
         tool = self.get(call.name)
@@ -167,6 +172,19 @@ async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
 
 def _built_in() -> Iterator[Tool]:
     return (tool for family in FAMILIES.values() for tool in family)
+
+
+def _reduce(tool: Tool) -> Any:
+    if any(tool is each for each in _built_in()):
+        return _built_in_tool, (tool.name,)
+    return reduce_tool(tool)
+
+
+def _built_in_tool(name: str) -> Tool:
+    return next(tool for tool in _built_in() if tool.name == name)
+
+
+copyreg.pickle(Tool, _reduce)
 
 
 def _parsed(arguments: str) -> Json:
