@@ -1,7 +1,9 @@
 """Agent: a model with its tools and limits, which starts runs."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from copy import copy
 from dataclasses import asdict
 from functools import partial
@@ -141,7 +143,7 @@ class Agent:
         each = [first, *(agent._prepare(first.opening) for agent in agents[1:])]
         return [prepared for prepared in each for _ in range(variants)]
 
-    def map(
+    def map(  # noqa: PLR0913 - everything about a batch
         self,
         prompts: Prompts,
         *,
@@ -149,6 +151,7 @@ class Agent:
         concurrency: int = 8,
         save: str | PathLike[str] | None = None,
         budget: float | None = None,
+        executor: Executor | None = None,
         **material: Unpack[Material],
     ) -> RunsHandle:
         """Runs each prompt on each model, `concurrency` at a time; `await` it for the `Runs`.
@@ -156,6 +159,10 @@ class Agent:
         Finished runs are saved in the folder `save`; a later call loads those and runs only the rest. `budget`
         limits the cost of the whole call in US dollars, the agent's limits apply to each run. `material` is what
         `prepare` takes, and images are read in the same way.
+
+        With an `executor` the runs are made in its workers: a process pool, Dask's `client.get_executor()`,
+        ipyparallel's `view.executor`. At most `concurrency` jobs are submitted at a time. A cost counts when its run
+        has ended, so at most `concurrency` runs exceed the budget. A job whose worker dies is submitted once more.
         """
         if self._target is not None:
             raise ConfigError(
@@ -165,7 +172,7 @@ class Agent:
         agent._in_budgeted_batch |= budget is not None
         jobs = plan_jobs(agent, prompts, models, material, saved=save is not None)
         store = Store(save) if save is not None else None
-        return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget)
+        return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget, executor=executor)
 
     def with_model(self, model: str | Provider) -> Self:
         """A copy of this agent with another model."""
@@ -293,6 +300,9 @@ class Agent:
             f"<Agent {self.provider.name} with {', '.join(tool.name for tool in self.toolbox) or 'no tools'}>"
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_studio": None}  # it may hold connections
+
     def _copy(self) -> Self:
         """A copy whose hooks can change independently."""
         other = copy(self)
@@ -327,7 +337,7 @@ class Agent:
             studio=studio,
             viewer=self.viewer,
             looks=self.looks,
-            system="\n\n".join(text for text in texts if text),
+            system=sys.intern("\n\n".join(text for text in texts if text)),  # the jobs of a batch share it
             limits=self.limits,
             rules=read_policy(self.approve, self.toolbox),
             hooks=self._hooks,

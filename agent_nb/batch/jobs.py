@@ -13,6 +13,7 @@ from agent_nb.errors import AgentError, ConfigError, InstallError, MissingKeyErr
 from agent_nb.images.convert import to_image
 from agent_nb.providers import full_name
 from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
+from agent_nb.run import Run
 
 Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
 """Texts, `(name, text)` pairs, or a dict of names and texts."""
@@ -23,6 +24,8 @@ class BatchAgent(Protocol):
     """What a batch needs of an agent."""
 
     provider: Provider
+
+    async def run(self, prompt: str, **material: Unpack[Material]) -> Run: ...
 
     def with_model(self, model: str | Provider) -> Self: ...
 
@@ -39,6 +42,9 @@ class Job:
     """The name of the prompt, or else its text."""
     named_model: str
     """The model as the caller named it; the run has its full name."""
+    agent: BatchAgent
+    material: Material
+    """What the run is given besides its prompt; the same for all jobs of a call."""
     prepared: Prepared
     request: Json
     """Fingerprint that a saved run must have to be loaded instead."""
@@ -93,6 +99,8 @@ def plan_jobs(
             job = Job(
                 label=label,
                 named_model=named_model,
+                agent=batch_agent,
+                material=material,
                 prepared=prepared,
                 request=request,
                 key=key_of(request, seen[key_of(request)]),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
@@ -10,6 +11,7 @@ from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.batch import progress
+from agent_nb.batch.executor import RemoteRun, Workers
 from agent_nb.batch.jobs import Job, UnavailableModel
 from agent_nb.batch.store import Store
 from agent_nb.engine.cost import check_price
@@ -103,12 +105,14 @@ class RunsHandle:
         concurrency: int,
         store: Store | None = None,
         budget: float | None = None,
+        executor: Executor | None = None,
     ) -> None:
         _check_arguments(jobs, concurrency, budget)
+        self._workers = Workers(executor, jobs) if executor is not None else None
         self.result: Runs | None = None
         self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
         self._runs: list[Run | None] = [None] * len(jobs)
-        self._running: dict[int, RunHandle] = {}
+        self._running: dict[int, RunHandle | RemoteRun] = {}
         self._costs = [0.0] * len(jobs)
         self._stop_reason: Reason | None = None
         self._tally = progress.Tally(len(jobs))
@@ -116,7 +120,11 @@ class RunsHandle:
         self._task = asyncio.get_running_loop().create_task(self._main(), name="agent_nb map")
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Stops all runs at once and starts no more; finished runs are kept."""
+        """Stops all runs at once and starts no more; finished runs are kept.
+
+        With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun goes on there
+        until it ends or reaches a limit of the agent; it is not waited for, and its result is dropped.
+        """
         if self._stop_reason is None and self.result is None:
             self._stop_reason = reason
             for handle in self._running.values():
@@ -153,6 +161,7 @@ class RunsHandle:
                 for _ in range(min(self._concurrency, len(self._jobs))):
                     group.create_task(self._work(remaining))
             runs = [run for run in self._runs if run is not None]
+            self._check_workers()
             if any(run.reason == self._stop_reason for run in runs):
                 resumes = "resumes" if self._store else "with `save` would resume"
                 self._note(f"Not all runs finished. The same call {resumes} from here.")
@@ -162,6 +171,15 @@ class RunsHandle:
             for close in dict.fromkeys(job.close for job in self._jobs if job.close):
                 await close()
             self._notify(ended=True)
+
+    def _check_workers(self) -> None:
+        """Raises if no worker could run anything; notes why the workers did not run everything."""
+        if self._workers is None or not self._workers.problem:
+            return
+        if not self._workers.finished:
+            raise ConfigError(self._workers.problem)
+        resumes = " The same call resumes from here." if self._store else ""
+        self._note(self._workers.problem + resumes)
 
     async def _load_saved(self) -> None:
         """Loads the saved runs; raises if a run is missing and its model is unavailable."""
@@ -181,7 +199,7 @@ class RunsHandle:
     async def _work(self, remaining: Iterator[int]) -> None:
         """Runs one job after another; several workers share `remaining`."""
         for index in remaining:
-            handle = self._jobs[index].prepared.start()
+            handle = self._start(self._jobs[index])
             handle.label(*self._names(index))
             self._running[index] = handle
             if self._stop_reason is not None:
@@ -195,6 +213,11 @@ class RunsHandle:
                 handle.stop("interrupted")
                 del self._running[index]
             await self._add(index, run)
+
+    def _start(self, job: Job) -> RunHandle | RemoteRun:
+        if self._workers is not None and self._stop_reason is None:
+            return self._workers.start(job)
+        return job.prepared.start()
 
     async def _add(self, index: int, run: Run) -> None:
         self._runs[index] = run

@@ -1,0 +1,88 @@
+"""What a worker of `agent.map(executor=...)` does: one run, on an event loop of its process.
+
+Workers may have another release of this package, so the arguments and the answer are plain values and bytes.
+"""
+
+import asyncio
+import functools
+import os
+import pickle
+import sys
+import threading
+import zlib
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, Protocol, Unpack
+
+from agent_nb._base.secrets import mask
+from agent_nb._base.threads import start_thread
+from agent_nb.engine.opening import Material
+from agent_nb.errors import AgentError
+from agent_nb.run import Run
+
+
+def _versions() -> str:
+    try:
+        release = version("agent-nb")
+    except PackageNotFoundError:
+        release = "(not installed)"
+    return f"agent_nb {release} on Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+VERSIONS = _versions()
+_first = threading.Lock()
+"""Held while the agents and the loop are made, so that threads of one worker share them."""
+
+Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
+"""The pickled run; why the job failed; nothing; or why this worker cannot run any job of the call."""
+
+
+class WorkerAgent(Protocol):
+    """What a worker needs of an agent."""
+
+    async def run(self, prompt: str, **material: Unpack[Material]) -> Run: ...
+
+
+def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: str) -> Answer:
+    """Runs one prompt with the agent at this place in the parcel, which `agent_nb.batch.parcel` made.
+
+    `ticket` differs for every call.
+    """
+    if versions != VERSIONS:
+        return "unusable", f"A worker has {VERSIONS}, this process has {versions}. Install the same in both."
+    try:
+        with _first:
+            agents, material = _open(parcel)
+            loop = _loop(os.getpid())
+    except AgentError as error:
+        return "unusable", f"A worker cannot create the agent: {error}"
+    except Exception as error:
+        reason = mask(f"{type(error).__name__}: {error}")
+        return (
+            "unusable",
+            f"A worker cannot load the agent ({reason}). It needs the same modules and packages.",
+        )
+    # Not on a loop of its own: runs of one process share their connections.
+    work = asyncio.run_coroutine_threadsafe(agents[place].run(prompt, **material), loop)
+    try:
+        return "run", pickle.dumps(work.result(), protocol=5)
+    except KeyboardInterrupt:
+        work.cancel()
+        return "interrupted", None
+    except Exception as error:
+        return "failed", mask(f"{type(error).__name__}: {error}")
+
+
+@functools.lru_cache(maxsize=2)
+def _open(parcel: bytes) -> tuple[Sequence[WorkerAgent], Material]:
+    """The agents stay for the next job, with their connections."""
+    agents, material = pickle.loads(zlib.decompress(parcel))
+    return agents, material
+
+
+@functools.cache
+def _loop(process: int) -> asyncio.AbstractEventLoop:
+    """The loop of this process, in a thread: the caller's thread may have a running loop. A fork needs its own."""
+    loop = asyncio.new_event_loop()
+    start_thread("worker", loop.run_forever)
+    return loop
