@@ -242,6 +242,7 @@ class _Decoder:
         self._body = body
         self._turn = Assembler()
         self._blocks: dict[int, Json] = {}
+        self._open: set[int] = set()
         self._calls: set[int] = set()
         self._counts: Json = {}
         self._model = settings.model
@@ -255,6 +256,8 @@ class _Decoder:
         match kind:
             case "content_block_start":
                 return self._start(data["index"], data["content_block"])
+            case "content_block_stop":
+                self._open.discard(data["index"])
             case "message_start":
                 self._model = data["message"].get("model") or self._model
                 return self._counted(data["message"].get("usage"))
@@ -273,8 +276,11 @@ class _Decoder:
         return ()
 
     def _start(self, index: int, block: Json) -> Sequence[Piece]:
+        if index in self._open:
+            raise failure.disordered(self._settings)
+        self._open.add(index)
         self._blocks[index] = dict(block)
-        match block.get("type"):
+        match block["type"]:
             case "tool_use":
                 self._calls.add(index)
                 return (self._turn.start_call(index, block["id"], block["name"]),)
@@ -285,6 +291,8 @@ class _Decoder:
         return ()
 
     def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
+        if index not in self._open:
+            raise failure.disordered(self._settings)
         kind = delta["type"]
         if kind == "input_json_delta":
             text = delta["partial_json"]

@@ -115,6 +115,8 @@ class ChatDecoder:
         key = self._key(call, bool(function.get("name")))
         pieces: list[Piece] = []
         if key not in self._ids:
+            if not call.get("id") and not function.get("name"):
+                raise failure.disordered(self._settings)
             call_id = self._ids[key] = str(call.get("id") or f"call_{len(self._ids)}")
             pieces.append(self._turn.start_call(key, call_id, function.get("name") or ""))
         if arguments := function.get("arguments"):

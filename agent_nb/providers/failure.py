@@ -130,6 +130,8 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
                 f"{settings.vendor.title} sent nothing for too long. Try again, or allow more with `silence`.",
                 retryable=True,
             )
+        case httpx2.DecodingError():
+            return garbled(settings, "UTF-8")
         case _:
             return cut(settings)
 
@@ -140,14 +142,24 @@ def cut(settings: Settings) -> ProviderError:
     )
 
 
-def garbled(settings: Settings) -> ProviderError:
-    return error(f"{settings.vendor.title} sent an event that is not valid JSON. Try again.", retryable=True)
+def garbled(settings: Settings, expected: str = "JSON") -> ProviderError:
+    return error(
+        f"{settings.vendor.title} sent an event that is not valid {expected}. Try again.", retryable=True
+    )
 
 
-def unexpected(settings: Settings, exc: BaseException) -> ProviderError:
+def disordered(settings: Settings) -> ProviderError:
+    """For events that contradict each other, because one came twice or too early."""
+    return error(
+        f"{settings.vendor.title} sent events twice or in the wrong order. Try again.", retryable=True
+    )
+
+
+def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = False) -> ProviderError:
     """For exceptions that no mapping knows, such as an answer of an unknown shape."""
     return error(
-        f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {shortened(str(exc))}"
+        f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {shortened(str(exc))}",
+        retryable=retryable,
     )
 
 

@@ -198,14 +198,22 @@ class _Decoder:
         self._settings = settings
         self._turn = Assembler()
         self._steps: dict[int, Json] = {}
+        self._open: set[int] = set()
+        self._event_id = ""
 
     def feed(self, event: str, data: Json) -> Sequence[Piece]:
         kind = data.get("event_type") or event
+        if event_id := data.get("event_id"):
+            if event_id == self._event_id:
+                return ()
+            self._event_id = event_id
         if kind == "step.delta":
             return self._delta(data["index"], data["delta"])
         match kind:
             case "step.start":
                 return self._start(data["index"], data["step"])
+            case "step.stop":
+                self._open.discard(data["index"])
             case "interaction.completed":
                 return self._finished(data["interaction"])
             case "interaction.status_update" if data.get("usage"):
@@ -218,6 +226,9 @@ class _Decoder:
         return ()
 
     def _start(self, index: int, step: Json) -> Sequence[Piece]:
+        if index in self._open:
+            raise failure.disordered(self._settings)
+        self._open.add(index)
         self._steps[index] = dict(step)
         if step.get("type") != "function_call":
             return ()
@@ -227,6 +238,8 @@ class _Decoder:
         return started, self._turn.arguments(index, json.dumps(step["arguments"], ensure_ascii=False))
 
     def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
+        if index not in self._open:
+            raise failure.disordered(self._settings)
         kind = delta["type"]
         if kind == "arguments_delta":
             text = delta.get("arguments")

@@ -83,7 +83,7 @@ class GeminiGenerateProvider(VendorProvider):
         failed: ProviderError | None = None
         opened: list[httpx2.Response] = []
         try:
-            with responses_opened(opened, self.silence):
+            with responses_opened(opened, self.silence, strict=True):
                 chunks = await models.generate_content_stream(**body)
                 first = await anext(chunks, None)
             yield Accepted()
@@ -230,6 +230,7 @@ class _Decoder:
         self._settings = settings
         self._turn = Assembler()
         self._parts: list[Json] = []
+        self._call_ids: set[str | None] = set()
         self._usage = Usage()
         self._model = settings.model
         self._reason = ""
@@ -297,6 +298,9 @@ class _Decoder:
             self._parts.append({"text": [text], **extra})
 
     def _call(self, call: Any, extra: Json) -> Sequence[Piece]:
+        if call.id and call.id in self._call_ids:
+            raise failure.disordered(self._settings)
+        self._call_ids.add(call.id)
         key = len(self._parts)
         call_id = call.id or f"call_{key}"
         arguments = call.args or {}

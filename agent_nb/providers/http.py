@@ -10,7 +10,7 @@ import functools
 import socket
 import weakref
 from collections.abc import AsyncGenerator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.threads import off_loop
@@ -27,6 +27,14 @@ _KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TC
 
 macOS has a name of its own for the first.
 """
+
+
+class _Watch(NamedTuple):
+    """What `responses_opened` was given."""
+
+    found: "list[httpx2.Response]"
+    silence: float
+    strict: bool
 
 
 class _Shared:
@@ -53,7 +61,7 @@ async def _open_until_closed(client: "httpx2.AsyncClient") -> AsyncGenerator[Non
 
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared]" = weakref.WeakKeyDictionary()
-_watching: "weakref.WeakKeyDictionary[asyncio.Task[Any], tuple[list[httpx2.Response], float]]"
+_watching: "weakref.WeakKeyDictionary[asyncio.Task[Any], _Watch]"
 _watching = weakref.WeakKeyDictionary()
 
 
@@ -83,34 +91,41 @@ async def release(user: object) -> None:
 
 
 @contextlib.contextmanager
-def responses_opened(found: "list[httpx2.Response]", silence: float) -> Iterator[None]:
+def responses_opened(
+    found: "list[httpx2.Response]", silence: float, *, strict: bool = False
+) -> Iterator[None]:
     """Collects the responses this task opens inside the block, which an SDK hides.
 
     `silence` is how many seconds they may pass without a byte, before and after their headers.
+    `strict` has the SDK fail on bytes that are not UTF-8 instead of replacing them.
     """
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("a stream is read inside a task")
-    _watching[task] = (found, silence)
+    _watching[task] = _Watch(found, silence, strict)
     try:
         yield
     finally:
         _watching.pop(task, None)
 
 
-def _watching_now() -> "tuple[list[httpx2.Response], float] | None":
+def _watching_now() -> _Watch | None:
     task = asyncio.current_task()
     return _watching.get(task) if task is not None else None
 
 
 async def _limit_silence(request: "httpx2.Request") -> None:
     if watching := _watching_now():
-        request.extensions.setdefault("timeout", {})["read"] = watching[1]
+        request.extensions.setdefault("timeout", {})["read"] = watching.silence
 
 
 async def _collect(response: "httpx2.Response") -> None:
     if watching := _watching_now():
-        watching[0].append(response)
+        if watching.strict and "content-encoding" not in response.headers:
+            from agent_nb.providers.utf8 import Utf8Body
+
+            response.stream = Utf8Body(response.stream)
+        watching.found.append(response)
 
 
 async def _keep_alive(response: "httpx2.Response") -> None:

@@ -1,5 +1,6 @@
 """OpenAI's Responses API, stateless: nothing is stored there, and encrypted reasoning is sent back each turn."""
 
+import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -210,6 +211,7 @@ class _Decoder:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._turn = Assembler()
+        self._added: set[int] = set()
         self._items: dict[int, Json] = {}
         self._refusal: list[str] = []
 
@@ -229,10 +231,13 @@ class _Decoder:
     def _rare(self, kind: str, data: Json) -> Sequence[Piece]:
         match kind:
             case "response.output_item.added":
+                self._added.add(data["output_index"])
                 return self._started(data["output_index"], data["item"])
             case "response.output_item.done":
                 self._items[data["output_index"]] = data["item"]
-                return self._started(data["output_index"], data["item"])
+                pieces = self._started(data["output_index"], data["item"])
+                self._check_arguments(data["output_index"], data["item"])
+                return pieces
             case "response.reasoning_summary_part.added" if data.get("summary_index"):
                 return (self._turn.thinking("\n\n", data["output_index"]),)
             case "response.refusal.delta":
@@ -261,6 +266,13 @@ class _Decoder:
             pieces.append(self._turn.arguments(index, item["arguments"]))
         return pieces
 
+    def _check_arguments(self, index: int, item: Json) -> None:
+        """A finished call repeats its arguments: deltas that say something else came twice or in another order."""
+        if item.get("type") == "function_call" and item.get("arguments"):
+            deltas = self._turn.joined("call", index)
+            if deltas != item["arguments"] and not _same_json(deltas, item["arguments"]):
+                raise failure.disordered(self._settings)
+
     def _cite(self, annotation: Json) -> None:
         if url := annotation.get("url"):
             self._turn.source(Source(annotation.get("title") or url, url))
@@ -268,6 +280,8 @@ class _Decoder:
     def _finished(self, response: Json, stop: Stop | None = None, detail: str = "") -> Sequence[Piece]:
         refusal = "".join(self._refusal)
         incomplete = (response.get("incomplete_details") or {}).get("reason")
+        if stop is None and not incomplete and self._items and self._added - self._items.keys():
+            raise failure.disordered(self._settings)
         if stop is None and incomplete:
             stop = _INCOMPLETE.get(incomplete, "max_tokens")
             detail = incomplete if stop == "refusal" else ""
@@ -289,6 +303,13 @@ class _Decoder:
         if _POLICY.search(str(problem.get("code"))):
             return self._finished(response, "refusal", str(problem.get("message") or problem["code"]))
         raise _event_error(self._settings, problem)
+
+
+def _same_json(one: str, other: str) -> bool:
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except ValueError:
+        return False
 
 
 def _usage(counts: Json) -> Usage:

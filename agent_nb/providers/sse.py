@@ -16,7 +16,10 @@ class SseReader:
         self._after_cr = False
 
     def feed(self, chunk: bytes) -> list[tuple[str, str]]:
-        """The events this chunk completes: the name (empty when none was given) and the data."""
+        """The events this chunk completes: the name (empty when none was given) and the data.
+
+        Raises `UnicodeDecodeError` if they are not UTF-8: a replaced character could end up in a file.
+        """
         if self._after_cr or b"\r" in chunk:
             chunk = self._with_plain_line_ends(chunk)
         elif not self._pieces and chunk.endswith(b"\n\n") and (event := _sole_event(chunk)):
@@ -34,7 +37,7 @@ class SseReader:
         rest = chunk[end + 2 :]
         self._pieces = [rest] if rest else []
         self._ends_line = rest.endswith(b"\n")
-        blocks = chunk[:end].decode("utf-8", "replace").split("\n\n")
+        blocks = chunk[:end].decode().split("\n\n")
         return [event for block in blocks if (event := _event(block)) is not None]
 
     def _with_plain_line_ends(self, chunk: bytes) -> bytes:
@@ -52,14 +55,14 @@ def _sole_event(chunk: bytes) -> tuple[str, str] | None:
     end = len(chunk) - 2
     line_end = chunk.find(b"\n")
     if line_end == end and chunk.startswith(b"data: "):
-        return "", chunk[6:end].decode("utf-8", "replace")
+        return "", chunk[6:end].decode()
     start = line_end + 7
     if (
         chunk.startswith(b"event: ")
         and chunk.startswith(b"data: ", line_end + 1)
         and chunk.find(b"\n", start) == end
     ):
-        return chunk[7:line_end].decode("utf-8", "replace"), chunk[start:end].decode("utf-8", "replace")
+        return chunk[7:line_end].decode(), chunk[start:end].decode()
     return None
 
 

@@ -210,7 +210,10 @@ class _Reading:
         self._has_turn = False
 
     def feed(self, chunk: bytes) -> Sequence[Piece]:
-        events = self._feed(chunk)
+        try:
+            events = self._feed(chunk)
+        except UnicodeDecodeError:
+            raise failure.garbled(self._settings, "UTF-8") from None
         if not self._has_events:
             self._head = (self._head + chunk)[:512]
             self._has_events = bool(events)
@@ -225,7 +228,10 @@ class _Reading:
                 data = json.loads(text)
         except ValueError:
             return self._not_json(text)
-        pieces = self._decode(event, data)
+        try:
+            pieces = self._decode(event, data)
+        except (LookupError, TypeError, AttributeError) as exc:  # a damaged event, or one out of order
+            raise failure.unexpected(self._settings, exc, retryable=True) from None
         if pieces and type(pieces[-1]) is Turn:
             self.ended = self._has_turn = True
         return pieces

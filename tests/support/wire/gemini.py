@@ -9,8 +9,11 @@ from tests.support.wire.steps import Call, ErrorEvent, Refuse, Say, Step, Think
 
 
 class Interactions(Dialect):
+    events = 0
+
     def event(self, kind: str, **data: Any) -> bytes:
-        return sse({"event_type": kind, **data}, kind)
+        self.events += 1
+        return sse({"event_type": kind, "event_id": f"e{self.events}", **data}, kind)
 
     def begin(self) -> Iterator[bytes]:
         yield self.event(

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from tests.support.wire.dialects import DIALECTS, model_of, protocol_of
+from tests.support.wire.faults import with_fault
 from tests.support.wire.images import read_body
 from tests.support.wire.rules import Asked, Exchange, first_refusal
 from tests.support.wire.steps import Cut, Hold, Pause, Reply, problem
@@ -80,6 +81,20 @@ class WireServer:
         """Ends the `Hold` of an answer, from any thread."""
         assert self._loop
         self._loop.call_soon_threadsafe(request.let_go.set)
+
+    def forget_exchanges(self) -> None:
+        """Begins a new conversation for the rules that look at earlier requests."""
+        self.requests.clear()
+        self._exchanges.clear()
+
+    @property
+    def answering(self) -> set[asyncio.Task[None]]:
+        """The tasks that send answers."""
+        return set(self._tasks)
+
+    @property
+    def open_connections(self) -> int:
+        return len(self._transports)
 
     @property
     def unused(self) -> int:
@@ -246,7 +261,7 @@ class _Connection(asyncio.Protocol):
             return
         self.head(reply, "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n", b"")
         dialect = DIALECTS[request.protocol](reply, model_of(request.path, request.body))
-        for chunk in dialect.stream():
+        for chunk in with_fault(dialect, reply.fault):
             if request.closed.is_set():
                 return
             match chunk:

@@ -117,6 +117,14 @@ class Cut:
     how: str = "eof"
 
 
+@dataclass(frozen=True)
+class Fault:
+    """A fault at one event of an answer, counted from 0. `faults.py` lists the kinds."""
+
+    kind: str
+    index: int
+
+
 Step = (
     Think
     | Redacted
@@ -152,6 +160,8 @@ class Reply:
     """Not even headers are sent until the client disconnects or the test sets `let_go`."""
     split: int = 0
     """Bytes per write; 0 for one write per event."""
+    fault: "Fault | None" = None
+    """What happens to one of its events on the way."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Switches of a dialect, such as `reasoning`: the field for thinking in Chat Completions."""
 

@@ -3,6 +3,7 @@
 import sys
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,8 +83,12 @@ def test_a_byte_order_mark_is_skipped():
     assert read(b"\xef\xbb\xbfdata: one\n\n") == [("", "one")]
 
 
-def test_bytes_that_are_not_utf8_do_not_fail():
-    assert read(b"data: \xff\xfe\n\n") == [("", "\ufffd\ufffd")]
+@pytest.mark.parametrize(
+    "data", [b"data: \xff\n\n", b"event: a\ndata: \xff\n\n", b"data: a\n\ndata: \xff\n\n"]
+)
+def test_bytes_that_are_not_utf8_are_not_replaced(data: bytes):
+    with pytest.raises(UnicodeDecodeError):
+        read(data)
 
 
 def _lines_run(data: bytes, size: int) -> int:

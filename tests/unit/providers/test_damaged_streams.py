@@ -1,0 +1,115 @@
+"""Streams whose events come twice, too early or damaged: the turn is withdrawn and tried again, never misread."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from agent_nb.errors import ProviderError
+from tests.support.wire import Call, Fault, Raw, Reply, Say, Think, WireServer, reply
+from tests.support.wire.cases import CASE, CASES, Case, collect, turn_of
+from tests.support.wire.dialects import DIALECTS, sse
+
+SEARCH = '{"q": "cats, dogs and one mouse"}'
+ANSWER = reply(Think("Hm."), Say("I search."), Call("search", SEARCH, id="call_1"), fragment=6)
+
+
+@pytest.fixture
+async def server():
+    async with WireServer() as server:
+        yield server
+
+
+def damaged(protocol: str, kind: str, mark: str, answer: Reply = ANSWER) -> Reply:
+    """The answer with a fault at the first event in which the expression is found."""
+    events = [chunk for chunk in DIALECTS[protocol](answer, "m").stream() if isinstance(chunk, bytes)]
+    index = next(at for at, event in enumerate(events) if re.search(mark.encode(), event))
+    return replace(answer, fault=Fault(kind, index))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "kind", "mark"),
+    [
+        ("anthropic", "duplicate", '"tool_use"'),
+        ("anthropic", "reorder", '"tool_use"'),
+        ("anthropic", "reorder", r'"e\\"}"'),
+        ("openai", "duplicate", '"delta":" dogs "'),
+        ("openai", "reorder", '"delta":" dogs "'),
+        ("openai", "reorder", r'item\.done.*"function_call"'),
+        ("chat", "reorder", '"name":"search"'),
+        ("gemini", "reorder", '"name":"search"'),
+        ("gemini_generate", "duplicate", '"functionCall"'),
+    ],
+)
+async def test_events_twice_or_in_the_wrong_order_may_be_tried_again(
+    server: WireServer, protocol, kind, mark
+):
+    server.plan(damaged(protocol, kind, mark))
+    with pytest.raises(ProviderError, match="twice or in the wrong order") as caught:
+        await collect(CASE[protocol].provider(server))
+    assert caught.value.retryable
+
+
+async def test_a_delta_before_its_item_may_be_tried_again(server: WireServer):
+    server.plan(damaged("openai", "reorder", '"name":"search"'))
+    with pytest.raises(ProviderError, match="could not be read") as caught:
+        await collect(CASE["openai"].provider(server))
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize("mark", ['"step.start"', '"name":"search"', '"arguments":" dogs "'])
+async def test_an_event_with_the_id_of_the_last_one_is_read_once(server: WireServer, mark: str):
+    server.plan(damaged("gemini", "duplicate", mark))
+    turn = await turn_of(CASE["gemini"].provider(server))
+    assert [call.arguments for call in turn.message.tool_calls] == [SEARCH]
+
+
+async def test_a_step_that_starts_twice_may_be_tried_again(server: WireServer):
+    start = {
+        "event_type": "step.start",
+        "index": 0,
+        "step": {"type": "function_call", "id": "a", "name": "search"},
+    }
+    server.plan(reply(Raw(sse(start)), Raw(sse(start))))
+    with pytest.raises(ProviderError, match="twice") as caught:
+        await collect(CASE["gemini"].provider(server))
+    assert caught.value.retryable
+
+
+async def test_arguments_may_be_repeated_with_other_white_space(server: WireServer):
+    item = {"id": "fc", "type": "function_call", "call_id": "a", "name": "search"}
+    server.plan(
+        reply(
+            Raw(
+                sse(
+                    {
+                        "type": "response.output_item.added",
+                        "output_index": 0,
+                        "item": {**item, "arguments": ""},
+                    }
+                )
+            ),
+            Raw(
+                sse({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"q":1}'})
+            ),
+            Raw(
+                sse(
+                    {
+                        "type": "response.output_item.done",
+                        "output_index": 0,
+                        "item": {**item, "arguments": '{"q": 1}'},
+                    }
+                )
+            ),
+        )
+    )
+    turn = await turn_of(CASE["openai"].provider(server))
+    assert [call.arguments for call in turn.message.tool_calls] == ['{"q":1}']
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_bytes_that_are_not_utf8_may_be_tried_again(case: Case, server: WireServer):
+    server.plan(damaged(case.protocol, "not-utf-8", "I sear", reply(Say("I search."), fragment=200)))
+    with pytest.raises(ProviderError, match="not valid UTF-8") as caught:
+        await collect(case.provider(server))
+    assert caught.value.retryable
