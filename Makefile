@@ -44,7 +44,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 
 test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-page test-lessons
-	$(PY) -m pytest tests -p no:nbval -m "not wide and not hosts" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PY) -m pytest tests -p no:nbval -m "not wide and not hosts and not faults" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -57,6 +57,9 @@ test-wide: env build chromium ## more looks in the browser: every demo page, sta
 
 test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
+
+test-faults: env ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
+	$(PY) -m pytest tests/faults -p no:nbval -m faults
 
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m docs.scripts.execute_notebooks
@@ -118,4 +121,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean

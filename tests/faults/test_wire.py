@@ -1,0 +1,55 @@
+"""Every kind of fault at every event of a run with tools, for every protocol."""
+
+import pytest
+
+from tests.support.fault_table import TABLE
+from tests.support.faults import WIRES, Runs, Wire, is_another_answer, places
+from tests.support.wire.faults import KINDS
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wire", WIRES, ids=str)
+async def test_a_fault_at_every_event(wire: Wire, kind: str, tmp_path):
+    violations = {}
+    async with Runs(wire, tmp_path) as runs:
+        for place in places(wire):
+            outcome = await runs.run(kind, *place)
+            result = outcome.name
+            if result == "violations" and is_another_answer(wire, kind, *place):
+                result = "other_answer"
+            elif outcome.violations:
+                violations[place] = outcome.violations
+            TABLE.add(wire.name, kind, result)
+        left = await runs.left_behind()
+    assert not violations
+    assert not left
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("kind", ["cut", "garbage", "stall", "error"])
+@pytest.mark.parametrize("wire", WIRES, ids=str)
+async def test_a_fault_that_stays(wire: Wire, kind: str, tmp_path):
+    """Every attempt of the turn fails at the same event, at a few events of each turn."""
+    violations = {}
+    async with Runs(wire, tmp_path) as runs:
+        for place in places(wire)[:: 5 if kind == "stall" else 2]:
+            outcome = await runs.run(kind, *place, always=True)
+            if outcome.violations:
+                violations[place] = outcome.violations
+            TABLE.add(wire.name, f"{kind}, always", outcome.name)
+        left = await runs.left_behind()
+    assert not violations
+    assert not left
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=str)
+async def test_a_sample_of_faults(wire: Wire, tmp_path):
+    """One event for each kind of fault, spread over the run. `make test-faults` takes every event."""
+    every = places(wire)
+    async with Runs(wire, tmp_path) as runs:
+        for number, kind in enumerate(KINDS):
+            place = every[number * (len(every) - 1) // len(KINDS)]
+            outcome = await runs.run(kind, *place)
+            assert not outcome.violations or is_another_answer(wire, kind, *place), (kind, place)
+        assert not await runs.left_behind()
