@@ -20,6 +20,7 @@ from agent_nb.notebook.session import Session
 if TYPE_CHECKING:
     from agent_nb.engine.session_costs import ModelCosts
     from agent_nb.images.maker import Studio
+    from agent_nb.lab.rules import LabRules
     from agent_nb.providers import VendorInfo
     from agent_nb.run import Run
     from agent_nb.tools import Tool
@@ -58,22 +59,34 @@ def _models(session: Session, rest: str) -> None:
         note = f"Cells that name no model use {default}, {reason}."
     except AgentError as error:  # of a setting that is no model; the table helps to mend it
         default, note = "", str(error)
-    rows = []
+    rules, rows = _lab_rules(session), []
+    allowed = rules.models if rules else ()
     for row in catalog():
-        name = f"{row.vendor}:{row.recommended}"
-        remark = "; ".join(filter(None, ("default" if name == default else "", row.note)))
-        rows.append((name, _key_state(row), _abilities(row), remark))
+        of_vendor = [name for name in allowed if name.startswith(f"{row.vendor}:")]
+        for name in of_vendor if allowed else [f"{row.vendor}:{row.recommended}"]:
+            remark = "; ".join(filter(None, ("default" if name == default else "", row.note)))
+            rows.append((name, _key_state(row), _abilities(row), remark))
+    if rules and allowed:
+        note = f"{note} This lab allows no others. (`models` in {rules.file})"
     display(Table(("model", "key", "can do", "note"), rows, "No models.", note))
+
+
+def _lab_rules(session: Session) -> "LabRules | None":
+    from agent_nb.notebook.magic.hints import watch_of
+
+    return watch_of(session).rules()
 
 
 def _default_model(session: Session) -> tuple[str, str]:
     """The model of cells that name none, and why it is that one."""
     from agent_nb.providers import default_model_name, full_name
 
-    if session.defaults.model:
-        return full_name(session.defaults.model), "which `%config AgentMagics.model` sets"
-    if named := os.environ.get(MODEL_VARIABLE):
-        return full_name(named), f"which {MODEL_VARIABLE} sets"
+    rules, named = _lab_rules(session), session.defaults.model or os.environ.get(MODEL_VARIABLE)
+    if named and (rules is None or rules.allows_model(named)):
+        setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE
+        return full_name(named), f"which {setting} sets"
+    if rules and (allowed := rules.default_model()):
+        return allowed, f"the first usable one of `models` in {rules.file}"
     if found := default_model_name():
         return found, "the first with a key"
     return DEMO_MODEL, "because no key is set"

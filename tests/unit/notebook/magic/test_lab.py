@@ -91,6 +91,21 @@ def test_the_first_usable_model_is_the_default(shell, lab, monkeypatch, server):
     assert shell.names["hero"].model == "demo:"
 
 
+def test_models_lists_those_of_the_lab(shell, lab, monkeypatch):
+    shell.magics.model = "openai:gpt-6.1-sol"
+    lab(f'models = ["{HAIKU}", "anthropic:claude-opus-5-5", "demo:"]')
+    table = shell.run("%agent models").displays[0]["text/plain"]
+    assert "use demo:, the first usable one of `models` in lab.toml." in table
+    assert "This lab allows no others. (`models` in lab.toml)" in table
+    assert HAIKU in table
+    assert "claude-opus-5-5" in table
+    assert "openai:" not in table
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
+    assert f"use {HAIKU}, the first" in shell.run("%agent models").displays[0]["text/plain"]
+    lab("")
+    assert "use openai:gpt-6.1-sol, which `%config" in shell.run("%agent models").displays[0]["text/plain"]
+
+
 def test_only_these_tools_are_offered_and_the_lab_decides_who_approves(shell, lab, server):
     lab('tools = ["read_file", "variants"]\napprove = "deny"')
     shell.run(ASK)
