@@ -59,6 +59,7 @@ export type CommandName =
 	| "approve"
 	| "deny"
 	| "pick"
+	| "annotate"
 	| "file"
 	| "request"
 	| "placed"

@@ -141,6 +141,8 @@ describe("a replay with notes", () => {
 		await play();
 		expect(where()).toBe("turn 2: the request is sent");
 		await play();
+		expect(host.shadowRoot!.activeElement).toBe(one(".cards"));
+		one('[aria-label="Play"]').focus();
 		await press("Step forward");
 		expect(where()).toBe("turn 2: the request is sent");
 		expect(host.shadowRoot!.activeElement).toBe(one(".cards"));

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from agent_nb import Agent
+from agent_nb._base.wire import to_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
 from agent_nb.run.annotations import Annotation
+from agent_nb.run.protocol import Ready
 from tests.support.widget_stage import AXE, SECONDS, Stage, event, needs_axe, needs_browser
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -102,6 +104,7 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     assert len(page.context.pages) == 1
 
 
+READY = to_wire(Ready(line="", files_name=None, variant=0, picked=False, paths=(), digest=""))
 HOSTILE = "</script><img src=x onerror=\"document.title = 'taken'\"> \u202etxet"
 
 
@@ -123,7 +126,7 @@ def test_the_widget_shows_the_same_notes(stage: Stage):
         event("run_finished", reason="end_turn", usage={}, cost=None, seconds=0, error=None),
     ]
     note = Annotation(at="turn 2", text="A note", ask="What next?", choices=("It stops", "It goes on"))
-    stage.play(events, annotations=(note,))
+    stage.play(events, annotations=(note,), ready=READY)
     stage.page.get_by_role("button", name="Replay", exact=True).click()  # plays at once
     label = stage.page.locator(".anb-scrubber .label")
     expect(label).to_have_text("turn 2: the request is sent")
@@ -131,6 +134,13 @@ def test_the_widget_shows_the_same_notes(stage: Stage):
     expect(stage.page.get_by_role("group", name="Note", exact=True)).to_be_focused()
     stage.page.get_by_role("button", name="It goes on").click()
     expect(label).to_have_text("done")
+    stage.page.get_by_role("button", name="Previous note").click()
+    stage.page.get_by_role("button", name="Add a note here").click()
+    stage.page.get_by_role("textbox", name="Note").fill("Another")
+    stage.page.get_by_role("button", name="Add", exact=True).click()
+    stage.page.get_by_role("textbox", name="Note").wait_for(state="hidden")
+    sent = stage.page.evaluate("kernel.commands.find(({ command }) => command === 'annotate')")
+    assert (sent["variant"], sent["at"], sent["text"]) == (0, "turn 2", "Another")
 
 
 def test_a_replay_of_variants_stops_at_questions(opened: Any):
@@ -144,6 +154,7 @@ def test_a_replay_of_variants_stops_at_questions(opened: Any):
     play = page.get_by_role("button", name="Play", exact=True)
     play.wait_for()
     expect(cards).to_contain_text("</script><img src=x")
+    assert page.get_by_role("button", name="Add a note here").count() == 0
     assert findings(page) == []
     page.keyboard.press("ArrowRight")  # the replay stays, and the focus goes to the question
     expect(cards).to_be_focused()
@@ -159,7 +170,6 @@ def test_a_replay_of_variants_stops_at_questions(opened: Any):
     page.get_by_role("textbox", name="Why?").fill("To make cake. \u05d0")
     page.keyboard.press("Control+Enter")
     expect(label).to_have_text("done")
-    assert findings(page) == []
     with page.expect_download() as download:
         page.get_by_role("button", name="Save my answers").click()
     saved = json.loads(Path(download.value.path()).read_text("utf-8"))

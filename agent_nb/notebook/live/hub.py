@@ -61,6 +61,9 @@ class Hub:
             "approve": _approve,
             "deny": _deny,
             "pick": _pick,
+            "annotate": lambda run, message: run.annotate(
+                _variant(message), message.get("at", ""), str(message.get("text", ""))
+            ),
             "file": lambda run, message: run.file(
                 _variant(message), str(message.get("path")), message.get("version")
             ),

@@ -87,6 +87,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         if plan.hints:
             follow_hints(plan.hints, handle, view.warn)
         view.on_pick(partial(pick, session, handle))
+        view.on_annotate(partial(annotate, session, handle))
         if options.background:
             _in_background(session, handle, view, options, log)
             return
@@ -190,15 +191,32 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
             raise ConfigError("There is nothing to pick: this run has no variants.")
         handle.pick(number)
         return None
-    current = session.namespace.get(run.name)
-    if not isinstance(current, Run) or current.id != run.id:
-        raise ConfigError(f"`{run.name}` holds something else now. Run the cell again to pick.")
+    current = _held_run(session, run)
     if current.given_files is not None:
         raise ConfigError(
             f"`{run.name}` has your own edits, which picking would discard. Run the cell again to pick."
         )
-    picked = run.pick(number)
+    picked = current.pick(number)
     return picked, bind(session, picked)
+
+
+def annotate(session: Session, handle: Handle, number: int, at: float | str, text: str) -> Run:
+    """Puts a note on a variant, counted from 1, of the run that the variable holds."""
+    if handle.result is None:
+        raise ConfigError("The run has not ended yet.")
+    current = _held_run(session, handle.result)
+    variant = current.pick(number) if current.variants else current
+    noted = replace(current, annotations=variant.annotate(at, text).annotations)
+    assign(session, noted.name, noted)
+    return noted
+
+
+def _held_run(session: Session, run: Run) -> Run:
+    """The value of the run's variable, if it is still this run."""
+    current = session.namespace.get(run.name)
+    if not isinstance(current, Run) or current.id != run.id:
+        raise ConfigError(f"`{run.name}` holds something else now. Run the cell again.")
+    return current
 
 
 def _in_background(

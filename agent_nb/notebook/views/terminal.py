@@ -57,6 +57,9 @@ class TerminalView:
     def on_pick(self, pick: object) -> None:
         """Does nothing: only the widget has a Pick button."""
 
+    def on_annotate(self, annotate: object) -> None:
+        """Does nothing: only the widget takes notes."""
+
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:
             self._clear_status()

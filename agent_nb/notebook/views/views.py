@@ -19,12 +19,18 @@ Pick = Callable[[int], tuple[Run, str | None] | None]
 """Binds a variant, counted from 1; returns it and the name of its files, or None if others are still running."""
 
 
+Annotate = Callable[[int, float | str, str], Run]
+"""Puts a note on the run of the variable: a variant, counted from 1, a moment, and the text."""
+
+
 class View(Protocol):
     """Shows one run in the cell's output."""
 
     def start(self, note: str) -> None: ...
 
     def on_pick(self, pick: Pick) -> None: ...
+
+    def on_annotate(self, annotate: Annotate) -> None: ...
 
     def ask_with(self, ask: Ask) -> None:
         """Sets how to ask for approval where the view itself cannot."""
@@ -59,6 +65,9 @@ class _KernelView:
 
     def on_pick(self, pick: Pick) -> None:
         """Does nothing: only the widget has a Pick button."""
+
+    def on_annotate(self, annotate: Annotate) -> None:
+        """Does nothing: only the widget takes notes."""
 
     def ask_with(self, ask: Ask) -> None:
         """Does nothing: nobody is there."""
@@ -125,6 +134,9 @@ class LiveView(_KernelView):
                 self._show(*bound, picked=True)
 
         self._live.on_pick = picked
+
+    def on_annotate(self, annotate: Annotate) -> None:
+        self._live.on_annotate = annotate
 
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:

@@ -4,16 +4,24 @@ import type { Annotations } from "../annotations/annotations.ts";
 import { h } from "../dom.ts";
 import { loadModule } from "../loading.ts";
 import type { Replay } from "../ui.ts";
+import { iconButton } from "./buttons.ts";
 import type { Context, Snapshot } from "./context.ts";
 import type { Player } from "./player.ts";
 
 export function createAnnotationSlot(context: Context, player: Player, track: HTMLElement) {
 	const element = h("div");
-	let asked = false;
+	const button = iconButton(context, "edit", "Add a note here", () => void compose());
+	let asked: Promise<void> | null = null;
 	let view: Annotations | null = null;
 
+	async function compose(): Promise<void> {
+		if (context.choices.replay?.playing) player.toggle();
+		asked ??= load();
+		await asked;
+		view?.compose();
+	}
+
 	async function load(): Promise<void> {
-		asked = true;
 		let waiting = false;
 		// Nothing is played past a stop before the stops are known.
 		player.stops = {
@@ -32,8 +40,11 @@ export function createAnnotationSlot(context: Context, player: Player, track: HT
 
 	return {
 		element,
+		button,
 		update({ run }: Snapshot, replay: Replay | null) {
-			if (!asked && run.meta.annotations?.length) void load();
+			if (run.meta.annotations?.length) asked ??= load();
+			// A note goes to the variable that a cell of the notebook has set.
+			button.hidden = !run.owner || !run.ready || !run.meta.magic;
 			if (replay) view?.update(replay);
 		},
 	};

@@ -29,7 +29,8 @@ export function createScrubber(context: Context) {
 	const annotations = createAnnotationSlot(context, player, slider.element);
 	const close = iconButton(context, "cross", "Leave the replay", () => finish());
 	const [label, clock] = readout.elements;
-	const controls = [keys.element, slider.element, label, clock, speed, request.element, close];
+	const buttons = [request.element, annotations.button, close];
+	const controls = [keys.element, slider.element, label, clock, speed, ...buttons];
 	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
 	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
 	const element = h("div", look, annotations.element, about.element, bar);
