@@ -10,6 +10,8 @@ from agent_nb.providers.vendors import FREE, NO_PRICE, VENDORS
 
 def price_of(provider_name: str, usage: Usage) -> float | None:
     """US dollars for this usage, or None when the model's price is not known."""
+    if not has_price(provider_name):
+        return None
     counts = {
         "input_tokens": usage.input,
         "cache_read_tokens": usage.cached_read,
@@ -27,7 +29,8 @@ def estimate(provider_name: str, input_tokens: int, output_tokens: int) -> float
 
 @lru_cache(maxsize=64)
 def has_price(provider_name: str) -> bool:
-    return price_of(provider_name, Usage(input=1, output=1)) is not None
+    """Whether the tables list the model. A run asks many times, and a model that they do not list is searched long."""
+    return calculate(provider_name, {"input_tokens": 1, "output_tokens": 1}) is not None
 
 
 def calculate(provider_name: str, counts: dict[str, int]) -> Decimal | None:
