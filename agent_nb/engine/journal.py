@@ -84,29 +84,30 @@ class Journal(EventLog):
         self.run_id, self.variant = run_id, variant
         self.at = 0.0
         """Time of the last `tick`. Work between ticks counts as instant, so that a replay has the same times."""
-        self._clock, self._started = clock, clock.now()
+        self._now, self._started = clock.now, clock.now()
         self._holds, self._held_at = 0, 0.0
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
         """Stops the run's clock while a question to the user is open; there may be several at once."""
         if not self._holds:
-            self._held_at = self._clock.now()
+            self._held_at = self._now()
         self._holds += 1
         try:
             yield
         finally:
             self._holds -= 1
             if not self._holds:
-                self._started += self._clock.now() - self._held_at
+                self._started += self._now() - self._held_at
 
     def elapsed(self) -> float:
         """Seconds since the start, without those in which the clock was stopped."""
-        return (self._held_at if self._holds else self._clock.now()) - self._started
+        return (self._held_at if self._holds else self._now()) - self._started
 
     def tick(self) -> None:
         """Stamps later events with the current time."""
-        self.at = int(self.elapsed() * 1000 + 0.5) / 1000
+        now = self._held_at if self._holds else self._now()
+        self.at = int((now - self._started) * 1000 + 0.5) / 1000
 
     def emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
         seq = len(self.events) + 1

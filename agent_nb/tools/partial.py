@@ -44,7 +44,8 @@ class StringFields:
         """The start of an escape that is not complete yet."""
         self._key: list[str] = []
         self._name = ""
-        self._offset = 0
+        self.offset = 0
+        """Where the next piece of the current value begins."""
         self._in_value = False
         """Whether a piece of the current value has been returned."""
         self._depth = 0
@@ -54,19 +55,40 @@ class StringFields:
         """The name whose value is incomplete, if it is one of the wanted ones."""
         return self._name if self._step == self._value_text else None
 
+    @property
+    def inside(self) -> str | None:
+        """The name whose value is incomplete, if a piece of it has been returned."""
+        return self._name if self._in_value else None
+
     def feed(self, fragment: str) -> list[Piece]:
         """Returns the pieces in this fragment of the JSON text."""
-        # Nearly every fragment is the middle of a long string.
-        if self._in_value and not self._held and (middle := _whole(fragment)):
-            offset = self._offset
-            self._offset += len(middle)
-            return [(self._name, offset, middle)]
+        if self._in_value and (middle := self.middle(fragment)):
+            return [(self._name, self.offset - len(middle), middle)]
         pieces: list[Piece] = []
         text, self._held = self._held + fragment, ""
         position = 0
         while position < len(text) and self._step is not None:
             position = self._step(text, position, pieces)
         return pieces
+
+    def middle(self, fragment: str) -> str:
+        """The decoded fragment if it lies inside the value, as nearly every one does; otherwise empty.
+
+        For fragments that follow a piece of a value. An empty answer changes nothing: `feed` the fragment then.
+        """
+        text, held = self._held + fragment, ""
+        if "\\" in text:
+            end = _end(_CHARACTERS, text, 0)
+            text, held = text[:end], text[end:]
+            if held.startswith('"') or len(held) > _LONGEST_SPLIT_ESCAPE:
+                return ""
+            text = _decoded(text)
+        elif '"' in text:
+            return ""
+        if text:
+            self._held = held
+            self.offset += len(text)
+        return text
 
     # One method per state: each reads from `position` and returns where it stopped.
 
@@ -93,7 +115,7 @@ class StringFields:
             return position
         match text[position]:
             case '"' if self._name in self._names:
-                self._offset, self._in_value, self._step = 0, False, self._value_text
+                self.offset, self._in_value, self._step = 0, False, self._value_text
             case '"':
                 self._depth, self._step = 0, self._skipped_text
             case "{" | "[":
@@ -106,8 +128,8 @@ class StringFields:
     def _value_text(self, text: str, position: int, pieces: list[Piece]) -> int:
         decoded, end, closed = self._characters(text, position)
         if decoded or (closed and not self._in_value):
-            pieces.append((self._name, self._offset, decoded))
-            self._offset += len(decoded)
+            pieces.append((self._name, self.offset, decoded))
+            self.offset += len(decoded)
             self._in_value = True
         if closed:
             self._in_value, self._step = False, self._after_value
@@ -169,20 +191,10 @@ class StringFields:
         return decoded, len(text), False
 
 
-def _whole(fragment: str) -> str:
-    """The decoded fragment if it lies inside a string and cuts no escape in two; otherwise empty."""
-    if "\\" not in fragment:
-        return "" if '"' in fragment else fragment
-    if not _CHARACTERS.fullmatch(fragment):
-        return ""
-    decoded: str = _scan(f'"{fragment}"', 0)[0]
-    return decoded
-
-
 def _decoded(characters: str) -> str:
     if "\\" not in characters:
         return characters
-    decoded: str = _DECODER.raw_decode(f'"{characters}"')[0]
+    decoded: str = _scan(f'"{characters}"', 0)[0]
     return decoded
 
 
@@ -203,23 +215,19 @@ class FileArguments:
         self._path: str | None = ""
         """Empty until it is known, None if it is not a safe path."""
         self._content: list[str] = []
+        self._in_content = False
+        """Whether the next fragment continues the content."""
 
     def feed(self, fragment: str) -> Sequence[Piece]:
-        pieces = self._fields.feed(fragment)
-        if (
-            self._path is not None
-            and len(pieces) == 1
-            and pieces[0][0] == "content"
-            and not self._path_so_far
-        ):
-            # Nearly every fragment of a file whose path is known.
-            _, offset, text = pieces[0]
-            if offset and offset + len(text) <= MAX_TEXT_BYTES:
-                text = whole_text(text)
+        fields = self._fields
+        if self._in_content and self._path is not None:
+            offset = fields.offset
+            if offset + len(fragment) <= MAX_TEXT_BYTES and (text := fields.middle(fragment)):
+                text = text if text.isascii() else whole_text(text)
                 self._content.append(text)
                 return [(self._path, offset, text)]
         file_pieces: list[Piece] = []
-        for name, offset, text in pieces:
+        for name, offset, text in fields.feed(fragment):
             if name == "path":
                 if offset == 0:
                     self._path_so_far = []
@@ -227,8 +235,9 @@ class FileArguments:
                 continue
             self._complete_path(file_pieces)
             self._add_content(offset, text, file_pieces)
-        if self._path_so_far and self._fields.open != "path":
+        if self._path_so_far and fields.open != "path":
             self._complete_path(file_pieces)
+        self._in_content = fields.inside == "content"
         return file_pieces
 
     def _add_content(self, offset: int, text: str, file_pieces: list[Piece]) -> None:
