@@ -4,11 +4,13 @@ from agent_nb.cassette.player import ReplayProvider, replay
 from agent_nb.cassette.reader import AGAIN, locate
 from agent_nb.cassette.recorder import record
 from agent_nb.cassette.recording import Target
+from agent_nb.cassette.search import cassettes_for
 
 __all__ = [
     "AGAIN",
     "ReplayProvider",
     "Target",
+    "cassettes_for",
     "locate",
     "record",
     "replay",

@@ -39,8 +39,13 @@ def differences(recorded: Json, now: Json) -> list[str]:
     return list(_differences(recorded, now))
 
 
+def same_prompt(recorded: str, now: str) -> bool:
+    """Whether a prompt is the recorded one."""
+    return _same_text(neutral(recorded), neutral(now))
+
+
 def _differences(recorded: Json, now: Json) -> Iterator[str]:
-    if not _same_text(neutral(recorded.get("prompt", "")), neutral(now["prompt"])):
+    if not same_prompt(recorded.get("prompt", ""), now["prompt"]):
         yield f"another prompt ({_excerpts(recorded.get('prompt', ''), now['prompt'])})"
     yield from _other_models(recorded, now)
     if not _same_text(recorded.get("system", ""), now["system"]):

@@ -66,7 +66,7 @@ def govern_cassette(rules: LabRules, cassette: CassettePlan, options: Options) -
     if not options.models:
         allowed = tuple(name for name in cassette.named_models if rules.allows_model(name))
         cassette = replace(cassette, named_models=allowed)
-    return cassette.preferred() if rules.replay == "prefer" else cassette
+    return cassette.preferred(is_searched=not options.cassette) if rules.replay == "prefer" else cassette
 
 
 @dataclass(frozen=True, slots=True)

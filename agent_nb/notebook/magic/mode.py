@@ -1,7 +1,7 @@
 """Decides whether a cell asks the model, records it or plays a cassette."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb._base.model_name import REPLAY, is_demo, is_replay
-from agent_nb.cassette import AGAIN, ReplayProvider, locate, replay
+from agent_nb.cassette import AGAIN, ReplayProvider, cassettes_for, locate, replay
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError
 from agent_nb.notebook.magic.options import Options
@@ -42,9 +42,21 @@ class CassettePlan:
     force: bool = False
     is_preferred: bool = False
     """A lab's `replay = "prefer"`: a cassette that fits is played, also with `--live`, and any other is ignored."""
+    is_searched: bool = False
+    """Whether the other cassettes of the folder are tried, too: those of a teacher may have other names."""
 
-    def preferred(self) -> "CassettePlan":
-        return replace(self, mode="auto" if self.mode == "live" else self.mode, is_preferred=True)
+    def preferred(self, *, is_searched: bool) -> "CassettePlan":
+        mode = "auto" if self.mode == "live" else self.mode
+        return replace(self, mode=mode, is_preferred=True, is_searched=is_searched and mode == "auto")
+
+    def candidates(self, prompt: str) -> "Iterator[CassettePlan]":
+        """This plan, and then those with other cassettes that were recorded for the prompt."""
+        yield self
+        if self.is_searched:
+            own = locate(self.path, self.folder)
+            for file in cassettes_for(prompt, own.parent):
+                if file != own:
+                    yield replace(self, path=(Path(self.path).parent / file.name).as_posix())
 
     @property
     def is_optional(self) -> bool:

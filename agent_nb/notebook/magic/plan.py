@@ -130,12 +130,13 @@ class _Request:
 
     def replay(self) -> Plan | None:
         """Plays the cassette, if there is one for this request. Needs no key and no client."""
-        provider = self.cassette.provider(self.pace)
-        if provider is None:
-            return None
-        agent = self._agent(provider)
-        prepared = agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base)
-        return self._plan(agent, prepared) if self.cassette.matches(prepared, self.options.variants) else None
+        for cassette in self.cassette.candidates(self.prompt.text):
+            if provider := cassette.provider(self.pace):
+                agent = self._agent(provider)
+                prepared = agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base)
+                if cassette.matches(prepared, self.options.variants):
+                    return self._plan(agent, prepared)
+        return None
 
     def ask(self) -> Plan:
         """Asks the models, and records them if the cell is to do so."""

@@ -178,6 +178,24 @@ def test_a_cassette_that_fits_comes_before_the_model(shell, lab, server):
     assert len(server.requests) == 2
 
 
+def test_a_preferred_cassette_is_found_under_any_name(shell, lab, server, tmp_path):
+    assert shell.run(ASK.replace("hero", "hero --record")).ok
+    (tmp_path / "cassettes" / "a.jsonl").write_text("{}\n[3]\n")
+    (tmp_path / "cassettes" / "b.jsonl").write_text('{"format": 1}\n{"yours": {"prompt": "Say hello"}}\n')
+    (tmp_path / "cassettes" / "c.jsonl").mkdir()
+    lab('replay = "prefer"')
+    assert shell.run("%%agent mine\nSay hello").ok
+    assert shell.names["mine"].settings["replayed"] == "cassettes/hero.jsonl"
+    for line in (
+        f"mine -m {HAIKU} --system Rhyme",
+        f"mine -m {HAIKU} --cassette x.jsonl",
+        "mine -m demo: --pace 0",
+    ):
+        assert shell.run(f"%%agent {line}\nSay hello").ok
+        assert not shell.names["mine"].settings.get("replayed")
+    assert len(server.requests) == 3
+
+
 def test_a_gateway_with_a_key_per_student_refuses_by_key_and_budget(shell, lab, server, monkeypatch):
     lab("budget = 100")
     server.key_budgets = {"sk-ant-test-key": 1}
