@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agent_nb._base.atomic import write_atomically
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.files.files import MAX_BINARY_BYTES
 from agent_nb.lab.log import content_hash
+from agent_nb.lab.marks.gallery_folder import GalleryFolder, write
 from agent_nb.lab.marks.progress import with_progress
 from agent_nb.lab.marks.row import Row, read_row, with_same_pages
 from agent_nb.lab.marks.table import to_csv
@@ -52,6 +52,11 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", required=True, metavar="CSV", help="the table to write, such as marks.csv"
     )
     parser.add_argument(
+        "--html",
+        metavar="HTML",
+        help="also write a page with all pages side by side, such as marks.html, and a folder marks_pages beside it",
+    )
+    parser.add_argument(
         "--supplied",
         action="append",
         default=[],
@@ -66,19 +71,19 @@ def _run(options: argparse.Namespace) -> list[Row]:
     output = Path(options.output)
     if output.suffix == ".zip" or output.is_dir():
         raise ConfigError(f"{options.output!r} cannot be the table: name a file such as marks.csv.")
+    gallery = GalleryFolder(Path(options.html)) if options.html else None
     supplied = set(_supplied(options.supplied))
     students = dict(zip(_names(paths), paths, strict=True))
-    found = [read_row(name, students[name]) for name in with_progress(list(students), sys.stderr)]
+    found = []
+    for name in with_progress(list(students), sys.stderr):
+        found.append(read_row(name, students[name]))
+        if gallery:
+            gallery.add(name, students[name])
     rows = with_same_pages(found, supplied)
-    _write(output, to_csv(rows))
+    write(output, to_csv(rows))
+    if gallery:
+        gallery.finish(rows)
     return rows
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        write_atomically(path, data, mode=0o644)
-    except OSError as error:
-        raise ConfigError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
 
 
 def _paths(given: Sequence[str]) -> Iterator[Path]:
