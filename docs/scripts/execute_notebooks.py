@@ -6,6 +6,7 @@ from one machine or day to the next is taken out, so that running it again chang
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 import time
@@ -26,6 +27,8 @@ METADATA = {
 }
 KEPT = ("tags",)
 """Of a cell's metadata; the rest is timings and the state of somebody's front end."""
+_TEMPORARY = re.compile(re.escape(tempfile.gettempdir()) + r"/tmp\w+")
+"""A temporary folder of this machine."""
 
 
 def execute(path: Path) -> NotebookNode:
@@ -45,8 +48,18 @@ def tidy(book: NotebookNode) -> NotebookNode:
         cell.id = f"cell-{number:02}"
         cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in KEPT if key in cell.metadata})
         if cell.cell_type == "code":
-            cell.outputs = _joined(cell.outputs)
+            cell.outputs = [_without_folders(output) for output in _joined(cell.outputs)]
     return book
+
+
+def _without_folders(output: NotebookNode) -> NotebookNode:
+    """The output without the names of temporary folders."""
+    if output.output_type == "stream":
+        output.text = _TEMPORARY.sub("…", output.text)
+    for kind, value in output.get("data", {}).items():
+        if isinstance(value, str):
+            output.data[kind] = _TEMPORARY.sub("…", value)
+    return output
 
 
 def _joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

@@ -61,6 +61,7 @@ def shows(source: str) -> bool:
     """Whether running the cell must leave an output: an agent's cell, a `print`, or a value at the end."""
     if source.startswith("%"):
         return source.startswith(("%%agent", "%agent")) and "--background" not in source.partition("\n")[0]
+    source = "\n".join(line for line in source.splitlines() if not line.startswith("%"))
     tree = compile(source, "cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST)
     last = tree.body[-1]
     outside = [node for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef)]

@@ -45,6 +45,11 @@ WRONG = {
         "def first_usable(names):\n    return names[0]",
         "def tools_offered(request):\n    return sorted(request)",
     ),
+    "09_run_a_class": (
+        "my_lab = '[lab]\\nmodels = [\"demo:\"]\\nvariants = 2\\n'",
+        "quiz = club.annotate(at='end', ask='Was it good?', choices=['yes', 'no', 'maybe'], answer=1)",
+        "def breaks(lines):\n    return 0",
+    ),
     "10_debug_an_agent": (
         "@tool\ndef price(product: str) -> str:\n    '''The price of a product per kilogram.'''\n    return str(PRICES[product])",
         "edit = {'path': 'index.html', 'old': '    let total', 'new': '    let totl'}",
