@@ -39,13 +39,13 @@ _PATTERNS = (
     # Control flow
     r"(?:\}\s*)?(?:if|else if|elsif|elif|while|for|foreach|switch|catch|unless|until)\s*\(.*\)\s*(?:\{.*|.*;)?$",
     r"(?:async\s+)?(?:if|elif|while|for|with|match|case|except)\s[^.?!]*[()=<>\[\]_%+*/'\"].*:(?:\s*#.*)?$",
-    r"(?:if|elif|while|case|except)(?:\s+\w+){1,3}:$",
+    r"(?:if|elif|while|case|except)(?:\s+\w+){1,3}:(?:\s*#.*)?$",
     r"for\s+\w+(?:\s*,\s*\w+)*\s+in\s+[^.?!]*[:({\[]",
     r"(?:else|try|finally|begin|do|then)\s*[:{]",
     r"(?:if|while)\s+\[",
     r"(?:break|continue|pass|fi|esac|done)\s*;?$",
     r"(?:return|yield|raise|throw|del|assert)\b(?:\s+[\w.]+)?\s*;?$",
-    r"(?:return|yield|raise|throw|del|assert|print|echo|puts|printf|cout)\b[^.?!]*[(=<>\[\]+*/%'\"].*$",
+    r"(?:return|yield|raise|throw|del|assert|print|echo|puts|printf|cout)\b(?:[^.?!]*[(=<>\[\]+*/%'\"]|\s+!).*$",
     # Imports
     r"import\s+[\w.]+(?:\s+as\s+\w+|\s*,\s*[\w.]+|\s+from\b.*)*\s*;?$",
     r"import\s*[{*\"']",
@@ -62,7 +62,9 @@ _PATTERNS = (
     # Markup, styles, data, queries
     r"</?[A-Za-z!?]",
     r"[\w-]+\s*:\s*[^;]+;$",
-    r"\"[^\"]+\"\s*:\s*\S",
+    r"\"[^\"]+\"\s*:\s*\S|'[^']+'\s*:\s*\S.*,$",
+    r"\{.*\}[,;]?$",
+    r"\w+:\s*(?:[\"'\d\[{]|true\b|false\b).*,$",
     r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP|FROM|WHERE|GROUP BY|ORDER BY"
     r"|(?:LEFT |INNER )?JOIN)\s+\S",
     r"[Ss]elect\s+(?:\*|\w+(?:\s*,\s*\w+)*)\s+[Ff]rom\s+\w+",

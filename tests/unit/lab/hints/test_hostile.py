@@ -3,17 +3,18 @@
 import pytest
 
 from agent_nb import Agent, replay
-from agent_nb.events import ThinkingDelta
+from agent_nb.errors import ProviderError
+from agent_nb.events import ThinkingDelta, ToolStarted
 from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.hints.ladder import Ladder
 from agent_nb.lab.hints.plain import plain
 from agent_nb.lab.reading import read_lab
-from agent_nb.providers.scripted import ScriptedProvider, stall, think
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
 from agent_nb.run import Run
 from agent_nb.run.wire import saved_form
-from tests.support.wire import Call, Say, Tokens, WireServer, reply
+from tests.support.wire import Call, End, Say, Tokens, WireServer, reply
 from tests.support.wire.cases import CASE, CASES
-from tests.unit.lab.hints.hostile import GIVEAWAYS, HOSTILE, Answer
+from tests.unit.lab.hints.hostile import GIVEAWAYS, HOSTILE, SOLUTION, Answer
 
 PROMPT = "Write a function for the factorial."
 
@@ -130,6 +131,33 @@ async def test_thinking_is_replaced_by_one_sentence(server, tmp_path):
     assert [event.text for event in run.events if isinstance(event, ThinkingDelta)] == [
         "The model's thinking is not shown: this lab gives hints, not solutions. (`mode` in lab.toml)"
     ]
+
+
+async def test_nothing_arrives_of_turns_that_break_off(tmp_path):
+    half = f"Look at the loop once more. Here:\n\n```\n{SOLUTION}"
+    broken = ProviderError("Cut.", retryable=True, retry_after=0)
+    call_half = call("create_file", '{"path": "a.py", "content": "' + SOLUTION.replace("\n", "\\n"))
+    agent = Agent(ScriptedProvider([[text(half), fail(broken)], [text(half), call_half, stall()]]))
+    handle = hints_at("question", tmp_path).apply(agent.prepare(PROMPT)).start()
+    async for event in handle:
+        if isinstance(event, ToolStarted):
+            break
+    handle.stop()
+    run = await handle
+    assert run.reason == "stopped"
+    assert run.text.startswith("Look at the loop once more. ")
+    assert not run.files
+    assert not given_away(run, GIVEAWAYS)
+
+
+async def test_the_explanation_of_a_refusal_is_filtered(server, tmp_path):
+    server.otherwise = lambda request: reply(End("refusal", SOLUTION), Tokens())
+    agent = Agent(CASE["anthropic"].provider(server))
+    run = await hints_at("question", tmp_path).apply(agent.prepare(PROMPT)).start()
+    await agent.close()
+    assert run.reason == "refusal"
+    assert "held back" in run.error
+    assert not given_away(run, GIVEAWAYS)
 
 
 async def test_what_is_held_back_is_charged_in_a_run_that_is_stopped(tmp_path):
