@@ -10,6 +10,7 @@ BENCHES = (
     "providers",
     "variants",
     "many",
+    "executor",
     "magic",
     "widget",
     "arrangements",
