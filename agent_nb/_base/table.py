@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from typing import Any
 
+from agent_nb._base.secrets import mask
+
 _GAP = "  "
 
 
@@ -33,7 +35,7 @@ class Table:
         """Aligned columns; in a given width, cells wrap at spaces."""
         if not self.rows:
             return self.empty
-        cells = [list(map(str, self.columns)), *([str(cell) for cell in row] for row in self.rows)]
+        cells = [list(map(str, self.columns)), *([mask(str(cell)) for cell in row] for row in self.rows)]
         widths = _fitted(cells, width)
         right = [name in self.numbers for name in self.columns]
         lines = [
@@ -57,7 +59,7 @@ class Table:
     def _row(self, tag: str, cells: Sequence[Any]) -> str:
         sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)
         html_cells = (
-            f'<{tag} style="text-align:{side}">{escape(str(cell))}</{tag}>'
+            f'<{tag} style="text-align:{side}">{escape(mask(str(cell)))}</{tag}>'
             for side, cell in zip(sides, cells, strict=True)
         )
         return f"<tr>{''.join(html_cells)}</tr>"

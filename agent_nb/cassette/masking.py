@@ -10,7 +10,7 @@ from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import from_wire, to_wire
 from agent_nb.cassette.format import Attempt, Cassette, Gap, RecordedTurn, RecordedVariant, ToolMoment
 from agent_nb.messages import Message, Part
-from agent_nb.providers.base import CallPiece, Piece, TextPiece, ThinkingPiece, Turn
+from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn
 
 
 def masked(cassette: Cassette) -> Cassette:
@@ -44,7 +44,7 @@ def _attempt(attempt: Attempt) -> Attempt:
     pieces: list[tuple[Gap, Piece]] = []
     for (kind, _), group in itertools.groupby(attempt.pieces, key=_stream_of):
         alike = list(group)
-        pieces += alike if kind is None else _texts(alike)
+        pieces += [(gap, _other(piece)) for gap, piece in alike] if kind is None else _texts(alike)
     retry = attempt.retry and replace(attempt.retry, why=_masked_text(attempt.retry.why))
     return replace(attempt, pieces=tuple(pieces), retry=retry)
 
@@ -69,6 +69,11 @@ def _texts(group: list[tuple[Gap, Any]]) -> Iterator[tuple[Gap, Piece]]:
     texts = mask_pieces([whole_text(piece.text) for _, piece in group])
     for (gap, piece), text in zip(group, texts, strict=True):
         yield gap, replace(piece, text=text)
+
+
+def _other(piece: Piece) -> Piece:
+    """A piece without text. A model can make up the name of a tool."""
+    return replace(piece, name=_masked_text(piece.name)) if isinstance(piece, CallStarted) else piece
 
 
 def _masked_turn(turn: Turn) -> Turn:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import write_atomically
+from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
@@ -162,13 +163,13 @@ class Files(Mapping[str, Content]):
     def __repr__(self) -> str:
         shown = [f"{path} ({human_size(size)})" for path, size in list(self._sizes.items())[:10]]
         more = [f"and {len(self) - 10} more"] if len(self) > 10 else []
-        return f"Files({', '.join(shown + more)})"
+        return mask(f"Files({', '.join(shown + more)})")
 
     def _repr_html_(self) -> str:
         if not self:
             return "<em>no files</em>"
         rows = "".join(
-            f"<tr><td><code>{html.escape(path)}</code></td><td>{html.escape(media_type(path, content))}</td>"
+            f"<tr><td><code>{html.escape(mask(path))}</code></td><td>{html.escape(media_type(path, content))}</td>"
             f"<td>{human_size(self._sizes[path])}</td><td>{self._versions.number(path)}</td></tr>"
             for path, content in self.items()
         )

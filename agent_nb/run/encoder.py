@@ -114,7 +114,7 @@ class Encoder:
         safe = masker.more(text)
         self._open[delta.variant] = _moved(delta, len(text)), masker
         if safe or not text:
-            wire.append({**_wire(start), "text": safe})
+            wire.append(_masked_delta(start, safe))
         return wire
 
     def _held_text(self, variant: int) -> list[Json]:
@@ -123,7 +123,7 @@ class Encoder:
         if delta is None or masker is None or not masker.held:
             return []
         start = _moved(delta, -len(masker.held))
-        return [{**_wire(start), "text": masker.rest()}]
+        return [_masked_delta(start, masker.rest())]
 
     def _whole(self, event: Event) -> Json:
         """An event that is no delta, without secrets and without what was streamed."""
@@ -169,6 +169,12 @@ def _wire(event: Event) -> Json:
     if event.variant == 0:
         del wire["variant"]
     return wire
+
+
+def _masked_delta(delta: Delta, text: str) -> Json:
+    """The delta with a text that is masked already, and with its path masked as other events mask it."""
+    wire = {**_wire(delta), "text": text}
+    return {**wire, "path": safe_text(delta.path)} if isinstance(delta, FileDelta) else wire
 
 
 def _moved(delta: Delta, characters: int) -> Delta:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import write_atomically
+from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.messages import Usage
@@ -145,7 +146,7 @@ class Run(RunRecord):
 
     def __repr__(self) -> str:
         files = ", ".join(self.files) or "no files"
-        return f"<Run {self.name} {self.model} {self.reason}: {files}>"
+        return f"<Run {self.name} {self.model} {self.reason}: {mask(files)}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from agent_nb.render import bundle

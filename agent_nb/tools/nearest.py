@@ -13,6 +13,8 @@ CANDIDATES = 10
 LINES_COMPARED = 4
 
 _WORD = re.compile(r"\w+")
+_BORDER = re.compile(r"[^\w.\-]")
+"""A character that is part of no word and of no key."""
 
 
 def nearest_lines(text: str, wanted: str) -> str:
@@ -66,8 +68,17 @@ def _shown(lines: list[str], start: int, block: list[str], title: str) -> str:
 
 
 def _cropped(line: str, word: str) -> str:
-    """A part of a long line, such as a minified one, around the word."""
+    """A part of a long line, such as a minified one, around the word.
+
+    It has no halves of words: half of a key would not be recognised, and not be masked.
+    """
     if len(line) <= MAX_LINE_WIDTH:
         return line
-    start = max(0, line.find(word) - MAX_LINE_WIDTH // 2)
-    return f"{'…' if start else ''}{line[start : start + MAX_LINE_WIDTH]}…"
+    middle = max(0, line.find(word))
+    start = max(0, middle - MAX_LINE_WIDTH // 2)
+    end = start + MAX_LINE_WIDTH
+    if start and (whole := _BORDER.search(line, start - 1, middle)):
+        start = whole.end()
+    if end < len(line):
+        end = max((whole.start() for whole in _BORDER.finditer(line, middle, end + 1)), default=end)
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

@@ -27,6 +27,7 @@ from agent_nb.notebook.magic.store import FOLDER, RunStore
 from agent_nb.notebook.page_image import page_image
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.values.masking import mask_environment
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.notebook.waiting import is_attended, on_interrupt
 from agent_nb.run import Run
@@ -62,6 +63,7 @@ def warm_up(shell: Any) -> None:
 async def run_cell(session: Session, options: Options, cell: str) -> None:
     """Runs the cell and sets NAME and `files`, however the run ends."""
     attended = is_attended(session.shell)
+    mask_environment()
     try:
         plan = await make_plan(session, options, cell, attended=attended)
         if options.dry_run:

@@ -2,12 +2,13 @@
 
 import copy
 import dataclasses
+import os
 import re
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from agent_nb._base.secrets import MASK
+from agent_nb._base.secrets import MASK, register
 from agent_nb.notebook.values.table_masking import holds_text, is_table, mask_table
 
 _KEYS = (
@@ -32,6 +33,16 @@ def is_secret_name(name: str) -> bool:
     """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
     parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", name)) if not part.isdigit()]
     return _SECRET_NAME.search("_".join(parts)) is not None
+
+
+def mask_environment() -> None:
+    """Masks the values of environment variables that are called like secrets, such as `JUPYTERHUB_API_TOKEN`.
+
+    Code that a model runs can print them. The path of an existing file is not a secret.
+    """
+    for name, value in os.environ.items():
+        if is_secret_name(name) and not os.path.exists(value):
+            register(value)
 
 
 class Masks:

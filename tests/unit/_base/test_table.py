@@ -85,3 +85,9 @@ def test_no_rows_say_so():
     empty = Table(("name",), [], "No runs <yet>.", "A note.")
     assert repr(empty) == "No runs <yet>."
     assert empty._repr_html_() == "<p>No runs &lt;yet&gt;.</p>"
+
+
+def test_cells_are_masked():
+    key = "sk-ant-api03-abcdefghijklmnopqrstuvwx"
+    table = Table(("tool",), [(f"opens with {key}",)], "")
+    assert "abcdef" not in repr(table) + table._repr_html_()

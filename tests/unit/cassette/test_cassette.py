@@ -273,6 +273,13 @@ async def test_the_loop_does_not_write_the_file(tape):
     assert await busy
 
 
+async def test_a_made_up_name_of_a_tool_is_masked(tape):
+    key = "gsk_" + "k3y" * 8
+    with ScriptedProvider([[call(key, {})], [text("Done.")]]) as provider:
+        await Agent(provider).recording(tape).run("go")
+    assert key not in tape.read_text(encoding="utf-8")
+
+
 async def test_secrets_never_reach_the_file(tape):
     key = "sk-proj-" + "aB3_" * 10
     prompt = f"Use {key} please"

@@ -153,6 +153,15 @@ def streams(wire: list[dict]) -> dict[str, str]:
     return {kind: text.replace(f"sk{MASK}", MASK).replace(f"s{MASK}", MASK) for kind, text in texts.items()}
 
 
+async def test_the_path_of_a_streamed_file_is_masked():
+    page = {"path": f"{KEY}.txt", "content": "a" * 100}
+    with ScriptedProvider([[call("create_file", page, fragment=3)], [text("Done.")]]) as provider:
+        run = await Agent(provider).run("go")
+    wire = Encoder().encode(run.events)
+    assert KEY not in json.dumps(wire) + repr(run) + repr(run.files) + run.files._repr_html_()
+    assert rebuild(wire) == {f"{MASK}.txt": "a" * 100}
+
+
 @pytest.mark.parametrize("batch", [1, 2, 7, 1000])
 async def test_secrets_are_masked_across_batches(batch):
     run = await make_leaky_run()

@@ -7,6 +7,7 @@ from typing import Any
 import PIL.Image
 import pytest
 
+from agent_nb._base.secrets import mask
 from agent_nb.errors import ToolError
 from agent_nb.files import Change, Files, Workspace
 from agent_nb.messages import ToolCall
@@ -225,6 +226,15 @@ def test_minified_line_is_shown_around_word() -> None:
     hint = nearest_lines(line, "headline{color:blue}")
     assert "headline{color:red}" in hint
     assert len(hint) < 300
+
+
+@pytest.mark.parametrize("width", range(60, 240, 7))
+def test_a_shown_part_of_a_line_has_no_half_of_a_key(width: int) -> None:
+    key = "sk-ant-api03-" + "k3y" * 12
+    line = f"{'a{b:c}' * 40}'{key}'{'d' * width}headline{{color:red}};'{key}'{'e{f:g}' * 40}"
+    hint = nearest_lines(line, "headline{color:blue}")
+    assert "headline" in hint
+    assert "k3yk3y" not in mask(hint)
 
 
 async def test_read_gives_the_exact_text() -> None:

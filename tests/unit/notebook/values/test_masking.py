@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
-from agent_nb._base.secrets import MASK
+from agent_nb._base.secrets import MASK, mask, registered
 from agent_nb.notebook.values.context import describe
-from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.masking import Masks, is_secret, mask_environment
 
 
 class Login(NamedTuple):
@@ -120,3 +120,15 @@ def test_recursive_values_are_described():
     node = SimpleNamespace(token="hush-hush", n=1)
     node.next = node
     assert "hush" not in describe("node", node).text
+
+
+def test_variables_of_the_environment_that_are_called_like_secrets_are_masked(monkeypatch, tmp_path):
+    before = set(registered)
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "58277f7f739221bf")
+    monkeypatch.setenv("EDITOR", "an-editor-42x")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
+    try:
+        mask_environment()
+        assert mask(f"58277f7f739221bf an-editor-42x {tmp_path}") == f"{MASK} an-editor-42x {tmp_path}"
+    finally:
+        registered.intersection_update(before)
