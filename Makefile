@@ -61,6 +61,9 @@ test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: Jupy
 test-faults: env ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
 	$(PY) -m pytest tests/faults -p no:nbval -m faults
 
+test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
+	$(PY) -m pytest tests/wide/test_leaks.py -p no:nbval
+
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m docs.scripts.execute_notebooks
 
@@ -121,4 +124,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
