@@ -161,6 +161,21 @@ def test_links_between_lessons_lead_somewhere(lesson):
     assert [name for name in linked if not (FOLDER / name).exists()] == []
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link to a part of this page can name, as GitHub makes it from a heading."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {"", *(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings)}
+
+
+def test_links_to_the_docs_lead_somewhere(lesson):
+    links = [link for cell in lesson.cells for link in re.findall(r"\]\((\.\./docs/[^)]+)\)", cell.source)]
+    parts = [link.partition("#") for link in links]
+    wrong = [
+        link for link, (path, _, name) in zip(links, parts, strict=True) if name not in anchors(FOLDER / path)
+    ]
+    assert wrong == []
+
+
 def test_the_first_lesson_links_to_all_others():
     book = nbformat.read(LESSONS[0], as_version=4)
     assert re.findall(r"\]\((\S+\.ipynb)\)", book.cells[-1].source) == [path.name for path in LESSONS[1:]]
