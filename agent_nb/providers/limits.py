@@ -103,7 +103,11 @@ def wait_asked(headers: Mapping[str, str], body: Any = None, message: str = "") 
     if (seconds := _number(value)) is not None:
         return seconds
     if moment := email.utils.parsedate_tz(value) if value else None:
-        return max(0.0, email.utils.mktime_tz(moment) - time.time())
+        # By the vendor's own clock, because this machine's may be wrong.
+        sent = email.utils.parsedate_tz(headers.get("date", ""))
+        return max(
+            0.0, email.utils.mktime_tz(moment) - (email.utils.mktime_tz(sent) if sent else time.time())
+        )
     delays = (
         _number(str(detail.get("retryDelay", "")).removesuffix("s")) for detail in _google_details(body)
     )

@@ -204,6 +204,7 @@ async def test_a_wait_is_read_from_an_error_in_the_middle_of_a_stream(server):
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT", "date": "Wed, 21 Oct 2015 07:27:53 GMT"}, 7.0),
         ({"retry-after-ms": "250"}, 0.25),
         ({}, None),
     ],
