@@ -4,6 +4,7 @@ One file per run, and an index. Writing takes a lock, because several kernels ca
 """
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from agent_nb.run.wire import saved_form
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000
 FOLDER = ".agent_nb"
+_LEFTOVER = re.compile(r"\.(\d{8}-\d{6}-.*|index\.jsonl)\.\w{8}")
+"""The names of the temporary files of `write_atomically` for runs and the index."""
 
 
 class RunStore:
@@ -32,7 +35,7 @@ class RunStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         ignore = self.root / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+            write_atomically(ignore, b"*\n", mode=0o644)
         stamp = time.strftime("%Y%m%d-%H%M%S")
         target = self.folder / f"{stamp}-{run.name}-{run.id}.json"
         data = saved_form(run)
@@ -47,6 +50,7 @@ class RunStore:
             "bytes": len(data),
         }
         with locked(self.folder / ".lock", seconds=10):
+            self._remove_leftovers()
             write_atomically(target, data)
             others = [other for other in self._rows() if other["file"] != target.name]
             self._write_index(self._pruned([*others, row]))
@@ -80,6 +84,12 @@ class RunStore:
             if isinstance(row, dict) and _is_file_name(row.get("file")) and "name" in row:
                 rows.append(row)
         return rows
+
+    def _remove_leftovers(self) -> None:
+        """Deletes what kernels that were killed while they saved have left. Under the lock nobody else is saving."""
+        for path in self.folder.glob(".*"):
+            if _LEFTOVER.fullmatch(path.name):
+                path.unlink(missing_ok=True)
 
     def _pruned(self, rows: list[Json]) -> list[Json]:
         kept: list[Json] = []

@@ -192,3 +192,14 @@ async def test_a_folder_that_cannot_be_read_is_one_sentence(store, tmp_path):
     (tmp_path / ".agent_nb").write_text("a file")
     with pytest.raises(SavedRunError, match=r"The saved runs in .* cannot be listed: Not a directory\."):
         store.rows()
+
+
+async def test_what_killed_kernels_left_is_removed(store, run):
+    kept = store.save(run)
+    left = [store.folder / f".{kept.name[:40]}.a1b2c3_d", store.folder / ".index.jsonl.zz345678"]
+    others = [store.folder / ".hidden", store.folder / ".index.jsonl.txt"]
+    for path in (*left, *others):
+        path.write_text("half a r", encoding="utf-8")
+    store.save(replace(run, id="next"))
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in (kept, *others))
