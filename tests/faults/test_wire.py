@@ -45,11 +45,12 @@ async def test_a_fault_that_stays(wire: Wire, kind: str, tmp_path):
 
 @pytest.mark.parametrize("wire", WIRES, ids=str)
 async def test_a_sample_of_faults(wire: Wire, tmp_path):
-    """One event for each kind of fault, spread over the run. `make test-faults` takes every event."""
+    """Every second kind of fault, each at another event of the run. `make test-faults` takes them all."""
     every = places(wire)
+    kinds = list(KINDS)[WIRES.index(wire) % 2 :: 2]
     async with Runs(wire, tmp_path) as runs:
-        for number, kind in enumerate(KINDS):
-            place = every[number * (len(every) - 1) // len(KINDS)]
+        for number, kind in enumerate(kinds):
+            place = every[number * (len(every) - 1) // len(kinds)]
             outcome = await runs.run(kind, *place)
             assert not outcome.violations or is_another_answer(wire, kind, *place), (kind, place)
         assert not await runs.left_behind()

@@ -161,6 +161,7 @@ class Runs:
         self._tasks, self._threads = asyncio.all_tasks(), threading.active_count()
         self._provider = self.wire.case.provider(self._server)
         self._patience = self._provider.silence
+        self._agent = Agent(self._provider)
         self._provider.new_clock = lambda: VirtualClock(pace=0)
         return self
 
@@ -175,10 +176,16 @@ class Runs:
         server.forget_exchanges()
         server.otherwise = Model(self.wire, Fault(kind, index), turn, always=always)
         self._provider.silence = SILENCE if kind == "stall" else self._patience
-        run = await Agent(self._provider).recording(tape, force=True).run(PROMPT)
+        run = await self._agent.recording(tape, force=True).run(PROMPT)
         found = [*_of_events(run), *_of_files(run), *_of_secrets(run, tape, self.folder)]
         found += [f"left behind: {name}" for name in await self._tasks_left()]
-        return Outcome(run, len(server.requests), [*found, *await _of_replay(run, tape)])
+        return Outcome(run, len(server.requests), [*found, *await self._of_replay(run, tape)])
+
+    async def _of_replay(self, run: Run, tape: Path) -> list[str]:
+        if not tape.exists():
+            return ["no cassette"]
+        again = await self._agent.with_model(replay(tape)).run(PROMPT)
+        return [] if _facts(again) == _facts(run) else ["the replay differs"]
 
     async def left_behind(self) -> list[str]:
         """Tasks, threads and sockets that are left after the provider was closed."""
@@ -244,13 +251,6 @@ def _of_secrets(run: Run, tape: Path, folder: Path) -> Iterator[str]:
     yield from (f"key in {name}" for name, text in places.items() if KEY in text)
     if load(saved).events != run.events:
         yield "the saved run differs"
-
-
-async def _of_replay(run: Run, tape: Path) -> list[str]:
-    if not tape.exists():
-        return ["no cassette"]
-    again = await Agent(replay(tape)).run(PROMPT)
-    return [] if _facts(again) == _facts(run) else ["the replay differs"]
 
 
 def _facts(run: Run) -> tuple[Any, ...]:
