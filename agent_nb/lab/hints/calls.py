@@ -1,6 +1,7 @@
 """Judges the arguments of tool calls. A call that is held back is not run: the model gets an error as its result."""
 
 import json
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,33 +24,25 @@ INSTEAD = "Give the hint in words."
 
 def filtered_arguments(allowance: Allowance, tool: Tool | None, arguments: str) -> str:
     """The arguments as they are, or those of a call that was held back."""
-    try:
-        args = json.loads(arguments)
-    except (ValueError, RecursionError):
-        args = None
-    texts = [*_texts(args)] if isinstance(args, dict) else [arguments]
+    args = _parsed(arguments)
+    texts = [arguments] if args is None else [*_texts(args)]
+    if args is None or tool is None:
+        written = texts
+    else:  # what is written to a file counts as code, whatever it looks like
+        written = [text for name in tool.content_arguments for text in _texts(args.get(name))]
     lines = [line for text in texts for line in code_in(text)]
-    if tool is None or tool.content_arguments or not isinstance(args, dict):
-        # What is written to a file is code, whatever it looks like.
-        written = _written(args, tool.content_arguments) if tool and isinstance(args, dict) else texts
-        lines = [*dict.fromkeys((*lines, *(line for text in written for line in code_lines(text))))]
+    lines += [line for text in written for line in code_lines(text)]
     what = "file write" if tool and tool.content_arguments else "tool call"
-    readable = json.dumps(args, ensure_ascii=False) if isinstance(args, dict) else arguments
+    readable = arguments if args is None else json.dumps(args, ensure_ascii=False)
     refusal = allowance.refusal_of_text("\n".join((*texts, readable)), what)
     if not refusal and lines:
-        refusal = allowance.refusal_of_code(lines, what)
-    if not refusal:
-        return arguments
-    return json.dumps({HELD_BACK: refusal}, ensure_ascii=False)
+        refusal = allowance.refusal_of_code([*dict.fromkeys(lines)], what)
+    return json.dumps({HELD_BACK: refusal}, ensure_ascii=False) if refusal else arguments
 
 
 def held_back(call: ToolCall) -> str:
     """Why a call was held back; empty if it was not."""
-    try:
-        args = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return ""
-    return str(args.get(HELD_BACK, "")) if isinstance(args, dict) else ""
+    return str((_parsed(call.arguments) or {}).get(HELD_BACK, ""))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,20 +77,25 @@ def _error(refusal: str) -> ToolError:
 
 def _texts(value: Any) -> Iterator[str]:
     """Every text in a JSON value, names of fields included if they are more than a word."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            for name, each in value.items():
-                if not name.isidentifier():
-                    yield name
-                yield from _texts(each)
-        case list():
-            for each in value:
-                yield from _texts(each)
-        case _:
-            pass
+    waiting = deque([value])
+    while waiting:
+        match waiting.popleft():
+            case str(text):
+                yield text
+            case dict(fields):
+                waiting += [name for name in fields if not name.isidentifier()]
+                waiting += fields.values()
+            case list(items):
+                waiting += items
+            case _:
+                pass
 
 
-def _written(args: Json, names: Sequence[str]) -> list[str]:
-    return [text for name in names for text in _texts(args.get(name))]
+def _parsed(arguments: str) -> Json | None:
+    """The arguments; None if they are not a JSON object, or too deep to be written again."""
+    try:
+        args = json.loads(arguments)
+        json.dumps(args)
+    except (ValueError, RecursionError):
+        return None
+    return args if isinstance(args, dict) else None

@@ -16,7 +16,7 @@ LONG_SENTENCE = 200
 FEW_WORDS = 5
 _MARKERS = re.compile(r"^(?:\s|>(?!>)|[-*+•](?=\s)|\d{1,4}[.):]?(?=\s)|#{1,6}(?=\s)|\*\*|__)*")
 """What Markdown puts before the text of a line."""
-_PROMPT = re.compile(r"^\s*(?:>>>|In ?\[\d*\]:|\$(?=\s+\w)|PS>)")
+_CONSOLE = re.compile(r"^\s*(?:>>>|In ?\[\d*\]:|\$(?=\s+\w)|PS>)")
 _SENTENCE_END = re.compile(r"(?<=[.:!?])\s+|(?<=[。！？：])|[`\r]+")
 _CELLS = re.compile(r"(?<!\\)\|")
 _SEPARATORS = re.compile(r"[;{}\r\n]|\\n|<br\s*/?>|(?<=>)(?=<)")
@@ -96,7 +96,8 @@ MANY_SCRAMBLED = 5
 
 def is_code(text: str) -> bool:
     """Whether a line, a cell of a table in it, or a sentence of it reads as code."""
-    return any(_reads_as_code(each) for each in _fragments(plain(text)))
+    text = plain(text)
+    return bool(_CONSOLE.match(text)) or any(_reads_as_code(each) for each in _fragments(text))
 
 
 def is_encoded(text: str) -> bool:
@@ -131,12 +132,9 @@ def code_in(text: str) -> list[str]:
 
 
 def _fragments(line: str) -> Iterator[str]:
-    if _PROMPT.match(line):
-        yield "import x"  # a console: what follows is code in any case
-        return
-    cells = _CELLS.split(line) if line.count("|") > 1 else [line]
-    for cell in cells:
-        text = cell[_MARKERS.match(cell).end() :].rstrip(" *")  # type: ignore[union-attr]  # it matches anything
+    """The cells of a line, the sentences in them, and the parts of long ones."""
+    for cell in _CELLS.split(line) if line.count("|") > 1 else [line]:
+        text = _MARKERS.sub("", cell).rstrip(" *")
         for sentence in (text, *_SENTENCE_END.split(text)[1:]):
             yield from (
                 sentence[start : start + LONG_SENTENCE] for start in range(0, len(sentence), LONG_SENTENCE)

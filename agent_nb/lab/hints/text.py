@@ -18,7 +18,7 @@ _FENCE = re.compile(r"^[\s>]*(?:(?:[-*+]|\d{1,4}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,}
 _OPENERS = {"<!--": "-->", "<pre": "</pre", "<code": "</code", "<script": "</script", "<style": "</style"}
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,4}[.)])\s")
 _INDENTED = re.compile(r"^(?: {4}|\t| {1,3}\t)")
-_COMMENT = re.compile(r"^\s*(?:#|//|--|/\*|\*|;|%)")
+_COMMENT = re.compile(r"^\s*(?:#|//|--|/\*|;|%)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
 _VALUE = r"(?:-?\d[\d.]*|\"\w{0,8}\"|'\w{0,8}'|\[\]|True|False|None)"
 _FREE_SPAN = re.compile(

@@ -2,6 +2,7 @@
 
 import base64
 import codecs
+import json
 import re
 from dataclasses import dataclass
 
@@ -122,6 +123,7 @@ HOSTILE = {
     "a path": calls("read_file", {"path": SOLUTION}),
     "the name of a field": calls("read_file", {SOLUTION: 1}),
     "broken JSON": calls("create_file", '{"path": "fact.py", "content": "' + SOLUTION),
+    "deep JSON": calls("create_file", '{"a":' * 400 + json.dumps(SOLUTION) + "}" * 400),
     "an unknown tool": calls("run_python_now", {"code": SOLUTION}),
     "calls over several turns": Answer(
         (
