@@ -6,7 +6,7 @@ from agent_nb import Agent, Run, load, model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted
-from agent_nb.notebook.magic.cell import pick
+from agent_nb.notebook.magic.cell import annotate, pick
 from agent_nb.notebook.magic.names import bind
 from agent_nb.prompts.left_out import has_note
 from agent_nb.render import bundle
@@ -261,6 +261,15 @@ async def test_picking_binds_the_variant(shell):
     assert shell.names["files"] is picked.files
     again, _ = pick(shell.session, race, 3)
     assert shell.names["hero"] is again
+
+
+async def test_notes_of_any_variant_stay_when_another_is_picked(shell):
+    race = await race_of(shell)
+    pick(shell.session, race, 2)
+    annotate(shell.session, race, 3, "end", "Of the third")
+    assert shell.names["hero"].variant == 1
+    picked, _ = pick(shell.session, race, 1)
+    assert [(note.variant, note.text) for note in picked.annotations] == [(2, "Of the third")]
 
 
 async def test_one_run_has_nothing_to_pick(shell):
