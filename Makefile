@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 SITE_VENV := .venv-site
 PEERS_VENV := .venv-peers
+GRADERS_VENV := .venv-graders
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BUNDLE := $(patsubst %,agent_nb/static/%.js,widget annotations check form headless inspect replay request)
@@ -64,6 +65,15 @@ test-faults: env ## break every event of a run, kill kernels, fill the disk, set
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
 	$(PY) -m pytest tests/wide/test_leaks.py -p no:nbval
 
+test-graders: env build $(GRADERS_VENV)/.installed ## `--check` cells under nbgrader and Otter, in an environment of their own
+	$(PY) -m pytest tests/wide/test_graders.py -p no:nbval
+
+$(GRADERS_VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(GRADERS_VENV)
+	$(GRADERS_VENV)/bin/python -m pip install -q -U "pip>=25.1"
+	AGENT_NB_SKIP_BUILD=1 $(GRADERS_VENV)/bin/python -m pip install -q -e . --group graders
+	touch $@
+
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m docs.scripts.execute_notebooks
 
@@ -121,7 +131,7 @@ format: env js/node_modules/.installed ## put the code in shape
 	cd js && npm run --silent format
 
 clean: ## remove what was built
-	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
