@@ -12,6 +12,7 @@ BENCHES = (
     "many",
     "executor",
     "magic",
+    "notebook",
     "widget",
     "arrangements",
     "demo",

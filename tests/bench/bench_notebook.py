@@ -1,0 +1,218 @@
+"""What a person waits for in a notebook: a real JupyterLab, a real kernel and a real Chromium.
+
+    python -m tests.bench.bench_notebook
+
+- The first run in a fresh kernel, from the cell's start to its first painted word, and the same again in that kernel.
+- A hundred runs at once in one kernel.
+- Opening a notebook of fifty finished runs, next to one whose outputs are a line of HTML each.
+- How much a saved run adds to its page and transcript.
+"""
+
+import json
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from tests.bench.bench_widget import FIREHOSE, FRAGMENT, lags, percentile, pour, renderer_seconds, row
+from tests.bench.quality import write_figures
+from tests.support.kernels import start_kernel
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    PATIENCE,
+    Lab,
+    close_notebooks,
+    open_browser,
+    open_notebook,
+    start_lab,
+    wait_for_kernel,
+    write_notebook,
+)
+from tests.support.wire import Say, WireServer, reply
+
+ROUNDS = 3
+FINISHED_RUNS = 50
+RUNS_AT_ONCE = 100
+RATE = 25
+"""Fragments a second of each of them: a hundred tokens."""
+WORD = "Sourdough"
+CELLS = {
+    "demo": "%%agent hero -m demo:\nA landing page for a bakery",
+    "vendor": f"%%agent hero {MODEL}\nHello",
+}
+
+# Runs the selected cell; resolves with the milliseconds until it shows a word of the answer and a frame has passed.
+FIRST_WORD = """
+(word) => new Promise(resolve => {
+  const { shell, commands } = window.jupyterapp;
+  const cell = shell.currentWidget.content.activeCell.node;
+  const shows = (node) => [...node.childNodes].some(child => child.nodeType === 3 && child.data.includes(word));
+  const visible = (root) => [...root.querySelectorAll("*")].some(node => shows(node) && node.checkVisibility());
+  const start = performance.now();
+  commands.execute("notebook:run-cell-and-select-next");
+  const step = () => {
+    const live = [...cell.querySelectorAll("*")].find(node => node.shadowRoot);
+    if (!live || !visible(live.shadowRoot)) return requestAnimationFrame(step);
+    requestAnimationFrame(() => resolve(performance.now() - start));
+  };
+  requestAnimationFrame(step);
+})
+"""
+# Opens a notebook; resolves when its first output is drawn and the page has been idle for a second.
+OPEN_IDLE = """
+(path) => new Promise(resolve => {
+  const tasks = [], start = performance.now();
+  const observer = new PerformanceObserver(list => tasks.push(...list.getEntries().map(entry => entry.duration)));
+  observer.observe({ entryTypes: ["longtask"] });
+  let drawn = 0, last = start, quiet = start;
+  const step = () => {
+    const now = performance.now();
+    if (now - last > 50) quiet = now;
+    last = now;
+    if (!drawn && document.querySelector(".jp-OutputArea-output")?.getBoundingClientRect().height) drawn = now;
+    if (!drawn || now - quiet < 1000) return requestAnimationFrame(step);
+    observer.disconnect();
+    resolve({ drawn: drawn - start, task: Math.max(0, ...tasks) });
+  };
+  window.jupyterapp.commands.execute("docmanager:open", { path });
+  requestAnimationFrame(step);
+})
+"""
+
+
+def first_runs(page: Page, lab: Lab, vendor: WireServer) -> dict[str, dict[str, int]]:
+    """Median milliseconds from a cell's start to its first painted word, first and second in a kernel."""
+    vendor.otherwise = lambda request: reply(Say(f"{WORD} needs time. " * 20), fragment=20)
+    found = {}
+    for kind, cell in CELLS.items():
+        word = WORD if kind == "vendor" else "I am writing"
+        waits: list[list[float]] = []
+        for number in range(ROUNDS):
+            name = f"{kind}-{number}.ipynb"
+            write_notebook(lab.root / name, LOAD, cell, cell.replace("hero", "again"))
+            open_notebook(page, lab, name)
+            wait_for_kernel(page)
+            page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
+            wait_for_kernel(page)
+            waits.append([first_word(page, word), first_word(page, word)])
+            close_notebooks(page, lab)
+        first, again = (round(statistics.median(column)) for column in zip(*waits, strict=True))
+        found[kind] = {"first_ms": first, "again_ms": again}
+        row(f"{kind}: first run in a fresh kernel, to the first word (ms)", f"{first:,}")
+        row(f"{kind}: the next run in that kernel (ms)", f"{again:,}")
+    return found
+
+
+def first_word(page: Page, word: str) -> float:
+    waited = float(page.evaluate(FIRST_WORD, word))
+    wait_for_kernel(page)
+    return waited
+
+
+def runs_at_once() -> dict[str, float]:
+    with start_kernel(Path(tempfile.mkdtemp())) as kernel:
+        assert kernel.run(FIREHOSE).status == "ok"
+        pour(kernel, 1, RATE)
+        facts, traffic = pour(kernel, RUNS_AT_ONCE, RATE)
+    assert facts["reasons"] == ["end_turn"] * RUNS_AT_ONCE
+    assert facts["whole"] == [len(times) * FRAGMENT for times in facts["times"]], "something was lost"
+    late = [
+        lag
+        for id_, times in zip(facts["ids"], facts["times"], strict=True)
+        for lag in lags(traffic[id_], times)
+    ]
+    messages = sum(seen.messages for seen in traffic.values()) / facts["took"]
+    row(f"{RUNS_AT_ONCE} runs at once: share of a core (%)", f"{facts['cpu'] * 100:.0f}")
+    row("messages a second, all runs together", f"{messages:.0f}")
+    row("oldest fragment arrives after, median (ms)", f"{statistics.median(late):.0f}")
+    row("oldest fragment arrives after, p95 (ms)", f"{percentile(late, 95):.0f}")
+    return {
+        "cpu_share": round(facts["cpu"], 3),
+        "messages_per_second": round(messages, 1),
+        "lag_median_ms": round(statistics.median(late), 1),
+        "lag_p95_ms": round(percentile(late, 95), 1),
+    }
+
+
+def finished_runs() -> tuple[list[dict[str, Any]], list[int]]:
+    """The saved outputs of demo runs, and the bytes of each one's page and transcript."""
+    subjects = ("bakery", "florist", "museum", "gym", "bookshop")
+    with start_kernel(Path(tempfile.mkdtemp())) as kernel:
+        bundles, contents = [], []
+        for number in range(FINISHED_RUNS):
+            subject = subjects[number % len(subjects)]
+            cell = kernel.run(
+                f"%%agent hero -m demo: --pace 0\nA landing page for a {subject}, number {number}"
+            )
+            bundles.append([*cell.displays, *cell.updates][-1])
+            size = "len(hero.html.encode()) + sum(len(m.text.encode()) for m in hero.messages)"
+            contents.append(int(kernel.value(size)))
+    return bundles, contents
+
+
+def saved_size(bundles: list[dict[str, Any]], contents: list[int]) -> dict[str, float]:
+    sizes = [len(json.dumps(bundle, ensure_ascii=False).encode()) for bundle in bundles]
+    saved, content = statistics.median(sizes), statistics.median(contents)
+    row("saved output of a run (KB), median", f"{saved / 1000:.1f}")
+    row("the same, relative to its page and transcript", f"{saved / content:.2f}")
+    return {"saved_bytes": saved, "page_and_transcript_bytes": content, "ratio": round(saved / content, 3)}
+
+
+def opening(browser: Browser, lab: Lab, bundles: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Each kind is opened in a JupyterLab that is already loaded, as from its file browser."""
+    plain = [{"text/html": f"<p>Run {number}</p>"} for number in range(FINISHED_RUNS)]
+    write_notebook(lab.root / "empty.ipynb", "1")
+    found = {}
+    for kind, outputs in {"plain": plain, "runs": bundles}.items():
+        cells = [(f"%%agent hero\nPage {number}", [bundle]) for number, bundle in enumerate(outputs)]
+        write_notebook(lab.root / f"{kind}.ipynb", *cells)
+        lab.trust(f"{kind}.ipynb")
+        rounds = []
+        for _ in range(ROUNDS):
+            page = browser.new_page()
+            page.set_default_timeout(PATIENCE)
+            open_notebook(page, lab, "empty.ipynb")
+            wait_for_kernel(page)
+            close_notebooks(page, lab)
+            before = renderer_seconds(browser)
+            facts = page.evaluate(OPEN_IDLE, f"{kind}.ipynb")
+            rounds.append((facts["drawn"], facts["task"], renderer_seconds(browser) - before))
+            page.close()
+        drawn, task, cpu = (min(column) for column in zip(*rounds, strict=True))
+        found[kind] = {
+            "first_output_ms": round(drawn),
+            "longest_task_ms": round(task),
+            "cpu_seconds": round(cpu, 2),
+        }
+        label = f"{FINISHED_RUNS} finished runs" if kind == "runs" else f"{FINISHED_RUNS} lines of HTML"
+        row(f"{label}: opened to the first output (ms)", f"{drawn:,.0f}")
+        row(f"{label}: longest task (ms)", f"{task:,.0f}")
+        row(f"{label}: CPU until idle (s)", f"{cpu:.2f}")
+    return found
+
+
+def main() -> None:
+    figures: dict[str, Any] = {"runs_at_once": runs_at_once()}
+    bundles, contents = finished_runs()
+    figures["saved_size"] = saved_size(bundles, contents)
+    with WireServer.in_thread() as vendor:
+        environment = {
+            "ANTHROPIC_API_KEY": "sk-ant-bench",
+            "ANTHROPIC_BASE_URL": vendor.base_url("anthropic"),
+        }
+        with (
+            start_lab(Path(tempfile.mkdtemp()), environment=environment) as lab,
+            open_browser() as browser,
+        ):
+            figures["opening"] = opening(browser, lab, bundles)
+            page = browser.new_page()
+            page.set_default_timeout(PATIENCE)
+            figures["first_run"] = first_runs(page, lab, vendor)
+    write_figures("notebook", figures)
+
+
+if __name__ == "__main__":
+    main()
