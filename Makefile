@@ -59,7 +59,7 @@ test-wide: env build chromium ## more looks in the browser: every demo page, sta
 test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
 
-test-faults: env ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
+test-faults: env build ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
 	$(PY) -m pytest tests/faults -p no:nbval -m faults
 
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel

@@ -29,6 +29,8 @@ STATES = {"index.html": (None, PAGE, EDITED), "style.css": (None, STYLE)}
 POOL = min(32, (os.cpu_count() or 1) + 4)
 """Threads of an event loop's own pool, which stay for its life."""
 FILES = {path: states[-1] for path, states in STATES.items()}
+FILES_DIFFER = "the files differ, and the run does not say that it failed"
+NO_STATE = "the files are no state of the run without the fault"
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,10 @@ class Outcome:
     violations: list[str]
 
     @property
+    def only_files_differ(self) -> bool:
+        return {*self.violations} <= {FILES_DIFFER, NO_STATE}
+
+    @property
     def name(self) -> str:
         if self.violations:
             return "violations"
@@ -232,11 +238,11 @@ def _of_files(run: Run) -> Iterator[str]:
     if files == FILES and run.reason == "end_turn":
         return
     if run.reason != "failed":
-        yield f"files differ, and the run ended with {run.reason}"
+        yield FILES_DIFFER
     elif not run.error or "\n" in run.error:
         yield f"the error is no sentence: {run.error!r}"
     if set(files) - set(STATES) or any(files.get(path) not in states for path, states in STATES.items()):
-        yield "the files are no state of the run without the fault"
+        yield NO_STATE
 
 
 def _of_secrets(run: Run, tape: Path, folder: Path) -> Iterator[str]:

@@ -10,9 +10,9 @@ from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Request, Turn
 from agent_nb.providers.streaming import VendorProvider
+from tests.support.wire.faults import KEY
 from tests.support.wire.server import WireServer
 
-KEY = "k3y-0f-the-tests-7f3a9c"
 RED_PNG = Image(
     base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMDAwMDAAAANHQEDasKb6QAAAABJRU5ErkJggg=="

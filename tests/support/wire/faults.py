@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from tests.support.wire.dialect import Chunk, Dialect
 from tests.support.wire.steps import Cut, ErrorEvent, Fault, Hold
 
-PLANTED = "k3y-0f-the-tests-7f3a9c"
-"""The key of the tests, in everything that a broken server may send back."""
+KEY = "k3y-0f-the-tests-7f3a9c"
+"""The key of the tests. Broken servers send it back."""
 
 
 def with_fault(dialect: Dialect, fault: Fault | None) -> Iterator[Chunk]:
@@ -45,12 +45,12 @@ KINDS: dict[str, Callable[[Dialect, bytes, list[Chunk]], list[Chunk]]] = {
     "end": lambda dialect, event, rest: [Cut("eof")],
     "truncated": lambda dialect, event, rest: [_half(event), Cut("fin")],
     "torn": lambda dialect, event, rest: [_half(event), *rest],
-    "garbage": lambda dialect, event, rest: [f"data: <{PLANTED}>}} \0\n\n".encode(), *rest],
+    "garbage": lambda dialect, event, rest: [f"data: <{KEY}>}} \0\n\n".encode(), *rest],
     "not-utf-8": lambda dialect, event, rest: [_corrupted(event), *rest],
     "duplicate": lambda dialect, event, rest: [event, event, *rest],
     "reorder": lambda dialect, event, rest: _swapped(event, rest),
     "stall": lambda dialect, event, rest: [Hold()],
-    "error": lambda dialect, event, rest: [dialect.error(ErrorEvent(529, f"Overloaded: {PLANTED}")), *rest],
+    "error": lambda dialect, event, rest: [dialect.error(ErrorEvent(529, f"Overloaded: {KEY}")), *rest],
 }
 """What arrives from the event on, by kind of fault.
 
