@@ -11,6 +11,8 @@ from typing import Any
 from agent_nb._base.secrets import mask
 
 _GAP = "  "
+_NO_MATH = "mathjax_ignore"
+"""JupyterLab takes what stands between two dollar signs for a formula, except in elements of this class."""
 
 
 class Table:
@@ -53,8 +55,8 @@ class Table:
             return f"<p>{escape(self.empty)}</p>"
         head = self._row("th", self.columns)
         body = "".join(self._row("td", row) for row in self.rows)
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{note}"
+        note = f'<p class="{_NO_MATH}">{escape(self.note)}</p>' if self.note else ""
+        return f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}'
 
     def _row(self, tag: str, cells: Sequence[Any]) -> str:
         sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)

@@ -81,6 +81,12 @@ def test_html_sets_no_colour_of_its_own():
     assert set(styles) == {"text-align:left", "text-align:right", "white-space:nowrap"}
 
 
+def test_dollar_signs_are_no_formulas():
+    outer = re.findall(r"<(?:table|p)[^>]*>", TABLE._repr_html_())
+    assert len(outer) == 2
+    assert all('class="mathjax_ignore"' in tag for tag in outer)
+
+
 def test_no_rows_say_so():
     empty = Table(("name",), [], "No runs <yet>.", "A note.")
     assert repr(empty) == "No runs <yet>."
