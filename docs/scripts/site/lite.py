@@ -7,6 +7,7 @@ import tarfile
 from pathlib import Path
 
 from docs.scripts.site import lock as locks
+from docs.scripts.site import patches
 from docs.scripts.site.command import run
 from docs.scripts.site.wheels import Platform, collect
 
@@ -15,9 +16,6 @@ KERNEL_EXTENSION = Path(sys.prefix, "share/jupyter/labextensions/@jupyterlite/py
 # The kernel starts with these loaded. What is not in this list it would install one by one, which takes longer.
 PACKAGES = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython", "agent-nb")
 
-# Cassettes are text. JupyterLite takes each extension with "json" in it for one JSON value, fails to read it and then
-# says that there is no such file.
-_ANY_JSON, _JSON = r"/\.(ipynb|[^/]*json[^/]*)$/", r"/\.(ipynb|json)$/"
 CASSETTES = {"name": "jsonl", "extensions": [".jsonl"], "mimeTypes": ["text/plain"], "fileFormat": "text"}
 
 
@@ -31,18 +29,7 @@ def build(work: Path, contents: Path, target: Path, *, offline: bool) -> None:
     command = [sys.executable, "-m", "jupyter", "lite", "build", "--no-sourcemaps", "--apps", "lab"]
     command += ["--lite-dir", str(folder), "--contents", str(contents), "--output-dir", str(target)]
     run(command, folder)
-    let_cassettes_be_read(target / "build")
-
-
-def let_cassettes_be_read(scripts: Path) -> None:
-    """Narrows JupyterLite's rule for JSON files to those that are."""
-    found = [path for path in scripts.glob("*.js") if _ANY_JSON in path.read_text(encoding="utf-8")]
-    if not found:
-        raise SystemExit(
-            "JupyterLite reads files differently now: see in docs/scripts/site/lite.py what can go."
-        )
-    for path in found:
-        path.write_text(path.read_text(encoding="utf-8").replace(_ANY_JSON, _JSON), encoding="utf-8")
+    patches.apply(target)
 
 
 def settings(*, offline: bool) -> dict:

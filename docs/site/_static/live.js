@@ -1,30 +1,88 @@
-// Says before a lesson is opened what would keep it from running in this browser.
-const FULL = 0.95;
+// Says what keeps a lesson from running in this browser: on the pages beside the links to it, and in JupyterLite.
+const NEARLY_ALL = 0.95;
+const STORAGE_FULL =
+	"This browser's storage for the site is full: the lesson runs, but changes and new runs cannot be saved. Remove files in the live lessons, or clear the site's data. What was saved before is intact.";
+const hasWebAssembly = typeof WebAssembly === "object";
+const isLab = document.getElementById("jupyter-config-data") !== null;
 
 async function obstacle() {
-	if (typeof WebAssembly !== "object") {
-		return "This browser has no WebAssembly, which Python needs: the lesson cannot run here. Use another browser, or read on.";
+	if (!hasWebAssembly) {
+		return "This browser has no WebAssembly, which Python needs: the lesson cannot run here. Use another browser, or read the lesson with its saved results.";
 	}
 	if (!navigator.serviceWorker) {
 		return "Lessons read their files only from an https address or 127.0.0.1, and not in a private window of some browsers: cells that use files fail here.";
 	}
 	const { usage = 0, quota = 0 } = (await navigator.storage?.estimate?.()) ?? {};
-	if (quota && usage > quota * FULL) {
-		return "This browser's storage for the site is full: the lesson runs, but your changes cannot be saved. Remove files in the live lessons, or clear the site's data.";
-	}
-	return "";
+	return quota && usage > quota * NEARLY_ALL ? STORAGE_FULL : "";
 }
 
-document.addEventListener("DOMContentLoaded", async () => {
-	const links = [...document.querySelectorAll("a.live")];
-	const sentence = links.length ? await obstacle().catch(() => "") : "";
-	if (!sentence) return;
-	for (const link of links) {
+function sayBesideLinks(sentence) {
+	for (const link of document.querySelectorAll("a.live")) {
 		const note = document.createElement("p");
 		note.className = "live-note";
 		note.role = "status";
 		note.textContent = sentence;
 		link.after(note);
-		if (typeof WebAssembly !== "object") link.remove();
+		if (!hasWebAssembly) link.remove();
 	}
+}
+
+/** At the lower edge of JupyterLite, until it is closed. */
+function sayInLab(sentence) {
+	if ([...document.querySelectorAll(".live-note span")].some((note) => note.textContent === sentence)) return;
+	const note = document.createElement("div");
+	note.className = "live-note";
+	note.role = "status";
+	note.style.cssText =
+		"position:fixed;z-index:20000;bottom:36px;left:50%;transform:translateX(-50%);width:min(640px,90vw);display:flex;gap:12px;align-items:start;padding:12px 16px;border-radius:6px;box-shadow:0 2px 12px #0006;background:#24292f;color:#fff;font:14px/1.5 system-ui,sans-serif;box-sizing:border-box";
+	const text = document.createElement("span");
+	text.textContent = sentence;
+	const close = document.createElement("button");
+	close.textContent = "Close";
+	close.style.cssText = "flex:none;padding:2px 10px;border:1px solid #fff8;border-radius:4px;background:none;color:inherit;font:inherit";
+	close.onclick = () => note.remove();
+	note.append(text, close);
+	document.body.append(note);
+}
+
+/** Storage that fills up while the lesson is open. JupyterLite itself says it only when a notebook is saved by hand. */
+function watchStorage() {
+	const { transaction } = IDBDatabase.prototype;
+	IDBDatabase.prototype.transaction = function (...given) {
+		const made = transaction.apply(this, given);
+		made.addEventListener("abort", () => made.error?.name === "QuotaExceededError" && sayInLab(STORAGE_FULL));
+		return made;
+	};
+}
+
+/** Each tab holds a lock on its lesson for as long as it is open. */
+function watchTabs() {
+	const lesson = new URLSearchParams(location.search).get("path");
+	if (!lesson || !navigator.locks) return;
+	navigator.locks.request(`agent_nb ${lesson}`, { ifAvailable: true }, (lock) => {
+		if (lock) return new Promise(() => {});
+		sayInLab(
+			"This lesson is open in another tab, too. Each tab runs its own Python and both save to the same files: of the notebook, the version saved last stays.",
+		);
+	});
+}
+
+/** A kernel that cannot be loaded rejects with a text, which JupyterLite shows nowhere. */
+function watchStart() {
+	window.addEventListener("unhandledrejection", ({ reason }) => {
+		if (typeof reason !== "string" || !hasWebAssembly) return;
+		sayInLab(
+			`Python could not start here: ${reason}. Reload the page; if that does not help, the network or an extension of the browser blocks the site's files.`,
+		);
+	});
+}
+
+if (isLab) {
+	watchStorage();
+	watchStart();
+}
+document.addEventListener("DOMContentLoaded", async () => {
+	if (isLab) watchTabs();
+	const sentence = await obstacle().catch(() => "");
+	if (sentence) (isLab ? sayInLab : sayBesideLinks)(sentence);
 });
