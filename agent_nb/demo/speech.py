@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent_nb._base.host import IN_BROWSER
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.changes import Change
 from agent_nb.demo.colours import HUES
@@ -17,9 +18,12 @@ NO_ANSWER = (
     " this one."
 )
 PAGES_INSTEAD = "It can make pages. Try “A landing page for a small bakery in Lyon”."
+_KEEPS = (
+    "in this tab" if IN_BROWSER else "in this kernel, or set `ANTHROPIC_API_KEY` before you start Jupyter"
+)
 CONNECT = (
-    "For an answer, use a real model: `%agent key anthropic` asks for a key and keeps it in this kernel, or set"
-    " `ANTHROPIC_API_KEY` before you start Jupyter. Then leave out `-m demo:`. A local model needs no key, such as"
+    f"For an answer, use a real model: `%agent key anthropic` asks for a key and keeps it {_KEEPS}."
+    " Then leave out `-m demo:`. A local model needs no key, such as"
     " `-m ollama:qwen3`; `%agent models` lists all of them."
 )
 _PLANS = (

@@ -8,6 +8,7 @@ from typing import Any
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.display import display
 
+from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.secrets import register
 from agent_nb._base.table import Table
@@ -58,7 +59,12 @@ def _enter(session: Session, vendor: Vendor) -> None:
         raise UsageError("No key was entered, so nothing has changed.")
     remember_key(vendor.keys[0], key)
     forget = session.command(f"key {vendor.name} {FORGET}")
-    print(f"The key for {vendor.title} is in this kernel's memory until the kernel ends or `{forget}`.")
+    place = (
+        "this tab's memory until you close or reload the page"
+        if IN_BROWSER
+        else "this kernel's memory until the kernel ends"
+    )
+    print(f"The key for {vendor.title} is in {place} or `{forget}`.")
 
 
 def _ask(session: Session, prompt: str) -> str:
@@ -82,13 +88,25 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
     command = session.command(f"key {vendor.name}")
     if hasattr(session.shell, "kernel"):
         display(_card(vendor, command), raw=True)
-    return f"{vendor.title} needs a key: run `{command}`, which asks for it, or set `{vendor.keys[0]}`."
+    other = ", and keeps it in this tab alone" if IN_BROWSER else f", or set `{vendor.keys[0]}`"
+    return f"{vendor.title} needs a key: run `{command}`, which asks for it{other}."
+
+
+def _ways_to_give(vendor: Vendor, command: str) -> list[tuple[str, str]]:
+    if IN_BROWSER:
+        kept = (
+            "It asks for the key and keeps it in this tab's memory alone, until you close or reload the page."
+        )
+        return [(f"Run `{command}`. {kept}", "")]
+    return [
+        (f"For this kernel: run `{command}`. It asks for the key and keeps it in memory alone.", ""),
+        (f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.", ""),
+    ]
 
 
 def _card(vendor: Vendor, command: str) -> dict[str, Any]:
     remedies = [
-        (f"For this kernel: run `{command}`. It asks for the key and keeps it in memory alone.", ""),
-        (f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.", ""),
+        *_ways_to_give(vendor, command),
         ("No key yet? Get one at ", vendor.key_page),
         (f"Without a key: `-m {DEMO_MODEL}` answers offline.", ""),
     ]

@@ -136,3 +136,16 @@ def test_a_notebook_shows_a_card_without_a_field(shell, monkeypatch):
             assert part in card[form]
     assert "<input" not in card["text/html"]
     assert "<form" not in card["text/html"]
+
+
+def test_in_a_browser_a_key_is_kept_in_the_tab(shell, monkeypatch):
+    monkeypatch.setattr("agent_nb.notebook.magic.keys.IN_BROWSER", True)
+    assert str(shell.run(CELL).error) == (
+        "Anthropic needs a key: run `%agent key anthropic`, which asks for it, and keeps it in this tab alone."
+    )
+    shown = []
+    monkeypatch.setattr("agent_nb.notebook.magic.keys.display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr(shell.session, "shell", in_kernel(allow_stdin=True))
+    missing_key(shell.session, MissingKeyError("", vendor="anthropic"))
+    assert "until you close or reload the page" in shown[0]["text/plain"]
+    assert "start Jupyter" not in shown[0]["text/plain"]
