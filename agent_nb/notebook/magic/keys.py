@@ -59,12 +59,11 @@ def _enter(session: Session, vendor: Vendor) -> None:
         raise UsageError("No key was entered, so nothing has changed.")
     remember_key(vendor.keys[0], key)
     forget = session.command(f"key {vendor.name} {FORGET}")
-    place = (
-        "this tab's memory until you close or reload the page"
-        if IN_BROWSER
-        else "this kernel's memory until the kernel ends"
-    )
-    print(f"The key for {vendor.title} is in {place} or `{forget}`.")
+    if IN_BROWSER:
+        place = f"this tab's memory until you close or reload the page, or run `{forget}`"
+    else:
+        place = f"this kernel's memory until the kernel ends or `{forget}`"
+    print(f"The key for {vendor.title} is in {place}.")
 
 
 def _ask(session: Session, prompt: str) -> str:

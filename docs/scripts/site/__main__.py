@@ -23,7 +23,7 @@ def stage(pages: Path, live: Path, *, offline: bool) -> None:
             copy.parent.mkdir(exist_ok=True)
             shutil.copy(path, copy)
     notebooks = ROOT / "notebooks"
-    ignored = shutil.ignore_patterns("*.ipynb", ".*")
+    ignored = shutil.ignore_patterns("*.ipynb", "*.py", ".*", "__*")  # a lesson for marimo is a .py file
     shutil.copytree(notebooks / "images", pages / "notebooks" / "images", ignore=ignored)
     shutil.copytree(notebooks, live, ignore=ignored)
     lessons.write(sorted(notebooks.glob("*.ipynb")), pages / "notebooks", live, offline=offline)

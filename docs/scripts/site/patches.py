@@ -49,6 +49,4 @@ def apply(folder: Path) -> None:
                 "See in docs/scripts/site/patches.py whether the patch is still needed."
             )
         for path in found:
-            path.write_text(
-                path.read_text(encoding="utf-8").replace(patch.old, patch.new), encoding="utf-8"
-            )
+            path.write_text(path.read_text(encoding="utf-8").replace(patch.old, patch.new), encoding="utf-8")
