@@ -124,6 +124,15 @@ def test_a_lesson_says_what_is_missing_offline_only(number, absent):
     assert not lessons.missing(lesson(number), offline=False)
 
 
+def test_a_lesson_says_on_the_public_site_what_comes_from_elsewhere():
+    note = lessons.as_live(lesson("04"), offline=False)["cells"][1]["source"]
+    assert "Here Matplotlib and pandas come from `cdn.jsdelivr.net`" in note
+    assert "ModuleNotFoundError" in note
+    for number, offline in (("01", False), ("04", True)):
+        live = lessons.as_live(lesson(number), offline=offline)
+        assert not any("jsdelivr" in cell["source"] for cell in live["cells"])
+
+
 def test_a_lesson_with_a_server_says_everywhere_that_a_browser_has_none():
     for offline in (True, False):
         live = lessons.as_live(lesson("08"), offline=offline)

@@ -47,6 +47,18 @@ def missing(notebook: Notebook, *, offline: bool) -> list[str]:
     return sentences
 
 
+def fetched(notebook: Notebook) -> str:
+    """What the public site's lesson gets from Pyodide's own server, and what happens where that is blocked."""
+    names = sorted({_BINARY[name] for name in _IMPORT.findall(code(notebook)) if name in _BINARY})
+    if not names:
+        return ""
+    come, them = ("comes", "it") if len(names) == 1 else ("come", "them")
+    return (
+        f"Here {' and '.join(names)} {come} from `cdn.jsdelivr.net` when a cell imports {them}. "
+        "Where that host is blocked, the import fails with `ModuleNotFoundError`."
+    )
+
+
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
@@ -68,6 +80,8 @@ def as_page(notebook: Notebook, name: str, *, offline: bool) -> Notebook:
 def as_live(notebook: Notebook, *, offline: bool) -> Notebook:
     """The lesson to run: its saved outputs are trusted, so that there is something to see while Python starts."""
     sentences = missing(notebook, offline=offline)
+    if not offline and (sentence := fetched(notebook)):
+        sentences.insert(0, sentence)
     noted = with_note(notebook, "> " + " ".join(sentences)) if sentences else notebook
     cells = [{**cell, "metadata": {**cell["metadata"], "trusted": True}} for cell in noted["cells"]]
     return {**noted, "cells": cells, "metadata": {**notebook["metadata"], "kernelspec": _KERNEL}}
