@@ -9,24 +9,23 @@ import pytest
 from tests.support import ROOT
 from tests.support.wire import Call, Hold, Say, WireServer, reply
 
-PYODIDE = ROOT / "build" / "site-offline" / "lite" / "static" / "pyodide"
 VENDORS = ("anthropic:", "openai:", "chat:local")
 
 pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(shutil.which("node") is None, reason="Pyodide runs under Node, and there is none."),
-    pytest.mark.skipif(not PYODIDE.is_dir(), reason="`make site OFFLINE=1` builds what this runs in."),
 ]
 
 
-def test_runs_in_pyodide() -> None:
+def test_runs_in_pyodide(site_folder) -> None:
+    pyodide = site_folder / "lite" / "static" / "pyodide"
     script = [ROOT / "tests" / "support" / name for name in ("pyodide.mjs", "in_pyodide.py")]
     with WireServer.in_thread() as server:
         for _ in VENDORS:
             server.plan(
                 reply(Call("double", {"number": 21})), reply(Say("It is 42.")), reply(Say("One"), Hold())
             )
-        command = ["node", script[0], PYODIDE, ROOT, script[1], f"http://127.0.0.1:{server.port}"]
+        command = ["node", script[0], pyodide, ROOT, script[1], f"http://127.0.0.1:{server.port}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 0, done.stderr
         requests = server.requests
