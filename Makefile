@@ -74,6 +74,10 @@ $(GRADERS_VENV)/.installed: pyproject.toml
 	AGENT_NB_SKIP_BUILD=1 $(GRADERS_VENV)/bin/python -m pip install -q -e . --group graders
 	touch $@
 
+supply-chain: env ## dependencies with licences, sizes and import times; known vulnerabilities; two equal builds
+	$(PY) -m pip install -q pip-audit
+	$(PY) -m docs.scripts.supply_chain
+
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m docs.scripts.execute_notebooks
 
@@ -134,4 +138,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean

@@ -112,15 +112,15 @@ test("unfinished tags and addresses wait", () => {
 	expect(writable(`<${"x".repeat(5000)}`)).toBe(5001);
 });
 
-/** How the time grows with the size: 1 is linear. Ends early where it is plainly more. */
+/** How the processor time grows with the size: 1 is linear, 2 is quadratic. Ends early where it is plainly more. */
 function growthExponent(work: (size: number) => void): number {
 	const took = new Map<number, number>();
 	let large = 0;
 	for (let size = 256; size <= 65536; size *= 2) {
-		const rounds = [1, 2, 3].map(() => {
-			const began = performance.now();
+		const rounds = [1, 2, 3, 4, 5].map(() => {
+			const began = process.cpuUsage();
 			work(size);
-			return Math.max(performance.now() - began, 0.02);
+			return Math.max(process.cpuUsage(began).user / 1000, 0.02);
 		});
 		large = size;
 		took.set(size, Math.min(...rounds));
@@ -148,7 +148,7 @@ describe("a hostile page takes linear time", () => {
 			const page = name === "index.html" ? FILES[name] : `<link href=${name}>`;
 			new Resolver(source, "index.html").html(page);
 		});
-		expect(exponent).toBeLessThan(1.5);
+		expect(exponent).toBeLessThan(1.7);
 	});
 });
 
