@@ -114,7 +114,7 @@ class _BoundedFile(io.FileIO):
         if size is None or size < 0:
             size = os.fstat(self.fileno()).st_size - self.tell()
         if size > MAX_READ + zipfile.ZipExtFile.MIN_READ_SIZE:
-            raise zipfile.BadZipFile("too large")
+            raise BadSubmissionError("Its list of contents is too long.")
         return super().read(size) or b""
 
 

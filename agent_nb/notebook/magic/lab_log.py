@@ -17,6 +17,7 @@ from agent_nb.lab.rules import LabRules
 from agent_nb.notebook.magic.notebook_file import notebook_file
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View
+from agent_nb.phase import ENDINGS
 from agent_nb.render.summary import dollars, plural
 from agent_nb.run import Run
 
@@ -100,7 +101,9 @@ def show_log(session: Session) -> None:
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
-    ended = entry.status if entry.status != "finished" else entry.ended.replace("end_turn", "done")
+    ended = next((shown for reason, shown in ENDINGS.items() if reason == entry.ended), entry.ended)
+    if entry.status in ("demo", "replayed"):
+        ended = f"{entry.status}, {ended}"
     check = {True: "passed", False: "failed", None: "not run" if entry.check else ""}[entry.passed]
     return (
         entry.time.strftime("%Y-%m-%d %H:%M:%S"),

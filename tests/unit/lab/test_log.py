@@ -9,9 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_nb.lab import log as log_module
 from agent_nb.lab.log import CUT, FILE, MAX_LINE, MAX_PROMPT, Around, Entry, LabLog, entry_of, status_of
 from agent_nb.lab.log_reader import read_log
 from tests.support.shells import quick_run
@@ -132,6 +134,14 @@ def test_two_notebooks_at_once_make_one_chain(tmp_path):
     assert len(reading.entries) == 30
     assert {each.run for each in reading.entries} == {"one", "two"}
     assert not reading.breaks
+
+
+def test_a_log_that_another_notebook_holds_is_waited_for(log, monkeypatch):
+    monkeypatch.setattr(log_module, "PATIENCE", 0.01)
+    before = log.read()
+    with FileLock(log.path.parent / ".agent_nb" / "lab-log.lock"), pytest.raises(TimeoutError):
+        log.append(entry("four", 4))
+    assert log.read() == before
 
 
 def test_the_entry_of_a_run():

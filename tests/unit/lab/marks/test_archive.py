@@ -119,6 +119,14 @@ def test_a_list_of_contents_that_claims_another_size(tmp_path, claimed):
     assert refusal(path) == "The zip file is damaged."
 
 
+def test_a_list_of_contents_that_is_long(tmp_path):
+    infos = [zipfile.ZipInfo(f"runs/{number}.json") for number in range(20)]
+    for info in infos:
+        info.comment = b"x" * 60_000
+    path = written(tmp_path / "a.zip", *((info, b"") for info in infos))
+    assert refusal(path) == "Its list of contents is too long."
+
+
 def test_a_submission_of_two_gigabytes_is_not_read(tmp_path):
     path = written(tmp_path / "a.zip")
     content = path.read_bytes()

@@ -72,6 +72,7 @@ def test_the_timeline(shell, entries):
     (shown,) = shell.run("%agent lab log").displays
     for form in ("text/plain", "text/html"):
         assert "hero" in shown[form]
+        assert "demo, done" in shown[form]
         assert "\u202e" not in shown[form]
         assert "\u2068A form reversed" in shown[form]
         assert "Each line fits the one before." in shown[form]
