@@ -78,6 +78,9 @@ supply-chain: env ## dependencies with licences, sizes and import times; known v
 	$(PY) -m pip install -q pip-audit
 	$(PY) -m docs.scripts.supply_chain
 
+quality: env ## write docs/quality.md from the figures that the benches and wide tests left in build/quality
+	$(PY) -m docs.scripts.quality
+
 notebooks: env build ## run every lesson again and save it with its outputs
 	$(PY) -m docs.scripts.execute_notebooks
 
@@ -138,4 +141,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean

@@ -1,0 +1,153 @@
+"""`python -m docs.scripts.quality` writes `docs/quality.md` from the figures in `build/quality/`.
+
+The commands that measure leave the figures there. What was not measured is a line with the command that would do it.
+"""
+
+# ruff: noqa: E501 - tables are easier to read in long lines
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.bench.quality import FOLDER
+from tests.support import ROOT
+
+PAGE = ROOT / "docs" / "quality.md"
+MOST_COLUMNS = 9
+"""A row with more figures is shown as a list."""
+
+SECTIONS: tuple[tuple[str, str, str, str], ...] = (
+    ("providers", "Streaming", "make bench", "Processor time of a run as a multiple of the plain SDK's, and of other libraries on the same answers; `exponent` is how it grows with the length (1 is linear)."),
+    ("variants", "Variants at once", "make bench", "The time of several variants as a multiple of the slowest one alone."),
+    ("many", "Many runs", "make bench", "`agent.map` against runs one by one, and runs at once in one kernel."),
+    ("executor", "Other machines", "make bench BENCH=executor", "`agent.map(executor=)` over processes, Dask and ipyparallel."),
+    ("magic", "Loading", "make bench", "`%load_ext`, and the longest time that the kernel's loop stood still in the first two runs."),
+    ("notebook", "Notebook", "make bench", "The first run in a fresh kernel, and a notebook of finished runs."),
+    ("widget", "Widget", "make bench", "What is sent to the page, what is saved, and what the page does with it."),
+    ("first_second", "First second", "make bench", "What the preview shows while a page streams."),
+    ("arrangements", "Variants on the page", "make bench", "Eight variants streaming on one page."),
+    ("idle", "Idle", "make bench", "A page with finished runs, left alone."),
+    ("faults", "Faults", "make test-faults", "A fault at every event of a run, for every protocol; killed kernels, a full disk, a clock set back."),
+    ("leaks", "Leaks", "make test-leaks", "Planted keys, a model that asks for them, and a search of everything that leaves the kernel."),
+    ("supply", "Supply chain", "make supply-chain", "What comes with the package."),
+)  # fmt: skip
+"""The name of the figures, the title, the command that measures, and what is measured."""
+
+
+def page(folder: Path) -> str:
+    """The whole page as Markdown."""
+    parts = [
+        "# Quality",
+        "What was measured, with the command that measures it again. Made from those figures by `make quality`; do not edit."
+        " No vendor was called: models are played by a server on the same machine that speaks the vendors' protocols.",
+    ]
+    for name, title, command, what in SECTIONS:
+        parts += [f"## {title}", what, *_section(folder / f"{name}.json", command)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(path: Path, command: str) -> Iterator[str]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        date, figures = str(record["date"]), record["figures"]
+    except FileNotFoundError:
+        yield f"Not measured. `{command}` does it."
+        return
+    except (ValueError, LookupError, TypeError):
+        yield f"The figures cannot be read. `{command}` writes them anew."
+        return
+    load = record.get("load")
+    busy = f", load of the machine {load[0]}" if load else ""
+    measured_by = record.get("command", command)
+    yield f"`{measured_by}`, {date[:16].replace('T', ' ')} UTC, {_machine(record.get('machine'))}{busy}."
+    yield from tables(figures)
+
+
+def _machine(machine: Any) -> str:
+    if not isinstance(machine, Mapping):
+        return str(machine or "machine not known")
+    parts = [f"{machine.get('cores')} cores", machine.get("cpu"), machine.get("system")]
+    return ", ".join(str(part) for part in (*parts, f"Python {machine.get('python')}") if part)
+
+
+def tables(figures: Any) -> Iterator[str]:
+    """Nested figures as Markdown tables: one for all rows that stand under the same label."""
+    groups: dict[tuple[str, tuple[str, ...]], list[tuple[str, dict[str, str]]]] = {}
+    for labels, row in _rows(figures, ()):
+        place = " / ".join(labels[:-1]), tuple(row)
+        groups.setdefault(place, []).append((_readable(labels[-1]), row))
+    for (title, columns), rows in groups.items():
+        if title:
+            yield f"**{_readable(title)}**"
+        if len(columns) > MOST_COLUMNS:
+            for label, row in rows:
+                yield _table([label or "figure", "value"], [[_readable(name), row[name]] for name in row])
+        elif any(label for label, _ in rows):
+            yield _table(["", *columns], [[label, *row.values()] for label, row in rows])
+        else:
+            yield _table([*columns], [[*row.values()] for _, row in rows])
+
+
+def _rows(value: Any, labels: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, str]]]:
+    """Where there are numbers or texts, everything below is one row; above, the labels go on."""
+    if isinstance(value, list):
+        for number, each in enumerate(value, 1):
+            row = dict(_flat(each))
+            yield (*labels, "" if isinstance(each, Mapping) else str(number)), row
+    elif isinstance(value, Mapping) and any(_is_plain(each) for each in value.values()):
+        yield labels or ("",), dict(_flat(value))
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _rows(each, (*labels, str(name)))
+    else:
+        yield labels or ("",), dict(_flat(value))
+
+
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, Mapping) and not (
+        isinstance(value, list) and any(isinstance(each, Mapping) for each in value)
+    )
+
+
+def _flat(value: Any, label: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _flat(each, f"{label} {name}".strip())
+    elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+        for number, each in enumerate(value, 1):
+            yield from _flat(each, f"{label} {number}".strip())
+    else:
+        yield label or "value", _shown(value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "not measured"}[value]
+    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> str:
+    numeric = [all(_is_number(row[index]) for row in rows) for index in range(len(columns))]
+    lines = [columns_line([_readable(name) for name in columns])]
+    lines.append("|" + "|".join("---:" if number else "---" for number in numeric) + "|")
+    return "\n".join([*lines, *(columns_line(row) for row in rows)])
+
+
+def columns_line(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _is_number(text: str) -> bool:
+    return not text or text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _readable(name: str) -> str:
+    return name.replace("_", " ")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(FOLDER), encoding="utf-8")
+    print(f"Wrote {PAGE.relative_to(ROOT)}.")
