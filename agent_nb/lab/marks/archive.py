@@ -23,7 +23,7 @@ MAX_READ = 1_000_000
 """Bytes that are read at once, and so the size of the list of contents."""
 MAX_RATIO = 200
 """How much smaller a part may be packed, if it is large: text seldom gets below a fiftieth."""
-MAX_VALUES = 3_000_000
+MAX_VALUES = 1_500_000
 """Objects, lists and commas in JSON: each value takes many times its size in memory."""
 _LARGE = 1_000_000
 _DAMAGES = (

@@ -9,7 +9,7 @@ from agent_nb.files import Files
 from agent_nb.files.paths import entry_of
 from agent_nb.lab.log import Entry, content_hash, status_of
 from agent_nb.lab.log_reader import LogReading, read_log
-from agent_nb.lab.marks.archive import BadSubmissionError, Submission, opened
+from agent_nb.lab.marks.archive import Submission, opened
 from agent_nb.lab.notebook_reader import read_notebook
 from agent_nb.render.summary import plural
 from agent_nb.run import Run
@@ -62,9 +62,7 @@ def _row(student: str, submission: Submission) -> Row:
             run = read_run(submission.run(name), name)
             own, others = _hashes_of(run)
             ids.add(run.id)
-        except DAMAGES as error:
-            if isinstance(error, BadSubmissionError):
-                raise
+        except DAMAGES:
             damaged += 1
             continue
         pages |= own
@@ -80,7 +78,7 @@ def _row(student: str, submission: Submission) -> Row:
         chain_breaks=len(log.breaks),
         notes=(
             *(_log_notes(log, ids) if data else ["There is no log."]),
-            *([f"{plural(damaged, 'run')} damaged."] if damaged else []),
+            *([f"{plural(damaged, 'run')} damaged or too large."] if damaged else []),
             *notebook.remarks(),
         ),
         pages=frozenset(pages),

@@ -7,6 +7,7 @@ import pytest
 
 from agent_nb import Files
 from agent_nb.lab.log import FILE, content_hash
+from agent_nb.lab.marks import archive as archive_module
 from agent_nb.lab.marks.row import read_row, with_same_pages
 from agent_nb.lab.submission import zipped
 from tests.support.notebooks import notebook
@@ -55,7 +56,14 @@ def test_a_run_that_somebody_wrote_by_hand(tmp_path, change):
     name = next(name for name in parts if name.startswith("runs/"))
     parts[name] = json.dumps(json.loads(parts[name]) | change).encode()
     (tmp_path / "a.zip").write_bytes(zipped(parts))
-    assert read_row("a", tmp_path / "a.zip").notes == ("1 run damaged.",)
+    assert read_row("a", tmp_path / "a.zip").notes == ("1 run damaged or too large.",)
+
+
+def test_a_run_that_is_too_large_does_not_lose_the_others(tmp_path, monkeypatch):
+    path = submit(tmp_path / "a.zip", [live_run("x" * 400_000), live_run("<p>2</p>", "2")])
+    monkeypatch.setattr(archive_module, "MAX_RUN", 300_000)
+    row = read_row("a", path)
+    assert (row.error, row.runs, row.notes) == ("", 2, ("1 run damaged or too large.",))
 
 
 def same(tmp_path, **runs) -> dict[str, tuple[str, ...]]:
