@@ -51,7 +51,12 @@ def forget_package() -> None:
     sys.modules["agent_nb"] = None  # type: ignore[assignment]
 
 
-async def check_runs(executor) -> None:
+def remember_package() -> None:
+    """Undoes `forget_package`."""
+    del sys.modules["agent_nb"]
+
+
+async def check_runs(executor, server: WireServer) -> None:
     agent = Agent(model("demo:", pace=0), tools=[local_tool()])
     runs = await agent.map([*PROMPTS, PROMPTS[0]], executor=executor)
     assert {run.reason for run in runs} == {"end_turn"}
@@ -59,6 +64,9 @@ async def check_runs(executor) -> None:
     found = [use.result.text for run in runs for use in run.tool_uses if use.call.name == "distance"]
     assert len(found) == 7
     assert "0" not in found
+    server.otherwise = lambda request: reply(Say("Done."))
+    runs = await Agent(CASE["chat"].provider(server)).map(PROMPTS, executor=executor)
+    assert [run.text for run in runs] == ["Done."] * 6
 
 
 async def check_stop(executor, server: WireServer) -> None:
@@ -102,12 +110,13 @@ async def test_dask(server):
     settings = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         executor = client.get_executor()
-        await check_runs(executor)
+        await check_runs(executor, server)
         await check_stop(executor, server)
-        await check_lost_worker(executor, server, next(iter(client.run(os.getpid).values())))
         client.run(forget_package)
         with pytest.raises(ConfigError, match=MISSING):
             await Agent(model("demo:", pace=0)).map(PROMPTS, executor=executor)
+        client.run(remember_package)
+        await check_lost_worker(executor, server, next(iter(client.run(os.getpid).values())))
     with pytest.raises(ConfigError, match="The executor takes no jobs: Client is closed"):
         await Agent(model("demo:", pace=0)).map(PROMPTS, executor=executor)
 
@@ -118,7 +127,7 @@ async def test_ipyparallel(server, tmp_path, monkeypatch):
     client = await cluster.start_and_connect(n=2)
     try:
         executor = client.load_balanced_view().executor
-        await check_runs(executor)
+        await check_runs(executor, server)
         await check_stop(executor, server)
         client[:].apply_sync(forget_package)
         with pytest.raises(ConfigError, match=MISSING):
