@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from agent_nb import Files, Run
@@ -15,10 +16,15 @@ CHECK = "%%agent hero --check '<form' in html\nA form"
 LIVE = "anthropic:claude-opus-5-5"
 
 
+@cache
+def _demo_run() -> Run:
+    return quick_run()
+
+
 def live_run(page: str, run_id: str = "1") -> Run:
     """A run that a model has made."""
     return replace(
-        quick_run(), id=run_id, name="hero", model=LIVE, cost=0.25, files=Files({"index.html": page})
+        _demo_run(), id=run_id, name="hero", model=LIVE, cost=0.25, files=Files({"index.html": page})
     )
 
 
