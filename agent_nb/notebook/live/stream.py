@@ -25,22 +25,44 @@ FAST = range(11, 150)
 """Events in a batch after which the interval is long: a smaller batch is light anyway, a larger one mostly text."""
 FIRST_CHECKPOINT = 256
 """Events after which everything is sent again to a page that has not been heard from."""
+MESSAGE_SECONDS = 1 / 300
+"""Seconds between two messages of all runs together, on average. JupyterLab takes some 700 a second, doing no more."""
+BURST = 0.1
+"""Seconds by which messages may be ahead of that, so that a few runs never wait for each other."""
 MAX_PAGE = 3_000_000
 """Characters of a page that is sent to be looked at."""
+
+
+class Pace:
+    """Spreads the batches of many runs over time, so that the page can keep up with all of them."""
+
+    def __init__(self) -> None:
+        self._taken_until = -math.inf
+
+    def delay(self, now: float) -> float:
+        """Counts one more batch; returns the seconds that it has to wait."""
+        waiting = max(0.0, self._taken_until - now)
+        self._taken_until = now + waiting + MESSAGE_SECONDS
+        return max(0.0, waiting - BURST)
+
+
+_PACE = Pace()
 
 
 class RunStream:
     """Sends one run to the page, and holds all there is to know about what was sent.
 
-    Every event is sent within `LONG_INTERVAL` of its arrival. Batches cover the run's events without a gap, so a page
-    that missed one notices and asks for everything again.
+    Every event is sent within `LONG_INTERVAL` of its arrival, or later if many runs share the `pace`. Batches cover the
+    run's events without a gap, so a page that missed one notices and asks for everything again.
     """
 
-    def __init__(self, run_id: str, events: list[Event], meta: Meta, send: Callable[[Json], None]) -> None:
+    def __init__(
+        self, run_id: str, events: list[Event], meta: Meta, send: Callable[[Json], None], pace: Pace = _PACE
+    ) -> None:
         self.run_id, self.events, self.meta = run_id, events, meta
         self.watched = asyncio.Event()
         """Set once a page has asked for this run."""
-        self._send = send
+        self._send, self._pace = send, pace
         self._encoder = Encoder()
         self._sent = 0
         """How many of the events have been sent."""
@@ -56,7 +78,8 @@ class RunStream:
         """Schedules the batch that will carry this event."""
         # These two change nothing that must be seen at once: they travel with the next event.
         if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
-            delay = max(0.0, self._next_batch - time.monotonic())
+            now = time.monotonic()
+            delay = max(self._next_batch - now, self._pace.delay(now))
             self._timer = asyncio.get_running_loop().call_later(delay, self.flush)
 
     def flush(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,14 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Usage
-from agent_nb.notebook.live.stream import FAST, FIRST_CHECKPOINT, RunStream
+from agent_nb.notebook.live.stream import (
+    BURST,
+    FAST,
+    FIRST_CHECKPOINT,
+    MESSAGE_SECONDS,
+    Pace,
+    RunStream,
+)
 from agent_nb.run.encoder import JOINED_SECONDS
 from agent_nb.run.protocol import Meta, Ready
 
@@ -203,6 +211,36 @@ class Streams:
                 self._sent.clear()
                 await self._sent.wait()
         return self.order
+
+
+def test_many_runs_share_the_messages_that_a_page_can_take():
+    pace, now, sent = Pace(), 0.0, 0
+    waiting = [0.0] * 100
+    while now < 10:
+        now += 0.01
+        for run, due in enumerate(waiting):
+            if due <= now:
+                sent += 1
+                waiting[run] = now + max(0.04, pace.delay(now))
+    assert sent * MESSAGE_SECONDS < 10 + BURST + 2 * len(waiting) * MESSAGE_SECONDS
+
+
+def test_a_few_runs_do_not_wait_for_each_other():
+    pace = Pace()
+    assert {pace.delay(batch * 0.04) for batch in range(100) for run in range(8)} == {0.0}
+
+
+async def test_a_run_waits_while_others_send():
+    pace, sent = Pace(), []
+    while not pace.delay(time.monotonic()) > 5:
+        pass
+    stream = RunStream("r1", events_of([("text", 0, "bread ", 0)]), META, sent.append, pace)
+    stream.on_event(stream.events[0])
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not sent
+    stream.flush()
+    assert [message["last"] for message in sent] == [1]
 
 
 async def test_the_first_event_goes_at_once():
