@@ -65,7 +65,7 @@ class Session:
         self.lab: LabWatch | None = None
         """The lab file, once a cell has asked for it."""
         self.last_ended: Moment | None = None
-        """When the last cell ended."""
+        """When the last cell ended, apart from those that submit the notebook."""
         self.last_count: int | None = None
         """The number of its execution."""
         self.logged_edits: set[tuple[str, str]] = set()
@@ -82,7 +82,10 @@ class Session:
         return namespace
 
     def note_end(self, result: Any) -> None:
-        """Called by IPython after each cell."""
+        """Called by IPython after each cell. A cell that submits the notebook changes nothing worth saving."""
+        cell = getattr(getattr(result, "info", None), "raw_cell", None) or ""
+        if self.command("submit") in cell:
+            return
         self.last_ended, self.last_count = Moment.now(), getattr(result, "execution_count", None)
 
     def command(self, text: str) -> str:
