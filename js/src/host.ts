@@ -121,7 +121,7 @@ export class Host {
 		if (!mount) return;
 		mount.abort.abort();
 		this.#mounts.delete(element);
-		this.#choices.set(mount.run.key, mount);
+		this.#choices.set(mount.run.key, { id: mount.id, choices: mount.choices });
 		release(element, this);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(KEEP_KEYS);

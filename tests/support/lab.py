@@ -153,11 +153,15 @@ def start_lab(
 
 
 @contextmanager
-def open_browser() -> Iterator[Browser]:
-    """The system's Chromium, headless."""
+def open_browser(*, scrollbars: bool = False) -> Iterator[Browser]:
+    """The system's Chromium, headless; with `scrollbars` they take up space, as they do for most people."""
     options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=options,
+            ignore_default_args=["--hide-scrollbars"] if scrollbars else None,
+        )
         try:
             yield browser
         finally:
