@@ -117,6 +117,9 @@ fuzz: env ## the property tests, for much longer
 bench: env build ## what it costs: one page of figures, as ratios in one run; BENCH="providers many" for some
 	$(PY) -m tests.bench $(BENCH)
 
+soak: env build chromium ## many runs with the page open: what stays behind; SOAK="--runs 60" for fewer
+	$(PY) -m tests.soak $(SOAK)
+
 bench-peers: $(PEERS_VENV)/.installed ## the other agent libraries that `make bench` measures beside ours
 
 $(PEERS_VENV)/.installed: pyproject.toml
@@ -141,4 +144,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules $(BUNDLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site events screenshot reference try fuzz bench bench-peers check format clean
+.PHONY: help env build lab chromium test test-page test-lessons test-wide test-hosts test-faults test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site events screenshot reference try fuzz bench soak bench-peers check format clean

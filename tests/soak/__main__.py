@@ -1,0 +1,36 @@
+"""`python -m tests.soak [--runs N]`: runs the widget for as long as an hour of work does, and counts what stays behind.
+
+Exits with 1 if a count grows faster than its bound. Times and memory are only reported.
+"""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from tests.bench.quality import write_figures
+from tests.soak.lab_runs import soak_in_lab
+from tests.soak.mounts import open_and_close
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--runs", type=int, default=300, help="of every kind together; the default is 300")
+    options.add_argument("--outputs", type=int, default=1000, help="opened and closed; the default is 1000")
+    chosen = options.parse_args()
+    phases = {
+        "opened_and_closed": lambda: open_and_close(chosen.outputs),
+        "runs": lambda: soak_in_lab(chosen.runs),
+    }
+    figures: dict[str, Any] = {}
+    failures: list[str] = []
+    for name, phase in phases.items():
+        figures[name], exceeded = phase()
+        failures += exceeded
+        write_figures("soak", {**figures, "exceeded": failures})
+    print(json.dumps({**figures, "exceeded": failures}, indent=2))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
