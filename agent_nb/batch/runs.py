@@ -221,7 +221,7 @@ class RunsHandle:
 
     async def _add(self, index: int, run: Run) -> None:
         self._runs[index] = run
-        if self._stop_reason is None:
+        if run.reason != self._stop_reason:
             self._tally.done += 1
             self._tally.failed += run.reason == "failed"
         self._update_cost(index, run.cost)

@@ -105,6 +105,21 @@ async def test_the_budget_is_charged_as_runs_end(server, threads):
     assert runs.cost == pytest.approx(one.cost * 3)
 
 
+async def test_a_run_under_way_is_waited_for_when_the_budget_is_reached(server, threads):
+    tokens = Tokens(input=100_000, output=10)
+    server.plan(reply(Say("Done."), tokens), reply(Hold(), Say("Done."), tokens))
+    agent, ended = Agent(CASE["openai"].provider(server)), asyncio.Event()
+    agent.on_event(lambda event: ended.set() if isinstance(event, RunFinished) else None)
+    work = agent.map(PROMPTS[:3], executor=threads, concurrency=2, budget=0.0001)
+    held = await server.arrival(1)
+    await held.holding.wait()
+    await ended.wait()
+    held.let_go.set()
+    runs = await work
+    assert [run.reason for run in runs] == ["end_turn"] * 2 + ["budget"]
+    assert "2 of 3 done" in repr(work)
+
+
 async def test_stop_takes_back_what_waits_and_leaves_what_runs(server):
     server.plan(reply(Say("Done.")), reply(Hold(), Say("Done.")))
     with ThreadPoolExecutor(1) as single:
