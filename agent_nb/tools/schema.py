@@ -1,5 +1,7 @@
 """The JSON schema of a tool's arguments: how it is written, and how a call is checked against it."""
 
+import functools
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,7 +40,10 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
     """Returns a function that raises a `ToolError` with the code `SCHEMA` for arguments that break the schema."""
     import fastjsonschema
 
-    check = _compiled(schema)
+    try:
+        check = _compiled_once(json.dumps(schema))
+    except (TypeError, ValueError, RecursionError):  # not JSON, such as a schema with a set in it
+        check = _compiled(schema)
 
     def validate(args: Any) -> None:
         try:
@@ -47,6 +52,12 @@ def compile_schema(schema: Json) -> Callable[[Any], None]:
             raise _explained(error) from None
 
     return validate
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled_once(schema: str) -> Callable[[Any], Any]:
+    """Compiling takes milliseconds, and every run has a toolbox of its own with the same tools."""
+    return _compiled(json.loads(schema))
 
 
 def _compiled(schema: Json) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from agent_nb.errors import ToolError
+from agent_nb.tools import schema as schema_module
 from agent_nb.tools.schema import compile_schema, object_schema, problems, without_nulls
 
 SCHEMA = {
@@ -108,3 +109,11 @@ def test_problems_are_told_by_field():
     assert problems({"type": "object", "minProperties": 1}, {}) == {
         "": "It must contain at least 1 properties, not {}."
     }
+
+
+def test_equal_schemas_are_compiled_once():
+    schema = {"type": "object", "properties": {"only in this test": {"type": "string"}}}
+    before = schema_module._compiled_once.cache_info().misses
+    for _ in range(3):
+        compile_schema(dict(schema))
+    assert schema_module._compiled_once.cache_info().misses == before + 1
