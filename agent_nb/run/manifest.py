@@ -1,5 +1,6 @@
 """The facts needed to reproduce a run: model, settings, hashes, versions, usage."""
 
+import functools
 import hashlib
 import json
 import platform
@@ -49,6 +50,12 @@ def _hash(value: Any) -> str:
 
 def package_versions() -> dict[str, str]:
     """The versions of Python and of the packages that affect a run."""
+    return dict(_versions())
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    """As of the first run: a package that is upgraded later is not loaded before the kernel restarts."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
