@@ -11,4 +11,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line("")
         for line in TABLE.lines:
             terminalreporter.write_line(line)
-        TABLE.write("make test-faults")
+        TABLE.write()

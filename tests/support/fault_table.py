@@ -1,17 +1,11 @@
 """The table of `make test-faults`: what was run and how it ended, printed and written as JSON."""
 
-import json
-import os
-import platform
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from tests.support import ROOT
+from tests.bench.quality import write_figures
 
-TARGET = ROOT / "build" / "quality" / "faults.json"
 COLUMNS = ("runs", "recovered", "failed_cleanly", "other_answer", "violations")
 """`other_answer` counts faults that turn an answer into another valid one, which no client can notice."""
 
@@ -39,20 +33,12 @@ class Table:
         total: Counter[str] = sum(self.rows.values(), Counter())
         return [head, *rows, f"{'total':<38}" + "".join(f"{total[name]:>16}" for name in COLUMNS)]
 
-    def write(self, command: str, target: Path = TARGET) -> None:
+    def write(self) -> None:
         rows = [
             {"where": where, "fault": fault, **{name: counts[name] for name in COLUMNS}}
             for (where, fault), counts in self.rows.items()
         ]
-        data = {
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-            f"Python {platform.python_version()}",
-            "command": command,
-            "figures": {"rows": rows, **self.figures},
-        }
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_figures("faults", {"runs": rows, **self.figures})
 
 
 TABLE = Table()
