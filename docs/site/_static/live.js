@@ -62,7 +62,7 @@ function watchTabs() {
 	navigator.locks.request(`agent_nb ${lesson}`, { ifAvailable: true }, (lock) => {
 		if (lock) return new Promise(() => {});
 		sayInLab(
-			"This lesson is open in another tab, too. Each tab runs its own Python and both save to the same files: of the notebook, the version saved last stays.",
+			"This lesson is open in another tab, too. Each tab runs its own Python. Both save to the same files, and JupyterLab asks before one overwrites the other's notebook.",
 		);
 	});
 }
