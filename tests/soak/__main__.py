@@ -11,6 +11,10 @@ from typing import Any
 from tests.bench.quality import write_figures
 from tests.soak.lab_runs import soak_in_lab
 from tests.soak.mounts import open_and_close
+from tests.soak.scrolling import scroll
+
+SCROLLED = 200
+"""Finished runs in the notebook that is scrolled."""
 
 
 def main() -> int:
@@ -20,6 +24,7 @@ def main() -> int:
     chosen = options.parse_args()
     phases = {
         "opened_and_closed": lambda: open_and_close(chosen.outputs),
+        "scrolling": lambda: (scroll(SCROLLED), []),
         "runs": lambda: soak_in_lab(chosen.runs),
     }
     figures: dict[str, Any] = {}
