@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb.notebook.live.hub import MOST_RUNS
-from tests.soak.sampling import Sample, Sampler, exceeded, growth
+from tests.soak.sampling import Growth, Sample, Sampler, exceeded, rounded
 from tests.support.lab import (
     LOAD,
     MODEL,
@@ -119,7 +119,7 @@ class Soak:
         self.page.evaluate("() => window.soaking.then(() => null)")
         wait_for_kernel(self.page)
 
-    def phase(self, name: str, kinds: list[Kind], rounds: int, *, add: bool = False) -> dict[str, Any]:
+    def phase(self, name: str, kinds: list[Kind], rounds: int, *, add: bool = False) -> Growth:
         """Runs all kinds so many times, with a sample before the first round and after each."""
         first, runs, samples = self.done, [0], [self.sampler.take()]
         for number in range(rounds):
@@ -128,18 +128,13 @@ class Soak:
             runs.append(self.done - first)
             samples.append(self.sampler.take())
             _say(f"{name}: round {number + 1} of {rounds}", samples[-1])
-        rates = growth(runs, samples)
-        return {
-            "runs": runs[-1],
-            "start": _rounded(samples[0]),
-            "end": _rounded(samples[-1]),
-            "growth_per_run": _rounded(rates, 4),
-        }
+        return Growth.over(runs, samples)
 
 
 def soak_in_lab(runs: int) -> tuple[dict[str, Any], list[str]]:
     """The figures of each phase, and the bounds that were exceeded."""
     rounds = max(4, runs // len(KINDS))
+    more = max(2, rounds // 5)
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         vendor = stack.enter_context(WireServer.in_thread(strict=False))
@@ -160,20 +155,19 @@ def soak_in_lab(runs: int) -> tuple[dict[str, Any], list[str]]:
         plain = soak.phase("plain cells", [Kind(PLAIN)] * len(kinds), rounds)
         soak.run(Kind(RECORDED.format(" --record")), 2)
         replaced = soak.phase("outputs replaced", kinds, rounds)
-        added = soak.phase("outputs added", kinds, max(2, rounds // 5), add=True)
-    rates = {name: rate - plain["growth_per_run"][name] for name, rate in replaced["growth_per_run"].items()}
+        added = soak.phase("outputs added", kinds, more, add=True)
+    rates = {name: rate - plain.rates[name] for name, rate in replaced.rates.items()}
     failures = exceeded(rates, BOUNDS)
-    if added["end"]["live_runs"] > MOST_RUNS:
-        failures.append(
-            f"the kernel holds {added['end']['live_runs']} runs for the page, more than {MOST_RUNS}"
-        )
-    figures = {"plain_cells": plain, "outputs_replaced": replaced, "outputs_added": added, "bounds": BOUNDS}
-    return figures, failures
-
-
-def _rounded(sample: Sample, digits: int = 1) -> Sample:
-    return {name: round(value, digits) for name, value in sample.items()}
+    if added.end["live_runs"] > MOST_RUNS:
+        failures.append(f"the kernel holds {added.end['live_runs']} runs for the page, more than {MOST_RUNS}")
+    repeated = rounds * len(kinds)
+    return {
+        f"{repeated} plain cells, outputs replaced": plain.figures(),
+        f"{repeated} runs, outputs replaced": replaced.figures(),
+        f"{more * len(kinds)} runs, outputs added": added.figures(),
+        "bounds of outputs replaced, beyond plain cells": {"growth_per_run": BOUNDS},
+    }, failures
 
 
 def _say(where: str, sample: Sample) -> None:
-    print(where, _rounded(sample), flush=True)
+    print(where, rounded(sample), flush=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.soak.sampling import Sample, exceeded, page_counts
+from tests.soak.sampling import Growth, Sample, exceeded, page_counts
 from tests.support.lab import open_browser
 from tests.support.widget_stage import RUNS, DevServer
 
@@ -59,9 +59,9 @@ def open_and_close(outputs: int) -> tuple[dict[str, Any], list[str]]:
     """Counts before and after, and the bounds that were exceeded."""
     with _served() as server, open_browser(scrollbars=True) as browser:
         start, end = counts_around(browser.new_context().new_page(), server, outputs)
-    rates = {name: (end[name] - start[name]) / outputs for name in start}
-    figures = {"outputs": outputs, "start": start, "end": end, "growth_per_output": rates, "bounds": SLACK}
-    return figures, exceeded(rates, SLACK)
+    grown = Growth.between(start, end, outputs, "output")
+    title = f"{outputs} outputs opened and closed"
+    return {title: {**grown.figures(), "bounds": {"growth_per_output": SLACK}}}, exceeded(grown.rates, SLACK)
 
 
 def counts_around(page: Any, server: DevServer, outputs: int) -> tuple[Sample, Sample]:

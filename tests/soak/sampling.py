@@ -3,9 +3,12 @@
 import json
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 Sample = dict[str, float]
+PAGE = ("heap_mb", "nodes", "listeners", "documents", "frames", "page_comms")
+"""The counts that are the page's; the others are the kernel's."""
 
 KERNEL = """
 def _soak_sample():
@@ -78,19 +81,54 @@ def page_counts(session: Any) -> Sample:
     }
 
 
-def growth(runs: Sequence[int], samples: Sequence[Sample]) -> Sample:
-    """Growth of each figure per run, over the second half of the samples."""
-    half = len(samples) // 2
-    return {
-        name: statistics.linear_regression(runs[half:], [one[name] for one in samples[half:]]).slope
-        for name in samples[0]
-    }
+@dataclass(frozen=True)
+class Growth:
+    """Samples at the start and the end, and what each figure grows by."""
+
+    start: Sample
+    end: Sample
+    rates: Sample
+    per: str = "run"
+
+    @classmethod
+    def between(cls, start: Sample, end: Sample, count: int, per: str) -> "Growth":
+        """The mean growth."""
+        return cls(start, end, {name: (end[name] - start[name]) / count for name in start}, per)
+
+    @classmethod
+    def over(cls, runs: Sequence[int], samples: Sequence[Sample]) -> "Growth":
+        """Growth per run over the second half of the samples: what is filled once is full by then."""
+        half = len(samples) // 2
+        rates = {
+            name: statistics.linear_regression(runs[half:], [one[name] for one in samples[half:]]).slope
+            for name in samples[0]
+        }
+        return cls(samples[0], samples[-1], rates)
+
+    def figures(self) -> dict[str, dict[str, Sample]]:
+        """Rounded, the kernel's and the page's apart."""
+        rows = {
+            "start": rounded(self.start),
+            "end": rounded(self.end),
+            f"growth_per_{self.per}": rounded(self.rates, 4),
+        }
+        sides = {"kernel": [name for name in self.start if name not in PAGE]}
+        sides["page"] = [name for name in self.start if name in PAGE]
+        return {
+            side: {row: {name: sample[name] for name in names} for row, sample in rows.items()}
+            for side, names in sides.items()
+            if names
+        }
 
 
 def exceeded(rates: Sample, bounds: Sample) -> list[str]:
     """A line for each figure that grows faster than its bound."""
     return [
-        f"{name} grew by {rates[name]:.3f} a run, more than {bound}"
+        f"{name} grew by {rates[name]:.3f}, more than {bound}"
         for name, bound in bounds.items()
         if rates[name] > bound
     ]
+
+
+def rounded(sample: Sample, digits: int = 1) -> Sample:
+    return {name: round(value, digits) for name, value in sample.items()}
