@@ -126,6 +126,8 @@ function growthExponent(work: (size: number) => void): number {
 		took.set(size, Math.min(...rounds));
 		if ((took.get(size) ?? 0) > 500) break;
 	}
+	// What is quadratic takes seconds at this size; of less than this, the figures are mostly noise.
+	if ((took.get(large) ?? 0) < 200) return 1;
 	const small = Math.max(256, large / 16);
 	return Math.log((took.get(large) ?? 0) / (took.get(small) ?? 0)) / Math.log(large / small);
 }
