@@ -84,14 +84,14 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     assert findings(page) == []
     page.get_by_role("button", name="Request of turn 1").click()
     page.get_by_text("Everything as JSON").click()
-    assert "A page</script>" in page.locator(".anb-request pre").last.text_content()
+    expect(page.locator(".anb-request pre").last).to_contain_text("A page</script>")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Play", exact=True).click()
     page.get_by_role("button", name="Play", exact=True).wait_for()
     page.get_by_text("All is done.").wait_for()
     preview = page.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
     preview.get_by_role("heading", name="Cake").wait_for()
-    assert preview.locator("#out").text_content() == "ran"
+    expect(preview.locator("#out")).to_have_text("ran")
     assert preview.locator("#dot").evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
     assert page.title().startswith("hero: A page")
     page.get_by_role("button", name="Leave the replay").click()
