@@ -205,9 +205,14 @@ def findings(stage: Stage) -> list[str]:
     if not stage.page.evaluate("() => 'axe' in window"):
         stage.page.evaluate(AXE.read_text(encoding="utf-8"))
     result = stage.page.evaluate(
-        """() => axe.run(document.querySelector('[data-anb-run]'), {
-            iframes: false, rules: { region: { enabled: false } }
-        })"""
+        """() => {
+            const run = document.querySelector('[data-anb-run]');
+            const roots = [run, ...run.querySelectorAll('*')].map(node => node.shadowRoot).filter(Boolean);
+            // A change of theme may still be under way, with colours that nobody is meant to read.
+            for (const animation of [document, ...roots].flatMap(root => root.getAnimations()))
+                if (animation instanceof CSSTransition) animation.finish();
+            return axe.run(run, { iframes: false, rules: { region: { enabled: false } } });
+        }"""
     )
     return [
         f"{found['id']}: {node['target']} {node['failureSummary']}"
