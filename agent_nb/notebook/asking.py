@@ -14,6 +14,8 @@ from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.events import ApprovalRequested
 
 PROMPT = "Approve? yes, no, or a note that denies it: "
+NO_INPUT = (EOFError, OSError, RuntimeError)
+"""Raised by `input()` and `getpass()` where nobody can answer; IPython's own error for that is a `RuntimeError`."""
 _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters, which can overwrite what was printed, and bidi control characters, which can reorder it."""
@@ -31,7 +33,7 @@ async def ask_in_text(
     try:
         with _interruptible():
             return read_answer(input(PROMPT))  # noqa: ASYNC250 - see above
-    except (EOFError, OSError, RuntimeError):  # IPython's StdinNotImplementedError is a RuntimeError
+    except NO_INPUT:
         raise nobody_to_ask() from None
 
 

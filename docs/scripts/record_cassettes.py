@@ -54,7 +54,7 @@ dd.note {{ grid-column: 1 / -1; margin-bottom: 1rem; opacity: .75; }}
 
 
 @dataclass(frozen=True)
-class Take:
+class Recording:
     """One run: what the model is made to think, make, say and count."""
 
     name: str
@@ -66,8 +66,8 @@ class Take:
     second: Tokens
 
 
-TAKES = (
-    Take(
+RECORDINGS = (
+    Recording(
         "by_claude",
         "anthropic",
         "A menu, five teas. Quiet: one typeface, much room, moss and paper. Prices in yen, aligned on the right.",
@@ -76,7 +76,7 @@ TAKES = (
         Tokens(input=1612, cached_write=1540, output=538, reasoning=46),
         Tokens(input=2214, cached_read=1540, cached_write=610, output=38),
     ),
-    Take(
+    Recording(
         "by_gpt",
         "openai",
         "One page, semantic list of teas, calm palette. A definition list keeps name, price and note together.",
@@ -85,7 +85,7 @@ TAKES = (
         Tokens(input=1498, output=702, reasoning=256),
         Tokens(input=2006, cached_read=1408, output=34),
     ),
-    Take(
+    Recording(
         "by_gemini",
         "gemini",
         "A quiet menu: soft stone and ink, a list with prices at the right edge, readable on a phone.",
@@ -97,30 +97,32 @@ TAKES = (
 )  # fmt: skip
 
 
-def page_of(take: Take) -> str:
+def page_of(recording: Recording) -> str:
     rows = [f'<dt>{tea}</dt><dd>¥{yen}</dd>\n<dd class="note">{note}</dd>' for tea, note, yen in TEAS]
-    return PAGE.format(teas="\n".join(rows), **take.page)
+    return PAGE.format(teas="\n".join(rows), **recording.page)
 
 
-async def record(take: Take) -> None:
-    call = Call("create_file", {"path": "index.html", "content": page_of(take)}, id=f"call_{take.protocol}")
+async def record(recording: Recording) -> None:
+    call = Call(
+        "create_file", {"path": "index.html", "content": page_of(recording)}, id=f"call_{recording.protocol}"
+    )
     async with WireServer() as server:
         server.plan(
             reply(Say("Ready.")),
-            reply(Pause(0.8), Think(take.thinking), Pause(0.6), call, take.first, **PACE),
-            reply(Pause(0.6), Say(take.summary), take.second, **PACE),
+            reply(Pause(0.8), Think(recording.thinking), Pause(0.6), call, recording.first, **PACE),
+            reply(Pause(0.6), Say(recording.summary), recording.second, **PACE),
         )
-        async with Agent(CASE[take.protocol].provider(server)) as agent:
+        async with Agent(CASE[recording.protocol].provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-            target = FOLDER / "cassettes" / f"{take.name}.jsonl"
+            target = FOLDER / "cassettes" / f"{recording.name}.jsonl"
             run = await agent.recording(target, force=True).run(PROMPT)
     run.raise_for_failure()
-    print(f"{take.name}: {run.model}, {run.usage}, ${run.cost:.4f}")
+    print(f"{recording.name}: {run.model}, {run.usage}, ${run.cost:.4f}")
 
 
 async def main() -> None:
-    for take in TAKES:
-        await record(take)
+    for recording in RECORDINGS:
+        await record(recording)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ _TWO_COLUMNS = [("repeat(3, 1fr)", "repeat(2, 1fr)")]
 
 
 @dataclass(frozen=True)
-class Take:
+class Recording:
     """One model: how each of its pages differs from the image, and how many tokens it takes to write one."""
 
     protocol: str
@@ -45,10 +45,10 @@ class Take:
     tokens_in: tuple[int, int, int]
 
 
-TAKES = (
-    Take("anthropic", ([("20px 48px", "24px 48px")], _LARGE, [*_TALL, *_LARGE]), 1402, (2940, 4410, 6350)),
-    Take("openai", (_NO_DRAWING, [("gap: 22px", "gap: 40px"), *_LARGE], _COLD), 1244, (2610, 3960, 5700)),
-    Take("gemini", (_TALL, [("gap: 40px", "gap: 90px")], [*_TWO_COLUMNS, *_LARGE]), 1180, (2480, 3740, 5410)),
+RECORDINGS = (
+    Recording("anthropic", ([("20px 48px", "24px 48px")], _LARGE, [*_TALL, *_LARGE]), 1402, (2940, 4410, 6350)),
+    Recording("openai", (_NO_DRAWING, [("gap: 22px", "gap: 40px"), *_LARGE], _COLD), 1244, (2610, 3960, 5700)),
+    Recording("gemini", (_TALL, [("gap: 40px", "gap: 90px")], [*_TWO_COLUMNS, *_LARGE]), 1180, (2480, 3740, 5410)),
 )  # fmt: skip
 
 
@@ -60,13 +60,13 @@ def page_of(changes: list[tuple[str, str]]) -> str:
     return page
 
 
-def turns_of(take: Take) -> list[Reply]:
+def turns_of(recording: Recording) -> list[Reply]:
     turns: list[Reply] = []
-    for number, changes in enumerate(take.pages, 1):
-        name = f"{take.protocol}_{number}"
-        written = take.output + 37 * number
+    for number, changes in enumerate(recording.pages, 1):
+        name = f"{recording.protocol}_{number}"
+        written = recording.output + 37 * number
         create = Call("create_file", {"path": "index.html", "content": page_of(changes)}, id=f"call_{name}_1")
-        first, second, third = take.tokens_in
+        first, second, third = recording.tokens_in
         turns += [
             reply(create, Tokens(input=first, output=written), fragment=400),
             reply(Call("check_preview", {}, id=f"call_{name}_2"), Tokens(input=second, output=31)),
@@ -100,12 +100,12 @@ async def main() -> None:
     closeness._SHOWN = 240, 600  # so that the cassettes stay small: nobody looks at the image of the pair
     os.chdir(FOLDER)  # so that the image has the name that it has in the lesson
     async with WireServer() as server:
-        for take in TAKES:
-            server.plan(reply(Say("Ready.")), *turns_of(take))
-            async with Agent(CASE[take.protocol].provider(server)).with_viewer(SmallViewer()) as agent:
+        for recording in RECORDINGS:
+            server.plan(reply(Say("Ready.")), *turns_of(recording))
+            async with Agent(CASE[recording.protocol].provider(server)).with_viewer(SmallViewer()) as agent:
                 await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-                for number in range(1, len(take.pages) + 1):
-                    target = TARGET / f"{take.protocol}-{number}.jsonl"
+                for number in range(1, len(recording.pages) + 1):
+                    target = TARGET / f"{recording.protocol}-{number}.jsonl"
                     run = await agent.recording(target, force=True).run(PROMPT, images=["images/shot.png"])
                     run.raise_for_failure()
                     row = run.compare().rows()[0]

@@ -30,7 +30,7 @@ _RIGHT = '{indent}document.querySelector("#total").textContent = `Total: €${{t
 
 
 @dataclass(frozen=True)
-class Take:
+class Recording:
     cassette: str
     prompt: str
     turns: list[Reply]
@@ -73,11 +73,11 @@ def poster() -> list[Reply]:
     ]  # fmt: skip
 
 
-async def record(agent: Agent, server: WireServer, take: Take, base: Run | None = None) -> Run:
-    server.plan(*take.turns)
-    target = FOLDER / "cassettes" / f"{take.cassette}.jsonl"
-    run = await agent.recording(target, force=True).run(take.prompt, base=base)
-    print(f"{take.cassette}: {run.reason}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
+async def record(agent: Agent, server: WireServer, recording: Recording, base: Run | None = None) -> Run:
+    server.plan(*recording.turns)
+    target = FOLDER / "cassettes" / f"{recording.cassette}.jsonl"
+    run = await agent.recording(target, force=True).run(recording.prompt, base=base)
+    print(f"{recording.cassette}: {run.reason}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
     return run
 
 
@@ -86,10 +86,10 @@ async def main() -> None:
         server.plan(reply(Say("Ready.")))
         async with Agent(CASE["anthropic"].provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-            first = await record(agent, server, Take("order", ORDER, order()))
-            second = await record(agent, server, Take("repair", MEND, mend()), first)
+            first = await record(agent, server, Recording("order", ORDER, order()))
+            second = await record(agent, server, Recording("repair", MEND, mend()), first)
             short = Agent(agent.provider, limits=Limits(usd=BUDGET))
-            cut = await record(short, server, Take("poster", POSTER, poster()))
+            cut = await record(short, server, Recording("poster", POSTER, poster()))
     assert not any(use.ok for use in second.tool_uses)
     assert cut.reason == "budget"
 

@@ -26,7 +26,7 @@ drawn with SVG or CSS. No external assets."""
 
 
 @dataclass(frozen=True)
-class Take:
+class Recording:
     """One variant: what the model is made to think, make, say and count, and how fast."""
 
     protocol: str
@@ -41,8 +41,8 @@ class Take:
     """What it writes first and edits in a turn of its own, and what that becomes."""
 
 
-TAKES = (
-    Take(
+RECORDINGS = (
+    Recording(
         "anthropic",
         "claude",
         "A night train: the strong picture is the window itself. An arched frame, moon, mountains, and at the bottom already pines and a dome. A serif, much room, wine red. The stops are a line to follow down the page, so an ordered list.",
@@ -59,7 +59,7 @@ TAKES = (
             '<svg class="window" viewBox="0 0 400 500" role="img" aria-label="Night through a train window: the moon over mountains, pines and a dome">',
         ),
     ),
-    Take(
+    Recording(
         "openai",
         "gpt",
         "Poster first: orange field, a huge sun cut by bars, a black train with lit windows. Heavy grotesque, tight. The timetable is tabular data, so a real table with arrivals and departures. Prices as large numerals.",
@@ -68,7 +68,7 @@ TAKES = (
         fragment=24,
         gap=0.022,
     ),
-    Take(
+    Recording(
         "gemini",
         "gemini",
         "The sky can tell the story: night on the left, morning on the right, and the train crossing it with lit windows. Rounded type, soft cards, the stops as steps. It should move a little, but not for those who prefer reduced motion.",
@@ -80,25 +80,29 @@ TAKES = (
 )  # fmt: skip
 
 
-def page_of(take: Take) -> str:
-    return (PAGES / f"{take.page}.html").read_text(encoding="utf-8")
+def page_of(recording: Recording) -> str:
+    return (PAGES / f"{recording.page}.html").read_text(encoding="utf-8")
 
 
-def turns_of(take: Take) -> list[Reply]:
+def turns_of(recording: Recording) -> list[Reply]:
     """The answers of one model: the page, perhaps an edit, the summary."""
-    before, after = take.mended
-    page = page_of(take).replace(after, before) if before else page_of(take)
-    calls = [Call("create_file", {"path": "index.html", "content": page}, id=f"call_{take.protocol}_1")]
+    before, after = recording.mended
+    page = page_of(recording).replace(after, before) if before else page_of(recording)
+    calls = [Call("create_file", {"path": "index.html", "content": page}, id=f"call_{recording.protocol}_1")]
     if before:
         edit = {"path": "index.html", "old": before, "new": after}
-        calls.append(Call("edit_file", edit, id=f"call_{take.protocol}_2"))
-    first, *rest = ((Pause(0.3), call, tokens) for call, tokens in zip(calls, take.tokens, strict=False))
-    steps = [(Pause(0.5), Think(take.thinking), *first), *rest, (Say(take.summary), take.tokens[-1])]
-    return [reply(*turn, fragment=take.fragment, gap=take.gap) for turn in steps]
+        calls.append(Call("edit_file", edit, id=f"call_{recording.protocol}_2"))
+    first, *rest = ((Pause(0.3), call, tokens) for call, tokens in zip(calls, recording.tokens, strict=False))
+    steps = [
+        (Pause(0.5), Think(recording.thinking), *first),
+        *rest,
+        (Say(recording.summary), recording.tokens[-1]),
+    ]
+    return [reply(*turn, fragment=recording.fragment, gap=recording.gap) for turn in steps]
 
 
 async def main() -> None:
-    turns = {take.protocol: [reply(Say("Ready.")), *turns_of(take)] for take in TAKES}
+    turns = {recording.protocol: [reply(Say("Ready.")), *turns_of(recording)] for recording in RECORDINGS}
     asked: Counter[str] = Counter()
 
     def answer(request: Request) -> Reply:
@@ -107,16 +111,16 @@ async def main() -> None:
 
     async with WireServer() as server:
         server.otherwise = answer
-        models = [CASE[take.protocol].provider(server) for take in TAKES]
+        models = [CASE[recording.protocol].provider(server) for recording in RECORDINGS]
         for model in models:  # so that the time it takes to load the SDKs is not recorded
             await Agent(model).run("Are you there?")
         race = Agent(models[0]).recording(CASSETTE, force=True).race(PROMPT, models=models)
         run = await race
         for model in models:
             await model.close()
-    for take, variant in zip(TAKES, run.variants, strict=True):
+    for recording, variant in zip(RECORDINGS, run.variants, strict=True):
         variant.raise_for_failure()
-        assert variant.html == page_of(take), f"{take.page} is not what was to be made"
+        assert variant.html == page_of(recording), f"{recording.page} is not what was to be made"
         print(f"{variant.model}: {variant.seconds:.1f} s, {variant.usage}, ${variant.cost:.4f}")
     print(race.recorded)
 

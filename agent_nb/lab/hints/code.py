@@ -146,8 +146,8 @@ def _reads_as_code(text: str) -> bool:
         return False
     if _CODE.match(text) or len(_TAG.findall(text)) > 1:
         return True
-    words, symbols = len(_WORD.findall(text)), len(_SYMBOLS.findall(text))
-    if words <= FEW_WORDS and _OPERATOR.search(text) and re.search(r"\w", text):
+    word_count, symbols = len(_WORD.findall(text)), len(_SYMBOLS.findall(text))
+    if word_count <= FEW_WORDS and _OPERATOR.search(text) and re.search(r"\w", text):
         return True
     return symbols >= 4 and symbols >= 0.18 * len(text.replace(" ", ""))
 

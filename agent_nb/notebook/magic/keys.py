@@ -5,7 +5,7 @@ import html
 import warnings
 from typing import Any
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.host import IN_BROWSER
@@ -13,6 +13,7 @@ from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.secrets import register
 from agent_nb._base.table import Table
 from agent_nb.errors import MissingKeyError
+from agent_nb.notebook.asking import NO_INPUT
 from agent_nb.notebook.session import Session
 from agent_nb.providers.keys import forget_key, key_source, remember_key
 from agent_nb.providers.vendors import VENDORS, Vendor
@@ -72,7 +73,7 @@ def _ask(session: Session, prompt: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)
             return getpass.getpass(prompt)
-    except (StdinNotImplementedError, EOFError, getpass.GetPassWarning):
+    except (*NO_INPUT, getpass.GetPassWarning):
         command = session.command("key")
         raise UsageError(
             f"`{command}` cannot ask here: there is no hidden input. Set the vendor's variable instead."
@@ -93,10 +94,8 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
 
 def _ways_to_give(vendor: Vendor, command: str) -> list[tuple[str, str]]:
     if IN_BROWSER:
-        kept = (
-            "It asks for the key and keeps it in this tab's memory alone, until you close or reload the page."
-        )
-        return [(f"Run `{command}`. {kept}", "")]
+        memory = "in this tab's memory alone, until you close or reload the page"
+        return [(f"Run `{command}`. It asks for the key and keeps it {memory}.", "")]
     return [
         (f"For this kernel: run `{command}`. It asks for the key and keeps it in memory alone.", ""),
         (f"For good: set the variable `{vendor.keys[0]}` before you start Jupyter.", ""),

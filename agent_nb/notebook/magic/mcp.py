@@ -5,7 +5,7 @@ import os
 import shlex
 from collections.abc import Iterable, Sequence
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.secrets import safe_text
@@ -13,6 +13,7 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import printable_line
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
+from agent_nb.notebook.asking import NO_INPUT
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.waiting import is_attended
 from agent_nb.tools import Tool
@@ -118,7 +119,7 @@ def ask(question: str) -> bool:
     """Asks the person; no where nobody can answer."""
     try:
         return input(f"{safe_text(question)} [y/N] ").strip().lower() in ("y", "yes")
-    except (StdinNotImplementedError, EOFError):
+    except NO_INPUT:
         return False
 
 
