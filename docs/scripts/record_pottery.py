@@ -31,7 +31,7 @@ GREEN = [
 
 
 @dataclass(frozen=True)
-class Take:
+class Recording:
     """One run: where it is kept, what is asked, and what the model is made to do."""
 
     cassette: str
@@ -50,8 +50,8 @@ def page(name: str) -> dict[str, str]:
     return {"path": "index.html", "content": (PAGES / f"{name}.html").read_text(encoding="utf-8")}
 
 
-TAKES = (
-    Take(
+RECORDINGS = (
+    Recording(
         "shop",
         "anthropic",
         "Build this page.",
@@ -61,7 +61,7 @@ TAKES = (
         (Tokens(input=2940, cached_write=1874, output=1382, reasoning=74), Tokens(input=4391, cached_read=1874, cached_write=1450, output=52)),
         images=("shot.png",),
     ),
-    Take(
+    Recording(
         "shop-2",
         "anthropic",
         "Change what I have marked.",
@@ -71,7 +71,7 @@ TAKES = (
         (Tokens(input=6120, cached_read=4340, cached_write=1720, output=402, reasoning=61), Tokens(input=6588, cached_read=6060, cached_write=480, output=34)),
         images=("marked.png",),
     ),
-    Take(
+    Recording(
         "glazes",
         "openai",
         "A table of our glazes, with a slider for the highest temperature of the kiln:\nHoney, glossy, 1060; Celadon, glossy, 1260; Chalk, matt, 1180; Iron red, satin, 1240.",
@@ -114,22 +114,22 @@ def draw() -> None:
     image.save(IMAGES / "marked.png", optimize=True)
 
 
-async def record(server: WireServer, take: Take, base: Run | None) -> Run:
-    first, last = take.tokens
+async def record(server: WireServer, recording: Recording, base: Run | None) -> Run:
+    first, last = recording.tokens
     server.plan(
         reply(Say("Ready.")),
-        reply(Pause(0.8), Think(take.thinking), Pause(0.6), take.call, first, **PACE),
-        reply(Pause(0.6), Say(take.summary), last, **PACE),
+        reply(Pause(0.8), Think(recording.thinking), Pause(0.6), recording.call, first, **PACE),
+        reply(Pause(0.6), Say(recording.summary), last, **PACE),
     )
-    system = (FOLDER / "design" / f"{take.system}.md").read_text().strip() if take.system else None
-    async with Agent(CASE[take.protocol].provider(server), system=system) as agent:
+    system = (FOLDER / "design" / f"{recording.system}.md").read_text().strip() if recording.system else None
+    async with Agent(CASE[recording.protocol].provider(server), system=system) as agent:
         await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
-        chosen = agent.with_stack(take.stack) if take.stack else agent
-        target = FOLDER / "cassettes" / f"{take.cassette}.jsonl"
-        images = [IMAGES / name for name in take.images]
-        run = await chosen.recording(target, force=True).run(take.prompt, base=base, images=images)
+        chosen = agent.with_stack(recording.stack) if recording.stack else agent
+        target = FOLDER / "cassettes" / f"{recording.cassette}.jsonl"
+        images = [IMAGES / name for name in recording.images]
+        run = await chosen.recording(target, force=True).run(recording.prompt, base=base, images=images)
     run.raise_for_failure()
-    print(f"{take.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
+    print(f"{recording.cassette}: {run.model}, {run.usage}, ${run.cost:.4f}, {run.seconds:.1f} s")
     return run
 
 
@@ -138,9 +138,9 @@ async def main() -> None:
     async with (
         WireServer() as server
     ):  # one for all: a server accepts only the signatures of its own thinking
-        for take in TAKES:
-            goes_on = take.cassette.startswith("shop-")
-            run = replace(await record(server, take, run if goes_on else None), name="shop")
+        for recording in RECORDINGS:
+            goes_on = recording.cassette.startswith("shop-")
+            run = replace(await record(server, recording, run if goes_on else None), name="shop")
 
 
 if __name__ == "__main__":

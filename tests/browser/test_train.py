@@ -5,15 +5,15 @@ import pytest
 
 from agent_nb import Agent, replay
 from docs.scripts.execute_notebooks import FOLDER
-from docs.scripts.record_train import CASSETTE, PROMPT, TAKES, page_of
+from docs.scripts.record_train import CASSETTE, PROMPT, RECORDINGS, page_of
 from tests.support.wire.cases import CASE
 from tests.wide.test_demo_pages import CHROMIUM, CONTRAST, browser, visit  # noqa: F401 - fixtures
 
 
 async def test_the_cassette_holds_the_three_pages():
     run = await Agent(replay(CASSETTE, pace=0)).race(PROMPT)
-    assert [variant.model for variant in run.variants] == [CASE[take.protocol].name for take in TAKES]
-    assert [variant.html for variant in run.variants] == [page_of(take) for take in TAKES]
+    assert [variant.model for variant in run.variants] == [CASE[recording.protocol].name for recording in RECORDINGS]
+    assert [variant.html for variant in run.variants] == [page_of(recording) for recording in RECORDINGS]
     assert {variant.reason for variant in run.variants} == {"end_turn"}
 
 
@@ -22,14 +22,14 @@ def test_the_lesson_asks_what_was_recorded():
     (cell,) = [cell for cell in book.cells if cell.source.startswith("%%agent train ")]
     options, _, prompt = cell.source.partition("\n")
     assert prompt == PROMPT
-    assert options.split()[3::2] == [CASE[take.protocol].name for take in TAKES]
+    assert options.split()[3::2] == [CASE[recording.protocol].name for recording in RECORDINGS]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("take", TAKES, ids=lambda take: take.page)
-def test_a_page_fits_reads_and_fetches_nothing(visit, take, scheme):  # noqa: F811
-    page = visit(page_of(take), scheme)
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda recording: recording.page)
+def test_a_page_fits_reads_and_fetches_nothing(visit, recording, scheme):  # noqa: F811
+    page = visit(page_of(recording), scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     contrast, where = page.evaluate(CONTRAST)
     assert contrast >= 4.5, where
