@@ -30,6 +30,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support import ROOT
 from tests.support.kernels import quiet_environment
+from tests.support.processes import end
 
 App = Literal["lab", "notebook"]
 Theme = Literal["light", "dark"]
@@ -149,7 +150,7 @@ def start_lab(
         _wait_until_ready(lab, log)
         yield lab
     finally:
-        _end(process)
+        end(process)
 
 
 @contextmanager
@@ -269,13 +270,3 @@ def _wait_until_ready(lab: Lab, log: Path, seconds: float = 60) -> None:
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(errors='replace')[-3000:]}")
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """SIGTERM also ends the kernels."""
-    process.terminate()
-    try:
-        process.wait(15)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait(5)

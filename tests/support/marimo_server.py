@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.kernels import quiet_environment
+from tests.support.processes import end
 
 SETTINGS = "[tool.marimo.runtime]\nauto_instantiate = true\n"
 """A notebook that is opened runs all its cells."""
@@ -36,12 +37,7 @@ def start_marimo(notebook: Path, mode: str = "edit") -> Iterator[str]:
         _wait_until_ready(process, f"http://127.0.0.1:{port}")
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.terminate()
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(5)
+        end(process)
 
 
 def marimo_environment(folder: Path) -> dict[str, str]:

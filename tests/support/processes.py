@@ -1,6 +1,7 @@
-"""Whether processes are still there."""
+"""Whether processes are still there, and how they are ended."""
 
 import os
+import subprocess
 from pathlib import Path
 
 
@@ -13,3 +14,13 @@ def ended(pid: int) -> bool:
         return True
     except FileNotFoundError:  # no /proc here
         return False
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """Ends a server with SIGTERM, which also ends its kernels; if it does not, with SIGKILL."""
+    process.terminate()
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(5)
