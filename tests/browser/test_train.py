@@ -12,7 +12,9 @@ from tests.wide.test_demo_pages import CHROMIUM, CONTRAST, browser, visit  # noq
 
 async def test_the_cassette_holds_the_three_pages():
     run = await Agent(replay(CASSETTE, pace=0)).race(PROMPT)
-    assert [variant.model for variant in run.variants] == [CASE[recording.protocol].name for recording in RECORDINGS]
+    assert [variant.model for variant in run.variants] == [
+        CASE[recording.protocol].name for recording in RECORDINGS
+    ]
     assert [variant.html for variant in run.variants] == [page_of(recording) for recording in RECORDINGS]
     assert {variant.reason for variant in run.variants} == {"end_turn"}
 
