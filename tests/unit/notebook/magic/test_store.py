@@ -1,6 +1,8 @@
 """Saved runs on disk: the index, pruning, damaged files and several kernels."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -29,6 +31,23 @@ for number in range(int(count)):
     RunStore(Path(home)).save(replace(run, name=name, id=f"{name}{number}"))
 """
 
+KILLED = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+from agent_nb import load
+from agent_nb.notebook.magic.store import RunStore
+
+def kill(event, arguments):
+    if event == "os.rename" and str(arguments[1]).endswith("index.jsonl"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+source, home = sys.argv[1:]
+run = load(source)
+sys.addaudithook(kill)
+RunStore(Path(home)).save(replace(run, name="killed", id="last"))
+"""
+
 
 @pytest.fixture
 async def run():
@@ -54,6 +73,13 @@ def another_kernel(store: RunStore, run, name: str, count: int) -> subprocess.Po
     source = run.save(store.root.parent / "source.run.json")
     command = [sys.executable, "-c", SAVE, str(source), str(store.root.parent), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def save_and_be_killed(store: RunStore, run) -> int:
+    """A process that saves a run and is killed before it replaces the index; returns its exit code."""
+    source = run.save(store.root.parent / "source.run.json")
+    command = [sys.executable, "-c", KILLED, str(source), str(store.root.parent)]
+    return subprocess.run(command, check=False).returncode
 
 
 async def test_a_saved_run_loads_as_it_was(store, run):
@@ -203,3 +229,43 @@ async def test_what_killed_kernels_left_is_removed(store, run):
     store.save(replace(run, id="next"))
     assert not any(path.exists() for path in left)
     assert all(path.exists() for path in (kept, *others))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="uses SIGKILL")
+async def test_a_run_whose_kernel_was_killed_before_the_index_was_written_is_listed(store, run):
+    save_all(store, run, "before")
+    assert save_and_be_killed(store, run) == -signal.SIGKILL
+    assert "killed" not in (store.folder / "index.jsonl").read_text()
+    assert names(store) == ["before", "killed"]
+    assert load(store.newest("killed")).id == "last"
+    save_all(store, run, "after")
+    assert names(store) == ["before", "killed", "after"]
+    assert "killed" in (store.folder / "index.jsonl").read_text()
+
+
+async def test_runs_are_listed_without_their_index(store, run):
+    prompt = 'Bread\n "model": "x" \\ – ' + "long " * 40
+    save_all(store, replace(run, prompt=prompt), "a", "b")
+    saved = store.rows()
+    (store.folder / "index.jsonl").unlink()
+    (store.folder / "notes.json").write_text("{}")
+    (store.folder / "20260101-120000-other-id.json").write_text('{"format": "another"}')
+    assert store.rows() == [{key: row[key] for key in row if key != "cost"} for row in saved]
+
+
+async def test_a_run_that_the_index_lacks_stands_where_it_was_saved(store, run, monkeypatch):
+    times = iter(["20260101-120000", "", "20260101-120001", "", "20260101-120002", ""])
+    monkeypatch.setattr(store_module.time, "strftime", lambda *_: next(times))
+    save_all(store, run, "a", "b", "c")
+    index = store.folder / "index.jsonl"
+    first, _, last = index.read_text().splitlines()
+    index.write_text(f"{first}\n{last}\n")
+    assert names(store) == ["a", "b", "c"]
+
+
+async def test_pruning_counts_runs_that_the_index_lacks(store, run, monkeypatch):
+    save_all(store, run, "a", "b")
+    (store.folder / "index.jsonl").unlink()
+    monkeypatch.setattr(store_module, "MAX_RUNS", 2)
+    save_all(store, run, "c")
+    assert len(names(store)) == len(list(store.folder.glob("*.json"))) == 2
