@@ -256,14 +256,20 @@ class Agent:
                 yield pair
 
     def recording(
-        self, path: str | PathLike[str], *, force: bool = False, folder: Path | None = None
+        self,
+        path: str | PathLike[str],
+        *,
+        force: bool = False,
+        folder: Path | None = None,
+        quiet: bool = False,
     ) -> Self:
         """A copy of this agent that records its runs to a cassette, which `agent_nb.replay` plays.
 
         A cassette of another prompt is only replaced with `force`. A relative path is resolved against `folder`.
+        A cassette that cannot be written is logged as a warning; with `quiet` only `handle.recorded` says so.
         """
         recording = self._copy()
-        recording._target = Target(path=Path(path), folder=folder or Path(), force=force)
+        recording._target = Target(path=Path(path), folder=folder or Path(), force=force, quiet=quiet)
         return recording
 
     def on_event(self, subscriber: Subscriber) -> Subscriber:

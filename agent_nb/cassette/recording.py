@@ -33,6 +33,8 @@ class Target:
     folder: Path
     """The folder of a relative path."""
     force: bool = False
+    quiet: bool = False
+    """Whether the caller shows the outcome, so that a failure is not logged as well."""
 
     @property
     def file(self) -> Path:
@@ -103,7 +105,8 @@ class Recording:
             note = f"Not recorded: {shown!r} cannot be written: {error.strerror}."
         else:
             return f"Recorded in {shown}."
-        log.warning(note)
+        if not self._target.quiet:
+            log.warning(note)
         return note
 
 

@@ -29,6 +29,7 @@ def test_a_read_only_folder_costs_only_what_is_saved(kernel):
     assert kernel.value("hero.reason, list(hero.files)") == "('end_turn', ['index.html'])"
     assert "The run could not be saved in .agent_nb: No such file or directory." in cell.stdout
     assert "Not recorded: 'cassettes/hero.jsonl' cannot be written: No such file or directory." in cell.stdout
+    assert "Not recorded" not in cell.stderr, "it is said once"
     assert "SaveFailed: 'site' could not be written: No such file or directory." in cell.errors
     assert "Traceback" not in cell.errors
     assert kernel.run("%agent runs").status == "ok"

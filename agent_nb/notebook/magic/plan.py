@@ -150,7 +150,7 @@ class _Request:
         limit = LabLimit.of(self.lab, names, self._budget) if self.lab else None
         agent = self._agent(models[0], limit)
         if cassette.mode == "record":
-            agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder)
+            agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder, quiet=True)
         prepared = agent.prepare_variants(
             self.prompt.text,
             models=models,
