@@ -59,7 +59,7 @@ def test_a_lab_in_a_kernel(tmp_path):
         assert "save the notebook first" in kernel.run("%agent submit").errors
         saved.write_bytes(notebook("%load_ext agent_nb", ASK))
         submitted = kernel.run("%agent submit")
-        assert ": week 3.ipynb, lab-log.jsonl with 4 runs, 4 saved runs, 0 pages." in submitted.stdout
+        assert "s ago, lab-log.jsonl with 4 runs, 4 saved runs, 0 pages." in submitted.stdout
         assert "At line 4 the lab file had changed." in submitted.stdout
 
         file.write_text(LAB + 'mode = "hints"\n', encoding="utf-8")

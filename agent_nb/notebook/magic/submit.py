@@ -28,7 +28,7 @@ from agent_nb.notebook.magic.notebook_file import notebook_file
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
 from agent_nb.render import to_page
-from agent_nb.render.summary import plural
+from agent_nb.render.summary import duration, plural
 from agent_nb.run import Run, load
 from agent_nb.run.wire import saved_form
 
@@ -60,7 +60,8 @@ def submit_command(session: Session, rest: str) -> None:
         write_atomically(target, archive, mode=0o644)
     except OSError as error:
         raise UsageError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
-    contents = [path.name, f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
+    contents = [f"{path.name} as saved {_age(path)} ago"]
+    contents += [f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
     contents += [plural(len(runs), "saved run"), plural(len(pages), "page")]
     print(f"Wrote {target.name} ({human_size(len(archive))}): {', '.join(contents)}.")
     if left_out:
@@ -113,6 +114,11 @@ def _check_saved(session: Session, path: Path, notebook: NotebookReading) -> Ite
         raise UsageError(
             f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
         )
+
+
+def _age(path: Path) -> str:
+    """How long ago a file was saved: a kernel cannot see what was typed since."""
+    return duration(max(0.0, Moment.now().wall - path.stat().st_mtime))
 
 
 def _runs(session: Session, log: LogReading, notebook: str) -> tuple[dict[str, bytes], int]:

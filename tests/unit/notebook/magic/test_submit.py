@@ -1,6 +1,7 @@
 """`%agent submit`: which file it takes, what it refuses, and what is in the zip file."""
 
 import os
+import re
 import time
 import zipfile
 
@@ -56,7 +57,9 @@ def test_notebook_log_runs_and_pages(shell, save, tmp_path, monkeypatch):
     }
     assert len([name for name in found if name.startswith("runs/")]) == 3
     assert "Wrote Übung 三-submission.zip (" in cell.stdout
-    assert f": {NAME}, {FILE} with 3 runs, 3 saved runs, 2 pages." in cell.stdout
+    assert re.search(
+        rf": {NAME} as saved [0-9.]+ s ago, {FILE} with 3 runs, 3 saved runs, 2 pages\.", cell.stdout
+    )
     assert cell.stdout.count("\n") == 1
     assert found[NAME] == saved.read_bytes()
     assert b"Mine" in found["pages/hero.html"]
@@ -86,6 +89,7 @@ def test_a_clock_that_was_set_back(shell, save):
     save(("x = 1", shell.session.last_count), later=3600)
     said = shell.run(f"%agent submit {NAME}")
     assert said.ok
+    assert "as saved 0.0 s ago" in said.stdout
     assert "The clock of this computer was set back" in said.stdout
     save(("x = 1", 99), later=3600)
     assert "save the notebook first" in str(shell.run(f"%agent submit {NAME}").error)
