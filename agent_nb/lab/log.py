@@ -47,6 +47,8 @@ class Entry:
     ended: str
     """The reason of the run, such as `end_turn` or `budget`."""
     hints: tuple[str, ...] = ()
+    held_back: int = 0
+    """How many code blocks, sentences and tool calls the filter of the hints has held back."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 of each file."""
     edited: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class Around:
     check: str = ""
     edited: Sequence[str] = ()
     hints: Sequence[str] = ()
+    held_back: int = 0
 
 
 def entry_of(run: Run, around: Around, now: datetime | None = None) -> Entry:
@@ -104,6 +107,7 @@ def entry_of(run: Run, around: Around, now: datetime | None = None) -> Entry:
         status=status_of(run),
         ended=run.reason,
         hints=tuple(around.hints),
+        held_back=around.held_back,
         files={path: content_hash(content) for path, content in run.files.items()},
         edited=tuple(around.edited),
         cost=0.0 if run.settings.get("replayed") else run.cost,
@@ -203,6 +207,12 @@ def _cost(value: Any) -> float | None:
     return float(value)
 
 
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
+        raise TypeError
+    return value
+
+
 def _passed(value: Any) -> bool | None:
     if value is not None and not isinstance(value, bool):
         raise TypeError
@@ -226,6 +236,7 @@ _READERS: dict[str, Any] = {
     "time": _time,
     "status": _status,
     "hints": _texts,
+    "held_back": _number,
     "edited": _texts,
     "files": _files,
     "cost": _cost,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent_nb._base.text import printable_line
 from agent_nb.lab.marks.row import Row
-from agent_nb.lab.marks.table import COLUMNS, cells
+from agent_nb.lab.marks.table import COLUMNS, NUMBERS, cells
 from agent_nb.lab.marks.versions import Version
 from agent_nb.render.policy import SANDBOX, policy_for
 from agent_nb.render.summary import dollars, plural
@@ -53,7 +53,7 @@ def overview(rows: Sequence[Row], files: Sequence[str]) -> str:
     places = {row.student: number for number, row in enumerate(rows, 1)}
     table = "".join(f"<tr>{_cells(row, number)}</tr>" for number, row in enumerate(rows, 1))
     heads = "".join(
-        f"<th{' class=num' if 0 < place < 8 else ''}>{name.replace('_', ' ')}</th>"
+        f"<th{' class=num' if 0 < place <= NUMBERS else ''}>{name.replace('_', ' ')}</th>"
         for place, name in enumerate(COLUMNS)
     )
     cards = "".join(
@@ -86,8 +86,8 @@ def _name(student: str) -> str:
 
 def _cells(row: Row, number: int) -> str:
     rest = cells(row)[1:]
-    numbers = "".join(f'<td class="num">{html.escape(text)}</td>' for text in rest[:7])
-    texts = "".join(f'<td class="long"><bdi>{html.escape(text)}</bdi></td>' for text in rest[7:])
+    numbers = "".join(f'<td class="num">{html.escape(text)}</td>' for text in rest[:NUMBERS])
+    texts = "".join(f'<td class="long"><bdi>{html.escape(text)}</bdi></td>' for text in rest[NUMBERS:])
     return f'<td><a href="#s{number}"><bdi>{html.escape(_name(row.student))}</bdi></a></td>{numbers}{texts}'
 
 
@@ -98,6 +98,7 @@ def _card(row: Row, number: int, file: str, places: dict[str, int]) -> str:
         return f'{head}<p class="err">{html.escape(row.error)}</p></article>'
     facts = [f"checks {row.checks_passed} of {row.checks_total}", plural(row.runs, "run"), dollars(row.cost)]
     facts += [plural(row.hints, "hint")] if row.hints else []
+    facts += [f"{row.held_back} held back"] if row.held_back else []
     facts += [f"{plural(row.hand_edits, 'edit')} by hand"] if row.hand_edits else []
     facts += [f"{plural(row.chain_breaks, 'break')} in the log"] if row.chain_breaks else []
     links = [

@@ -28,6 +28,7 @@ class Row:
     checks_total: int = 0
     runs: int = 0
     hints: int = 0
+    held_back: int = 0
     cost: float = 0.0
     """US dollars, without runs of unknown price."""
     hand_edits: int = 0
@@ -73,6 +74,7 @@ def _row(student: str, submission: Submission) -> Row:
         checks_total=len(notebook.checks),
         runs=len(log.entries),
         hints=sum(len(entry.hints) for entry in log.entries),
+        held_back=sum(entry.held_back for entry in log.entries),
         cost=round(sum(entry.cost or 0 for entry in log.entries), 6),
         hand_edits=sum(len(entry.edited) for entry in log.entries),
         chain_breaks=len(log.breaks),

@@ -13,6 +13,7 @@ COLUMNS = (
     "checks_total",
     "runs",
     "hints",
+    "held_back",
     "cost",
     "hand_edits",
     "chain_breaks",
@@ -20,6 +21,8 @@ COLUMNS = (
     "notes",
     "error",
 )
+NUMBERS = COLUMNS.index("chain_breaks")
+"""How many columns after the first one hold numbers."""
 _MOST_NAMES = 20
 _FORMULA = ("=", "+", "-", "@")
 
@@ -38,8 +41,8 @@ def cells(row: Row) -> list[str]:
     names = [*row.same_page_as[:_MOST_NAMES]]
     if len(row.same_page_as) > _MOST_NAMES:
         names.append(f"and {len(row.same_page_as) - _MOST_NAMES} more")
-    numbers = (row.checks_passed, row.checks_total, row.runs, row.hints, f"{row.cost:g}", row.hand_edits)
-    shown = ["" if row.error else str(number) for number in (*numbers, row.chain_breaks)]
+    numbers = (row.checks_passed, row.checks_total, row.runs, row.hints, row.held_back, f"{row.cost:g}")
+    shown = ["" if row.error else str(number) for number in (*numbers, row.hand_edits, row.chain_breaks)]
     return [_safe(row.student), *shown, _safe(", ".join(names)), _safe(" ".join(row.notes)), _safe(row.error)]
 
 

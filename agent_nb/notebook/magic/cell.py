@@ -79,8 +79,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
     handle.cell = written_cell(session.shell, cell)
-    steps = (plan.hints.step,) if plan.hints else ()
-    log = start_log(session, plan.lab, options.check or "", steps) if plan.lab else None
+    log = start_log(session, plan.lab, options.check or "", plan.hints) if plan.lab else None
     view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
     with _ending(handle, view):
         view.start(plan.note)

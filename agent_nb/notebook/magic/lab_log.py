@@ -1,8 +1,8 @@
 """Writes the runs under a lab file to its log, and shows them: `%agent lab log`."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from IPython.display import display
 
@@ -11,6 +11,7 @@ from agent_nb._base.text import printable_line
 from agent_nb._base.threads import off_loop
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
+from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.log import FILE, Around, Entry, LabLog, content_hash, entry_of
 from agent_nb.lab.log_reader import read_log
 from agent_nb.lab.rules import LabRules
@@ -32,9 +33,17 @@ class RunLog:
 
     log: LabLog
     around: Around
+    hints: Hints | None
+
+    def entry(self, run: Run) -> Entry:
+        """The line, now that the run has ended."""
+        if self.hints is None:
+            return entry_of(run, self.around)
+        step, held_back = self.hints.step, len(self.hints.held_back)
+        return entry_of(run, replace(self.around, hints=(step,), held_back=held_back))
 
 
-def start_log(session: Session, rules: LabRules, check: str, hints: Sequence[str] = ()) -> RunLog:
+def start_log(session: Session, rules: LabRules, check: str, hints: Hints | None = None) -> RunLog:
     """Notes what is known before the run: afterwards its variables have new values."""
     notebook = notebook_file(session)
     around = Around(
@@ -42,9 +51,8 @@ def start_log(session: Session, rules: LabRules, check: str, hints: Sequence[str
         notebook=notebook.name if notebook else "",
         check=check,
         edited=tuple(_new_edits(session)),
-        hints=tuple(hints),
     )
-    return RunLog(LabLog(session.home), around)
+    return RunLog(LabLog(session.home), around, hints)
 
 
 async def write_log(log: RunLog | None, run: Run, view: View) -> None:
@@ -52,7 +60,7 @@ async def write_log(log: RunLog | None, run: Run, view: View) -> None:
     if log is None:
         return
     try:
-        await off_loop(log.log.append, entry_of(run, log.around))
+        await off_loop(log.log.append, log.entry(run))
     except TimeoutError:
         view.warn(f"This run is not in {FILE}: another program holds it.")
     except OSError as error:
@@ -113,7 +121,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
         _shown(ended),
         plural(len(entry.files), "file"),
         _shown(", ".join(entry.edited)),
-        _shown(", ".join(entry.hints)),
+        _shown(", ".join(entry.hints) + (f", {entry.held_back} held back" if entry.held_back else "")),
         check,
         "not known" if entry.cost is None else dollars(entry.cost),
     )

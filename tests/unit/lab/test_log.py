@@ -146,7 +146,9 @@ def test_a_log_that_another_notebook_holds_is_waited_for(log, monkeypatch):
 
 def test_the_entry_of_a_run():
     run = quick_run()
-    around = Around(lab="abc", notebook="Übung 三.ipynb", check="len(files) > 1", edited=("a.css",))
+    around = Around(
+        lab="abc", notebook="Übung 三.ipynb", check="len(files) > 1", edited=("a.css",), held_back=2
+    )
     made = entry_of(replace(run, failed_check="len(files) > 1: len(files) is 1"), around, NOW)
     assert (made.status, made.ended, made.passed, made.model) == ("demo", "end_turn", False, "demo:")
     assert made.files == {path: hashlib.sha256(page.encode()).hexdigest() for path, page in run.files.items()}
@@ -154,6 +156,8 @@ def test_the_entry_of_a_run():
     wire = json.loads(made.to_line())
     assert wire["time"] == "2026-11-15T12:00:00.000+00:00"
     assert wire["notebook"] == "Übung 三.ipynb"
+    assert wire.pop("held_back") == 2  # lines from before it was counted have none
+    assert Entry.from_line(json.dumps(wire).encode()) == replace(made, held_back=0)
 
 
 def test_the_status_says_who_answered_and_else_how_it_ended():
@@ -191,6 +195,9 @@ def test_secrets_are_masked_and_long_prompts_are_cut():
         {"files": []},
         {"files": {"a": 3}},
         {"hints": "all"},
+        {"held_back": -1},
+        {"held_back": True},
+        {"held_back": "3"},
         {"edited": [None]},
         {"passed": "yes"},
     ],

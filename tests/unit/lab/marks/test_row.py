@@ -18,10 +18,11 @@ from tests.support.submissions import CHECK, live_run, parts_of, submit
 def test_a_row(tmp_path):
     book = notebook("%load_ext agent_nb", CHECK, (CHECK, 3, "CheckFailed"))
     runs = [live_run("<p>1</p>"), live_run("<p>2</p>", "2")]
-    path = submit(tmp_path / "Zoë 三.zip", runs, book=book, hints=("question",), edited=("a.css", "b.css"))
+    around = {"hints": ("question",), "held_back": 3, "edited": ("a.css", "b.css")}
+    path = submit(tmp_path / "Zoë 三.zip", runs, book=book, **around)
     row = read_row("Zoë 三", path)
     assert row.error == ""
-    assert (row.checks_passed, row.checks_total, row.runs, row.hints) == (1, 2, 2, 2)
+    assert (row.checks_passed, row.checks_total, row.runs, row.hints, row.held_back) == (1, 2, 2, 2, 6)
     assert (row.cost, row.hand_edits, row.chain_breaks) == (0.5, 4, 0)
     assert row.pages == {content_hash("<p>1</p>"), content_hash("<p>2</p>")}
     assert row.notes == (f"The check of cell 3 (`{CHECK[:36]}`) does not hold.",)

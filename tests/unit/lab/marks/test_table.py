@@ -32,7 +32,7 @@ def test_numbers_names_and_notes():
 
 def test_a_submission_that_was_not_read_has_no_numbers():
     (found,) = table(Row(student="a", error="The zip file is damaged."))
-    assert [found[name] for name in COLUMNS[1:-1]] == [""] * 9
+    assert [found[name] for name in COLUMNS[1:-1]] == [""] * 10
     assert found["error"] == "The zip file is damaged."
 
 

@@ -61,7 +61,7 @@ def test_the_demo_climbs_the_ladder_without_a_key(shell, tmp_path):
     assert "Hint 1 of 3" in shell.run(DEMO.replace("hero", "other")).stdout
 
 
-def test_the_model_is_told_the_step_and_the_filter_does_not_trust_it(shell, server):
+def test_the_model_is_told_the_step_and_the_filter_does_not_trust_it(shell, server, tmp_path):
     shell.names["mine"] = "Answer in German."
     assert shell.run(ASK.replace("hero", "hero --system mine")).ok
     system = str(server.requests[0].body["system"])
@@ -77,6 +77,8 @@ def test_the_model_is_told_the_step_and_the_filter_does_not_trust_it(shell, serv
     assert "fact(n - 1)" not in repr(shell.names["hero"].events)
     hints = shell.session.lab.hints
     assert (hints.step, list(hints.held_back)) == ("question", [HELD])
+    assert json.loads((tmp_path / "lab-log.jsonl").read_text())["held_back"] == 1
+    assert "question, 1 held back" in repr(shell.run("%agent lab log").displays)
 
 
 def test_a_run_that_fails_or_is_only_shown_takes_no_step(shell, server):
