@@ -25,9 +25,14 @@ class Hints:
     avoid: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, rules: LabRules, ladder: Ladder, name: str, inputs: Sequence[str]) -> "Hints":
-        """The hints for a run of this name; `inputs` are what the person has run, newest last."""
-        place = ladder.place(name, inputs)
+    def of(
+        cls, rules: LabRules, ladder: Ladder, name: str, *, inputs: Sequence[str], tries: Sequence[str]
+    ) -> "Hints":
+        """The hints for a run of this name.
+
+        `inputs` are what the person has run, newest last, and `tries` those that allow the next step.
+        """
+        place = ladder.place(name, tries)
         allowance = Allowance(place.step, AvoidList(rules.avoid), rules.file, set(place.given))
         for text in inputs:
             allowance.add_own(text)

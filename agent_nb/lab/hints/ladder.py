@@ -18,7 +18,7 @@ from agent_nb.lab.hints.allowance import STEPS
 PATIENCE = 5.0
 """Seconds to wait for another notebook, which holds the lock for milliseconds."""
 MOST_TRIES = 500
-"""Inputs that are remembered, the newest ones."""
+"""Tries that are remembered, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Place:
     given: frozenset[str] = frozenset()
     """Digests of the lines of code that were given since the last try."""
     tries: tuple[str, ...] = ()
-    """Digests of the inputs that the person has run."""
+    """Digests of the person's tries."""
 
     def __str__(self) -> str:
         """The sentence before a run."""
@@ -60,10 +60,10 @@ class Ladder:
         self._memory = memory
         """What could not be written, for as long as the kernel runs."""
 
-    def place(self, name: str, inputs: Sequence[str]) -> Place:
-        """Where the next run of this name stands; `inputs` are what the person has run, newest last."""
+    def place(self, name: str, sources: Sequence[str]) -> Place:
+        """Where the next run of this name stands; `sources` are the person's tries, newest last."""
         last = self._entries().get(name)
-        tries = [try_digest(text) for text in inputs]
+        tries = [try_digest(text) for text in sources]
         if last is None:
             return self._at(0, tries=tries)
         known = [*last["tries"], *tries]
@@ -123,7 +123,7 @@ class Ladder:
 
 
 def try_digest(text: str) -> str:
-    """Identifies an input. Blank lines, comments and spaces at the ends of lines make no difference."""
+    """Identifies a try. Blank lines, comments and spaces at the ends of lines make no difference."""
     lines = [line.rstrip() for line in text.splitlines()]
     code = "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
     return sha256(code.encode("utf-8", "replace")).hexdigest()[:16]

@@ -5,13 +5,16 @@ from typing import Any
 
 from agent_nb.engine.handle import Handle
 from agent_nb.events import Event, RunFinished, TextDelta
+from agent_nb.files import Files
 from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.hints.ladder import Ladder
+from agent_nb.lab.hints.tries import is_try
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch
 from agent_nb.notebook.magic.notebook_file import notebook_file
 from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
+from agent_nb.run import Run
 
 FILE = "hints.json"
 """In the folder of the saved runs."""
@@ -26,7 +29,9 @@ def plan_hints(session: Session, rules: LabRules | None, name: str) -> Hints | N
     """The hints for a run of this name, None unless the lab's mode is "hints". Nothing is recorded yet."""
     hints = None
     if rules and rules.mode == "hints":
-        hints = Hints.of(rules, _ladder(session, rules), name, own_inputs(session))
+        inputs = own_inputs(session)
+        tries = [text for text in inputs if is_try(text, _run_names(session))]
+        hints = Hints.of(rules, _ladder(session, rules), name, inputs=inputs, tries=tries)
     watch_of(session).hints = hints
     return hints
 
@@ -59,17 +64,20 @@ def hint_rows(session: Session, rules: LabRules) -> dict[str, str]:
 
 
 def own_inputs(session: Session) -> list[str]:
-    """The cells that the person has run in this kernel, without those for agents and those of only line magics."""
+    """The cells that the person has run in this kernel, without those for agents."""
     history = getattr(session.shell, "history_manager", None)
     sources: list[Any] = [*getattr(history, "input_hist_raw", ())]
-    return [text for text in map(str, sources) if _is_own(text, session.defaults.magic_name)]
+    magic = f"%%{session.defaults.magic_name}"
+    return [
+        text
+        for text in map(str, sources)
+        if not any(line.split()[:1] == [magic] for line in text.splitlines())
+    ]
 
 
-def _is_own(text: str, magic: str) -> bool:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if any(line.split()[0] == f"%%{magic}" for line in lines):
-        return False
-    return any(not line.startswith(("%", "!", "#")) for line in lines)
+def _run_names(session: Session) -> set[str]:
+    values = session.namespace.items()
+    return {name for name, value in values if isinstance(value, Run | Handle | Files)}
 
 
 def _ladder(session: Session, rules: LabRules) -> Ladder:

@@ -39,7 +39,7 @@ def test_the_demo_climbs_the_ladder_without_a_key(shell, tmp_path):
     assert "Hint 1 of 3: a question. Change and run your own code for the next hint." in first.stdout
     assert shell.names["hero"].settings["hint"] == "question"
     texts = [shell.names["hero"].text]
-    for own in ("%agent lab", "# a comment", "%load_ext agent_nb"):
+    for own in ("%agent lab", "# a comment", "%load_ext agent_nb", "hero.text", "print(hero.text)", "hero?"):
         shell.run(own)
     again = shell.run(DEMO)
     assert "Hint 1 of 3 again: a question. You have run no new code of your own" in again.stdout
