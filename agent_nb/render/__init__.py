@@ -4,11 +4,13 @@ They take anything with the attributes of `FinishedRun`, because the `run` packa
 """
 
 import html
+from typing import Protocol
 
 from agent_nb._base.secrets import safe_text
 from agent_nb.render.digest import run_digest
 from agent_nb.render.frozen import first_frame_html, frozen_html, html_page, page_alone
 from agent_nb.render.light import RunSoFar, light_html
+from agent_nb.render.notes import NotedRun, notes_html, notes_markdown
 from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.rows import shortened, shortened_text
 from agent_nb.render.safe_markdown import as_text
@@ -29,6 +31,10 @@ __all__ = [
     "to_page",
     "to_text",
 ]
+
+
+class ExportedRun(FinishedRun, NotedRun, Protocol):
+    """A run as a document: what a cell shows of it, and its notes."""
 
 
 def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
@@ -69,9 +75,9 @@ def abandoned_frame(name: str, why: str) -> dict[str, str]:
     return {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
 
 
-def to_markdown(run: FinishedRun) -> str:
-    """The run as a Markdown document: how it ended, its transcript, its files."""
-    return safe_text(markdown(run, transcript(run.events)))
+def to_markdown(run: ExportedRun) -> str:
+    """The run as a Markdown document: how it ended, its transcript, its files, its notes."""
+    return safe_text(markdown(run, transcript(run.events)) + notes_markdown(run))
 
 
 def to_text(run: FinishedRun) -> str:
@@ -79,9 +85,9 @@ def to_text(run: FinishedRun) -> str:
     return safe_text(plain_text(run, transcript(run.events), run.text))
 
 
-def to_html_page(run: FinishedRun) -> str:
-    """The run as a self-contained HTML page."""
-    return safe_text(html_page(run, transcript(run.events)))
+def to_html_page(run: ExportedRun) -> str:
+    """The run as a self-contained HTML page, with its notes below."""
+    return safe_text(html_page(run, transcript(run.events), notes_html(run)))
 
 
 def to_page(run: FinishedRun) -> str | None:

@@ -87,13 +87,13 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
     )
 
 
-def html_page(run: FinishedRun, rows: Sequence[Row]) -> str:
+def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
     title = html.escape(f"{run.name}: {mask(' '.join(run.prompt.split()))}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_PAGE_STYLE}</style></head>\n"
-        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, rows)}\n</body></html>\n'
+        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, rows)}\n{notes}</body></html>\n'
     )
 
 
@@ -112,6 +112,10 @@ _PAGE_STYLE = (
     ":root{color-scheme:light dark}body{max-width:1040px;margin:32px auto;padding:0 16px;"
     "font:16px/1.5 system-ui,sans-serif;color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}"
     ".prompt{white-space:pre-wrap;margin:0 0 16px}"
+    ".notes h2{font-size:20px;margin:32px 0 8px}.notes h3{font-size:14px;font-weight:600;margin:0;"
+    "color:light-dark(#59636e,#9aa4af)}.notes article{margin:0 0 20px;padding:0 0 0 12px;"
+    "border-left:3px solid light-dark(#d0d7de,#3d444d)}.notes p,.notes ol{margin:4px 0}"
+    ".notes pre{overflow-x:auto}"
 )
 
 

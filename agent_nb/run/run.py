@@ -105,13 +105,13 @@ class Run(RunRecord):
         return self
 
     def to_markdown(self) -> str:
-        """The run as a Markdown document: how it ended, the transcript, the files."""
+        """The run as a Markdown document: how it ended, the transcript, the files, your notes."""
         from agent_nb.render import to_markdown
 
         return to_markdown(self)
 
     def to_html(self) -> str:
-        """The run as one self-contained HTML page with the transcript and the result."""
+        """The run as one self-contained HTML page with the transcript, the result and your notes."""
         from agent_nb.render import to_html_page
 
         return to_html_page(self)
