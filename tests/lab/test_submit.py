@@ -25,6 +25,7 @@ _RUN = """(index) => {
   shell.currentWidget.content.activeCellIndex = index;
   commands.execute("notebook:run-cell");
 }"""
+_RENAME = "(name) => window.jupyterapp.shell.currentWidget.context.rename(name)"
 
 
 def test_a_notebook_with_any_name_is_submitted_as_it_was_saved(page: Page, lab: Lab) -> None:
@@ -33,7 +34,7 @@ def test_a_notebook_with_any_name_is_submitted_as_it_was_saved(page: Page, lab: 
     (folder / "lab.toml").write_text("[lab]", encoding="utf-8")
     path = folder / "Übung 三 от Зои (1).ipynb"
     archive = folder / "Übung 三 от Зои (1)-submission.zip"
-    write_notebook(path, LOAD, CHECK, "x = 1", "%agent submit")
+    write_notebook(path, LOAD, CHECK, "x = 1", "%agent submit", "%agent submit Neu 四.ipynb")
     open_notebook(page, lab, f"{folder.name}/{path.name}")
     run_all(page)
     submit = page.locator(".jp-Notebook .jp-CodeCell").nth(3)
@@ -61,3 +62,12 @@ def test_a_notebook_with_any_name_is_submitted_as_it_was_saved(page: Page, lab: 
     page.evaluate(_RUN, 3)
     expect(submit).to_contain_text("save the notebook first")
     assert archive.read_bytes() == written
+
+    page.evaluate(_RENAME, "Neu 四.ipynb")
+    save(page)
+    page.evaluate(_RUN, 3)
+    expect(submit).to_contain_text("This kernel does not know its notebook's file. Name it")
+    page.evaluate(_RUN, 4)
+    expect(page.locator(".jp-Notebook .jp-CodeCell").nth(4)).to_contain_text(
+        "lab-log.jsonl with 1 run, 1 saved run"
+    )

@@ -148,7 +148,9 @@ def _candidates(session: Session, log: LogReading, notebook: str) -> Iterator[tu
         if isinstance(run, Run) and name == run.name:
             yield f"{RUNS}{name}-{run.id}.json", saved_form(run)
     store = RunStore(session.home)
-    own = {entry.id for entry in log.entries if entry.notebook in ("", notebook)}
+    others = {path.name for path in session.home.glob(f"*{NOTEBOOK_SUFFIX}")} - {notebook}
+    # A notebook that was renamed has runs under its old name.
+    own = {entry.id for entry in log.entries if entry.notebook not in others}
     for row in reversed(store.rows()):
         if run_id(row) in own or not log.entries:
             try:

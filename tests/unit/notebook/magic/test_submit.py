@@ -152,6 +152,17 @@ def test_sizes_are_bounded_and_said(shell, save, monkeypatch):
     )
 
 
+def test_the_runs_of_a_notebook_that_was_renamed_go_with_it(shell, save, tmp_path, monkeypatch):
+    old = tmp_path / "old.ipynb"
+    old.touch()
+    monkeypatch.setenv("JPY_SESSION_NAME", str(old))
+    shell.run(DEMO)
+    shell.run("del hero")
+    old.unlink()
+    save("a = 1")
+    assert "1 saved run, 1 page." in shell.run(f"%agent submit {NAME}").stdout
+
+
 def test_runs_of_other_notebooks_in_the_folder_stay_there(shell, save, tmp_path, monkeypatch):
     (tmp_path / "other.ipynb").touch()
     monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "other.ipynb"))
