@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
@@ -13,16 +12,15 @@ from agent_nb._base.wire import Json
 from agent_nb.batch import progress
 from agent_nb.batch.executor import RemoteRun, Workers
 from agent_nb.batch.jobs import Job, UnavailableModel
+from agent_nb.batch.results import Results
 from agent_nb.batch.store import Store
 from agent_nb.engine.cost import check_price
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
 from agent_nb.messages import Usage
+from agent_nb.run.compare import Checks, Comparison, Figures, comparison
 from agent_nb.run.run import Run, total_cost
-
-if TYPE_CHECKING:
-    from agent_nb.run.compare import Checks, Comparison
 
 
 class Runs(Sequence[Run]):
@@ -31,8 +29,8 @@ class Runs(Sequence[Run]):
     They are displayed as a table; `rows()` returns it as plain dicts.
     """
 
-    def __init__(self, jobs: Sequence[Job], runs: Sequence[Run], loaded: int = 0) -> None:
-        self._jobs, self._runs = tuple(jobs), tuple(runs)
+    def __init__(self, results: Results, indices: Sequence[int], loaded: int = 0) -> None:
+        self._results, self._indices = results, indices
         self.loaded = loaded
         """How many were loaded from the folder instead of run."""
 
@@ -42,42 +40,40 @@ class Runs(Sequence[Run]):
     def __getitem__(self, index: slice) -> "Runs": ...
     def __getitem__(self, index: int | slice | tuple[str, str]) -> "Run | Runs":
         if isinstance(index, slice):
-            return Runs(self._jobs[index], self._runs[index])
+            return Runs(self._results, self._indices[index])
         if not isinstance(index, tuple):
-            return self._runs[index]
+            return self._results[self._indices[index]]
         prompt, model = index
-        for job, run in zip(self._jobs, self._runs, strict=True):
-            if prompt in (job.label, job.prompt) and model in (job.named_model, run.model):
-                return run
+        for place, job, figures in zip(self._indices, self._jobs, self._figures, strict=True):
+            if prompt in (job.label, job.prompt) and model in (job.named_model, figures.model):
+                return self._results[place]
         models = ", ".join(dict.fromkeys(job.named_model for job in self._jobs))
         raise KeyError(f"No run of {prompt!r:.60} on {model!r}; the models are {models}.")
 
     def __len__(self) -> int:
-        return len(self._runs)
+        return len(self._indices)
 
     def __iter__(self) -> Iterator[Run]:
-        return iter(self._runs)
+        return (self._results[index] for index in self._indices)
 
     @property
     def usage(self) -> Usage:
         """Tokens of all runs."""
-        return sum((run.usage for run in self._runs), Usage())
+        return sum((figures.usage for figures in self._figures), Usage())
 
     @property
     def cost(self) -> float | None:
         """US dollars for all runs; None if a price is unknown."""
-        return total_cost(self._runs)
+        return total_cost([figures.cost for figures in self._figures])
 
     def rows(self) -> list[Json]:
         """One plain dict per run, for example for `pandas.DataFrame(runs.rows())`."""
         return self._comparison().rows()
 
-    def compare(self, checks: "Checks" = ()) -> "Comparison":
+    def compare(self, checks: Checks = ()) -> Comparison:
         """The table with a column for each check; `run.compare` takes the same checks."""
-        from agent_nb.run.compare import comparison
-
         table = self._comparison()
-        return comparison(self._runs, table.names, table.prompts, checks)
+        return comparison(self, table.names, table.prompts, checks)
 
     def __repr__(self) -> str:
         return repr(self._comparison())
@@ -85,11 +81,25 @@ class Runs(Sequence[Run]):
     def _repr_html_(self) -> str:
         return self._comparison()._repr_html_()
 
-    def _comparison(self) -> "Comparison":
-        from agent_nb.run.compare import Comparison
+    @property
+    def _jobs(self) -> list[Job]:
+        return [self._results.jobs[index] for index in self._indices]
 
-        names = tuple(run.name for run in self._runs)
-        return Comparison(self._runs, names, tuple(job.label for job in self._jobs))
+    @property
+    def _figures(self) -> list[Figures]:
+        return [figures for index in self._indices if (figures := self._results.figures[index])]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_runs" in state:  # pickled when the runs were here
+            results = Results(state["_jobs"], None)
+            for index, run in enumerate(state["_runs"]):
+                results.add(index, run)
+            state = {"_results": results, "_indices": range(len(results.jobs)), "loaded": state["loaded"]}
+        self.__dict__.update(state)
+
+    def _comparison(self) -> Comparison:
+        names = tuple(map(self._results.name, self._indices))
+        return Comparison(tuple(self._figures), names, tuple(job.label for job in self._jobs))
 
 
 class RunsHandle:
@@ -111,7 +121,7 @@ class RunsHandle:
         self._workers = Workers(executor, jobs) if executor is not None else None
         self.result: Runs | None = None
         self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
-        self._runs: list[Run | None] = [None] * len(jobs)
+        self._results = Results(jobs, store)
         self._running: dict[int, RunHandle | RemoteRun] = {}
         self._costs = [0.0] * len(jobs)
         self._stop_reason: Reason | None = None
@@ -156,16 +166,15 @@ class RunsHandle:
             log.exception("the progress could not be shown")
         try:
             await self._load_saved()
-            remaining = iter([index for index, run in enumerate(self._runs) if run is None])
+            remaining = iter([index for index, run in enumerate(self._results.figures) if run is None])
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(self._jobs))):
                     group.create_task(self._work(remaining))
-            runs = [run for run in self._runs if run is not None]
             self._check_workers()
-            if any(run.reason == self._stop_reason for run in runs):
+            if any(run and run.reason == self._stop_reason for run in self._results.figures):
                 resumes = "resumes" if self._store else "with `save` would resume"
                 self._note(f"Not all runs finished. The same call {resumes} from here.")
-            self.result = Runs(self._jobs, runs, self._tally.loaded)
+            self.result = Runs(self._results, range(len(self._jobs)), self._tally.loaded)
             return self.result
         finally:
             for close in dict.fromkeys(job.close for job in self._jobs if job.close):
@@ -183,16 +192,9 @@ class RunsHandle:
 
     async def _load_saved(self) -> None:
         """Loads the saved runs; raises if a run is missing and its model is unavailable."""
-        if self._store is not None:
-            found = await off_loop(self._store.find, [(job.key, job.request) for job in self._jobs])
-            for index, run in enumerate(found):
-                if run is not None:
-                    name, key = self._names(index)
-                    self._runs[index] = replace(run, name=name, key=key)
-                    self._tally.loaded += 1
-                    self._tally.done += 1
-            self._notify()
-        for job, run in zip(self._jobs, self._runs, strict=True):
+        self._tally.loaded = self._tally.done = await off_loop(self._results.find_saved)
+        self._notify()
+        for job, run in zip(self._jobs, self._results.figures, strict=True):
             if run is None and isinstance(job.provider, UnavailableModel):
                 raise job.provider.error
 
@@ -200,7 +202,7 @@ class RunsHandle:
         """Runs one job after another; several workers share `remaining`."""
         for index in remaining:
             handle = self._start(self._jobs[index])
-            handle.label(*self._names(index))
+            handle.label(self._results.name(index), self._results.key(index))
             self._running[index] = handle
             if self._stop_reason is not None:
                 # It ends before its first turn, and so leaves a run with this reason.
@@ -220,19 +222,22 @@ class RunsHandle:
         return job.prepared.start()
 
     async def _add(self, index: int, run: Run) -> None:
-        self._runs[index] = run
         if run.reason != self._stop_reason:
             self._tally.done += 1
             self._tally.failed += run.reason == "failed"
         self._update_cost(index, run.cost)
-        started = any(isinstance(event, RunStarted) for event in run.events[:1])
-        if self._store is not None and started:
-            job = self._jobs[index]
-            try:
-                await off_loop(self._store.save, run, job.key, job.request, job.label)
-            except OSError as error:
-                self._note(f"{self._names(index)[0]} could not be saved: {error}.")
+        self._results.add(index, run, saved=await self._save(index, run))
         self._notify()
+
+    async def _save(self, index: int, run: Run) -> bool:
+        """Saves a run that has begun, if there is a folder; whether it may leave memory."""
+        if self._store is None or not any(isinstance(event, RunStarted) for event in run.events[:1]):
+            return False
+        try:
+            return await off_loop(self._results.save, index, run)
+        except OSError as error:
+            self._note(f"{self._results.name(index)} could not be saved: {error}.")
+            return False
 
     def _hear(self, index: int, event: Event) -> None:
         if type(event) is UsageUpdated:
@@ -250,10 +255,6 @@ class RunsHandle:
 
     def _note(self, sentence: str) -> None:
         self._tally.note = f"{self._tally.note} {sentence}".strip()
-
-    def _names(self, index: int) -> tuple[str, str]:
-        """The name and key of a run. The name is an expression if the result is bound to `runs`."""
-        return f"runs[{index}]", f"runs-{self._jobs[index].key}"
 
     def _notify(self, *, ended: bool = False) -> None:
         self._tally.running = len(self._running)

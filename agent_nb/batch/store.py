@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.run import Run
-from agent_nb.run.saved import DAMAGES, run_from_wire
+from agent_nb.run.saved import DAMAGES, load, run_from_wire
 from agent_nb.run.wire import FORMAT_VERSION, saved_form
 
 SUFFIX = ".run.json"
@@ -30,28 +30,29 @@ class Store:
     """The runs in one folder. Reading and writing block: call them in a thread."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder = Path(folder).expanduser()
+        self.folder = Path(folder).expanduser().absolute()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None
-        self._paths: dict[str, Path] = {}
-        """The files by key, as of the last `find`."""
+        self._names: dict[str, str] = {}
+        """The names of the files by key: those that the last `find` saw, and those written since."""
 
-    def find(self, requests: Sequence[tuple[str, Json]]) -> list[Run | None]:
+    def find(self, requests: Iterable[tuple[str, Json]]) -> Iterator[Run | None]:
         """For each key and request, the saved run, if there is one that ended normally."""
-        files = sorted(self.folder.glob(f"*{SUFFIX}"))
-        self._paths = {found[1]: path for path in files if (found := _KEY.search(path.name))}
-        return [
-            self._read(path, request) if (path := self._paths.get(key)) else None for key, request in requests
-        ]
+        names = sorted(path.name for path in self.folder.glob(f"*{SUFFIX}"))
+        self._names = {found[1]: name for name in names if (found := _KEY.search(name))}
+        for key, request in requests:
+            yield self._read(self.folder / name, request) if (name := self._names.get(key)) else None
 
-    def save(self, run: Run, key: str, request: Json, label: str) -> Path:
+    def load(self, key: str) -> Run:
+        """The run of a file that was found or written; raises `SavedRunError` if it cannot be read."""
+        return load(self.folder / self._names[key])
+
+    def save(self, run: Run, key: str, request: Json, label: str) -> None:
         """Writes the run atomically, with secrets masked. It replaces an earlier run of the same key."""
-        name = f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}"
-        target = self._paths.get(key, self.folder / name)
-        write_atomically(target, saved_form(run, request=request))
-        return target
+        name = self._names.setdefault(key, f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}")
+        write_atomically(self.folder / name, saved_form(run, request=request))
 
     def _read(self, path: Path, request: Json) -> Run | None:
         """The run; None if it is damaged, of another request, or did not end normally."""

@@ -10,10 +10,10 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
-from agent_nb.events import TurnStarted
+from agent_nb.events import Reason, TurnStarted
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
-from agent_nb.messages import ToolUse
+from agent_nb.messages import ToolUse, Usage
 from agent_nb.phase import ENDINGS
 from agent_nb.render.summary import count, dollars, duration, plural
 from agent_nb.run.checks import read_check
@@ -46,11 +46,43 @@ _COLUMNS = {
 _NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size", "closeness")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a table says about a run. Much smaller than the run itself."""
+
+    model: str
+    effort: str | None
+    reason: Reason
+    error: str | None
+    steps: int
+    seconds: float
+    usage: Usage
+    cost: float | None
+    size: int
+    """Bytes of all files."""
+    closeness: float | None
+
+    @classmethod
+    def of(cls, run: RunRecord) -> "Figures":
+        return cls(
+            model=run.model,
+            effort=run.settings.get("effort"),
+            reason=run.reason,
+            error=run.error,
+            steps=max((e.step for e in run.events if isinstance(e, TurnStarted)), default=0),
+            seconds=run.seconds,
+            usage=run.usage,
+            cost=run.cost,
+            size=sum(map(run.files.size, run.files)),
+            closeness=run.checks[-1].closeness if run.checks else None,
+        )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
     """Runs side by side: `rows()` as plain dicts, else a table in text or HTML."""
 
-    runs: tuple[RunRecord, ...]
+    figures: tuple[Figures, ...]
     names: tuple[str, ...]
     """The name of each run; variants have the same."""
     prompts: tuple[str, ...]
@@ -69,19 +101,21 @@ class Comparison:
                 "number": index + 1,
                 "prompt": prompt,
                 "model": run.model,
-                "effort": run.settings.get("effort"),
+                "effort": run.effort,
                 "reason": run.reason,
                 "error": run.error,
-                "steps": max((e.step for e in run.events if isinstance(e, TurnStarted)), default=0),
+                "steps": run.steps,
                 "seconds": run.seconds,
                 "tokens_in": run.usage.input,
                 "tokens_out": run.usage.output,
                 "cost": run.cost,
-                "bytes": sum(map(run.files.size, run.files)),
-                "closeness": run.checks[-1].closeness if run.checks else None,
+                "bytes": run.size,
+                "closeness": run.closeness,
                 **(self.checked[index] if self.checked else {}),
             }
-            for index, (run, name, prompt) in enumerate(zip(self.runs, self.names, self.prompts, strict=True))
+            for index, (run, name, prompt) in enumerate(
+                zip(self.figures, self.names, self.prompts, strict=True)
+            )
         ]
 
     def table(self) -> Table:
@@ -98,7 +132,7 @@ class Comparison:
         names = [name for name in (*_COLUMNS, *checks) if name not in same]
         cells = [[_cell(name, row) for name in names] for row in rows[:_MOST_ROWS]]
         headings = [safe_text(_COLUMNS.get(name, name)) for name in names]
-        return Table(headings, cells, "No runs.", note=_sum(self.runs), numbers=_NUMBERS)
+        return Table(headings, cells, "No runs.", note=_sum(self.figures), numbers=_NUMBERS)
 
     def __repr__(self) -> str:
         return repr(self.table())
@@ -124,14 +158,17 @@ def compare(runs: RunRecord | Iterable[RunRecord], checks: Checks = ()) -> Compa
 
 
 def comparison(
-    runs: Sequence[RunRecord], names: Sequence[str], prompts: Sequence[str], checks: Checks
+    runs: Iterable[RunRecord], names: Sequence[str], prompts: Sequence[str], checks: Checks
 ) -> Comparison:
-    """`compare` with names for the runs and labels for their prompts."""
-    if not runs:
-        raise ConfigError("There is nothing to compare: give at least one run.")
+    """`compare` with names for the runs and labels for their prompts. Takes one run after another."""
     tests = _tests(checks)
-    checked = tuple({name: _holds(test, run) for name, test in tests.items()} for run in runs)
-    return Comparison(tuple(runs), tuple(names), tuple(prompts), checked if tests else ())
+    figures, checked = [], []
+    for run in runs:
+        figures.append(Figures.of(run))
+        checked.append({name: _holds(test, run) for name, test in tests.items()})
+    if not figures:
+        raise ConfigError("There is nothing to compare: give at least one run.")
+    return Comparison(tuple(figures), tuple(names), tuple(prompts), tuple(checked) if tests else ())
 
 
 def scope_of(run: RunRecord) -> Json:
@@ -204,7 +241,7 @@ def _short(text: str) -> str:
     return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
 
 
-def _sum(runs: Sequence[RunRecord]) -> str:
+def _sum(runs: Sequence[Figures]) -> str:
     failed = sum(run.reason == "failed" for run in runs)
     known = [run.cost for run in runs if run.cost is not None]
     parts = [plural(len(runs), "run"), *([f"{failed} failed"] if failed else [])]

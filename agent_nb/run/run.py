@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -164,14 +164,13 @@ def combine_variants(runs: Sequence[Run]) -> Run:
         (ended_well or with_files or list(runs))[0],
         variants=tuple(runs),
         usage=sum((run.usage for run in runs), Usage()),
-        cost=total_cost(runs),
+        cost=total_cost([run.cost for run in runs]),
         seconds=max(run.seconds for run in runs),
     )
 
 
-def total_cost(runs: Iterable[Run]) -> float | None:
-    """The sum of their costs; None if one is unknown."""
-    costs = [run.cost for run in runs]
+def total_cost(costs: Collection[float | None]) -> float | None:
+    """The sum of these costs; None if one is unknown."""
     return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
