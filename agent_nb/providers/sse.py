@@ -4,6 +4,12 @@ Chunks may end anywhere, inside a character, a line ending or a field. Comments,
 skipped; an event that the stream cuts short is never delivered.
 """
 
+import re
+
+_SOLE_EVENT = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
+"""A chunk that is exactly one event of one data line, as most are."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 
 class SseReader:
     """One stream's reader: `feed` it each chunk as it arrives."""
@@ -15,15 +21,16 @@ class SseReader:
         self._ends_line = False
         self._after_cr = False
 
-    def feed(self, chunk: bytes) -> list[tuple[str, str]]:
+    def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
         """The events this chunk completes: the name (empty when none was given) and the data.
 
-        Raises `UnicodeDecodeError` if they are not UTF-8: a replaced character could end up in a file.
+        Raises `UnicodeDecodeError` if a name is not UTF-8. The data is as it came.
         """
+        if not self._pieces and not self._after_cr and (sole := _SOLE_EVENT.fullmatch(chunk)):
+            name, data = sole.groups(b"")
+            return [(name.decode(), data)]
         if self._after_cr or b"\r" in chunk:
             chunk = self._with_plain_line_ends(chunk)
-        elif not self._pieces and chunk.endswith(b"\n\n") and (event := _sole_event(chunk)):
-            return [event]
         if not chunk:
             return []
         if b"\n\n" not in chunk and not (self._ends_line and chunk.startswith(b"\n")):
@@ -37,7 +44,7 @@ class SseReader:
         rest = chunk[end + 2 :]
         self._pieces = [rest] if rest else []
         self._ends_line = rest.endswith(b"\n")
-        blocks = chunk[:end].decode().split("\n\n")
+        blocks = chunk[:end].split(b"\n\n")
         return [event for block in blocks if (event := _event(block)) is not None]
 
     def _with_plain_line_ends(self, chunk: bytes) -> bytes:
@@ -50,42 +57,26 @@ class SseReader:
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _sole_event(chunk: bytes) -> tuple[str, str] | None:
-    """A chunk that is exactly one event of one data line, as most are; None when it is anything else."""
-    end = len(chunk) - 2
-    line_end = chunk.find(b"\n")
-    if line_end == end and chunk.startswith(b"data: "):
-        return "", chunk[6:end].decode()
-    start = line_end + 7
-    if (
-        chunk.startswith(b"event: ")
-        and chunk.startswith(b"data: ", line_end + 1)
-        and chunk.find(b"\n", start) == end
-    ):
-        return chunk[7:line_end].decode(), chunk[start:end].decode()
-    return None
-
-
-def _event(block: str) -> tuple[str, str] | None:
+def _event(block: bytes) -> tuple[str, bytes] | None:
     """The event a block of lines describes; None when it has no data."""
-    name = ""
+    name = b""
     data = block
-    if block.startswith("event: "):
-        line, _, data = block.partition("\n")
+    if block.startswith(b"event: "):
+        line, _, data = block.partition(b"\n")
         name = line[7:]
-    if data.startswith("data: ") and "\n" not in data:
-        return name, data[6:]
+    if data.startswith(b"data: ") and b"\n" not in data:
+        return name.decode(), data[6:]
     return _event_by_fields(block)
 
 
-def _event_by_fields(block: str) -> tuple[str, str] | None:
-    name = ""
-    lines: list[str] = []
-    for line in block.lstrip("\ufeff").split("\n"):
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if field == "data":
+def _event_by_fields(block: bytes) -> tuple[str, bytes] | None:
+    name = b""
+    lines: list[bytes] = []
+    for line in block.removeprefix(_BYTE_ORDER_MARK).split(b"\n"):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
             lines.append(value)
-        elif field == "event":
+        elif field == b"event":
             name = value
-    return (name, "\n".join(lines)) if lines else None
+    return (name.decode(), b"\n".join(lines)) if lines else None

@@ -13,6 +13,8 @@ import weakref
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from jiter import from_json
+
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
@@ -36,8 +38,6 @@ HARD_THINKING_SILENCE_SECONDS = 900.0
 LOCAL_SILENCE_SECONDS = 600.0
 """A local server may process a long prompt for minutes before its first byte."""
 _DRAIN_SECONDS = 0.5
-_parse = json.JSONDecoder().raw_decode
-"""`json.loads` without its handling of white space, which costs as much as parsing a small event."""
 _PAGE_BYTES = 65_536
 
 
@@ -219,28 +219,33 @@ class _Reading:
             self._has_events = bool(events)
         if len(events) == 1:
             return self._decoded(*events[0])
-        return [piece for event, text in events for piece in self._decoded(event, text)]
+        return [piece for event, data in events for piece in self._decoded(event, data)]
 
-    def _decoded(self, event: str, text: str) -> Sequence[Piece]:
+    def _decoded(self, event: str, data: bytes) -> Sequence[Piece]:
         try:
-            data, end = _parse(text)
-            if end != len(text):
-                data = json.loads(text)
+            fields = from_json(data)
         except ValueError:
-            return self._not_json(text)
+            if (fields := self._parsed_again(data)) is None:
+                return ()
         try:
-            pieces = self._decode(event, data)
+            pieces = self._decode(event, fields)
         except (LookupError, TypeError, AttributeError) as exc:  # a damaged event, or one out of order
             raise failure.unexpected(self._settings, exc, retryable=True) from None
         if pieces and type(pieces[-1]) is Turn:
             self.ended = self._has_turn = True
         return pieces
 
-    def _not_json(self, text: str) -> Sequence[Piece]:
-        if text.strip() != "[DONE]":
-            raise failure.garbled(self._settings)
+    def _parsed_again(self, data: bytes) -> Any:
+        """Parses what jiter refuses: text that ends with half a surrogate pair is JSON. None for `[DONE]`."""
+        try:
+            return json.loads(data.decode())
+        except UnicodeDecodeError:
+            raise failure.garbled(self._settings, "UTF-8") from None
+        except ValueError:
+            if data.strip() != b"[DONE]":
+                raise failure.garbled(self._settings) from None
         self.ended = True
-        return ()
+        return None
 
     def finish(self) -> Sequence[Piece]:
         """The turn of a protocol that does not announce its end; otherwise the stream was cut."""

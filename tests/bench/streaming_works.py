@@ -1,8 +1,9 @@
 """The page through the SDK's bytes (the floor), its typed events, our providers and a whole run of ours."""
 
 import contextlib
-import json
 from typing import Any
+
+from jiter import from_json
 
 from agent_nb import Agent
 from agent_nb.events import FileDelta
@@ -55,16 +56,16 @@ def sdk_client(protocol: str, base_url: str) -> Any:
 
 async def floor(protocol: str, base_url: str, size: int) -> int:
     """Every event of the stream as a dict, and nothing done with it: no client can do with less."""
-    total, feed, parse = 0, SseReader().feed, json.JSONDecoder().raw_decode
+    total, feed = 0, SseReader().feed
     async with sdk_client(protocol, base_url) as client:
         opened = resource(protocol, client).with_streaming_response.create(
             model=f"page-{size}", stream=True, **BODIES[protocol]
         )
         async with opened as response:
             async for chunk in response.http_response.aiter_raw():
-                for _, text in feed(chunk):
-                    if text != "[DONE]":
-                        total += len(_fragment(protocol, parse(text)[0]))
+                for _, data in feed(chunk):
+                    if data != b"[DONE]":
+                        total += len(_fragment(protocol, from_json(data)))
     return total
 
 

@@ -1,5 +1,6 @@
 """Streams whose events come twice, too early or damaged: the turn is withdrawn and tried again, never misread."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -113,3 +114,10 @@ async def test_bytes_that_are_not_utf8_may_be_tried_again(case: Case, server: Wi
     with pytest.raises(ProviderError, match="not valid UTF-8") as caught:
         await collect(case.provider(server))
     assert caught.value.retryable
+
+
+async def test_an_event_may_end_with_half_a_surrogate_pair(server: WireServer):
+    halves = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("\ud83e", "\udd50")]
+    server.plan(reply(*(Raw(sse(json.dumps(half))) for half in halves)))
+    turn = await turn_of(CASE["chat"].provider(server))
+    assert turn.message.text.encode("utf-16", "surrogatepass").decode("utf-16") == "🥐"

@@ -32,7 +32,8 @@ EVENTS = [
 def read(data: bytes, cuts: list[int] = []) -> list[tuple[str, str]]:  # noqa: B006 - never changed
     reader = SseReader()
     edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    return [event for start, end in pairwise(edges) for event in reader.feed(data[start:end])]
+    chunks = [data[start:end] for start, end in pairwise(edges)]
+    return [(name, text.decode()) for chunk in chunks for name, text in reader.feed(chunk)]
 
 
 def test_a_whole_stream_gives_its_events():
@@ -68,10 +69,10 @@ def test_any_text_comes_back(events: list[tuple[str, str]], cuts: list[int]):
 def test_an_event_is_given_as_soon_as_it_ends():
     reader = SseReader()
     assert reader.feed(b"data: one\n") == []
-    assert reader.feed(b"\ndata: tw") == [("", "one")]
+    assert reader.feed(b"\ndata: tw") == [("", b"one")]
     assert reader.feed(b"o\r") == []
-    assert reader.feed(b"\r") == [("", "two")]
-    assert reader.feed(b"\ndata: three\n\n") == [("", "three")]
+    assert reader.feed(b"\r") == [("", b"two")]
+    assert reader.feed(b"\ndata: three\n\n") == [("", b"three")]
 
 
 def test_an_event_cut_short_is_not_given():
@@ -87,8 +88,12 @@ def test_a_byte_order_mark_is_skipped():
     "data", [b"data: \xff\n\n", b"event: a\ndata: \xff\n\n", b"data: a\n\ndata: \xff\n\n"]
 )
 def test_bytes_that_are_not_utf8_are_not_replaced(data: bytes):
+    assert SseReader().feed(data)[-1][1] == b"\xff"
+
+
+def test_a_name_that_is_not_utf8_is_refused():
     with pytest.raises(UnicodeDecodeError):
-        read(data)
+        read(b"event: \xff\ndata: a\n\n")
 
 
 def _lines_run(data: bytes, size: int) -> int:
