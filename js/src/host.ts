@@ -129,6 +129,10 @@ export class Host {
 		if (isBar(element)) element.remove();
 	}
 
+	#isMounted(run: RunEntry): boolean {
+		return [...this.#mounts.values()].some((mount) => mount.run === run);
+	}
+
 	#mountOn(surface: Element): [Element, Mount] | undefined {
 		return [...this.#mounts].find(([, mount]) => mount.surface === surface);
 	}
@@ -186,6 +190,7 @@ export class Host {
 			if (!hasLeft(element)) continue;
 			this.unmount(element);
 			this.#checkPlace(run);
+			this.#runs.close(run, (other) => this.#isMounted(other));
 		}
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}

@@ -15,6 +15,11 @@ import {
 import { EMPTY, type VariantState } from "./state.ts";
 import { Tape } from "./tape.ts";
 
+/** Finished runs that no output shows any more, and whose events stay here: their outputs may be scrolled to again. */
+const MOST_CLOSED = 20;
+/** Ids of replaced runs to remember for each key. */
+const MOST_PAST = 20;
+
 /** One execution of a cell, as far as it is known here. */
 export interface RunState {
 	readonly id: string;
@@ -43,6 +48,8 @@ export class RunEntry {
 	state: RunState | null = null;
 	/** When the first batch of the run arrived here. */
 	since = 0;
+	/** The run that was released, until its events arrive again. */
+	#released = "";
 	/** How many files have been loaded: a page that uses them is drawn again. */
 	loads = 0;
 	/** Called when a view of the run has been drawn, with the elements of its page that were pointed at. */
@@ -112,7 +119,7 @@ export class RunEntry {
 		this.#greeted = id;
 		this.#owner = owner;
 		this.#past.delete(id);
-		if (this.state && this.state.id !== id) this.#past.add(this.state.id);
+		if (this.state && this.state.id !== id) this.#forsake(this.state.id);
 		else this.#change({ owner, ...(meta && { meta }) });
 	}
 
@@ -158,7 +165,7 @@ export class RunEntry {
 			return;
 		}
 		this.#resyncing = false;
-		if (!same) this.#replaceRun();
+		if (!same) this.#replaceRun(batch.run_id);
 		if (batch.first === 1) this.#tapes.clear();
 		this.state = {
 			id: batch.run_id,
@@ -172,10 +179,30 @@ export class RunEntry {
 		this.#notify();
 	}
 
-	#replaceRun(): void {
-		if (this.state) this.#past.add(this.state.id);
+	#replaceRun(id: string): void {
+		if (this.state) this.#forsake(this.state.id);
 		this.#contents.clear();
-		this.since = performance.timeOrigin + performance.now();
+		if (id !== this.#released) this.since = performance.timeOrigin + performance.now();
+		this.#released = "";
+	}
+
+	#forsake(id: string): void {
+		this.#past.add(id);
+		const [oldest] = this.#past;
+		if (oldest !== undefined && this.#past.size > MOST_PAST) this.#past.delete(oldest);
+	}
+
+	/** Whether the kernel has the run, and a saved output shows it meanwhile. */
+	get canRelease(): boolean {
+		return Boolean(this.state?.ready && !this.state.lost && !this.busy);
+	}
+
+	/** Drops the run's events: `hello` asks the kernel for them again. */
+	release(): void {
+		this.#released = this.state?.id ?? "";
+		this.state = this.#greeted = null;
+		this.#tapes.clear();
+		this.#contents.clear();
 	}
 
 	#apply(batch: Batch): Map<number, VariantState> {
@@ -195,7 +222,7 @@ export class RunEntry {
 	/** Another window has taken over, or this one; the owner confirms that it is still open. */
 	setOwner({ client, confirm }: OwnerMessage): void {
 		const owner = client === this.#link.client;
-		if (confirm && owner) void this.command("own");
+		if (confirm && owner && this.state) void this.command("own");
 		this.#owner = owner;
 		this.#change({ owner });
 	}
@@ -238,6 +265,7 @@ export class Runs {
 	readonly #link: Link;
 	readonly #byKey = new Map<string, RunEntry>();
 	readonly #byId = new Map<string, RunEntry>();
+	readonly #names = new Set<string>();
 	/** Runs that began before this page was loaded, and that the kernel was asked to send. */
 	readonly #asked = new Set<string>();
 	/** The run of the newest batch: a widget view shows it. */
@@ -255,13 +283,17 @@ export class Runs {
 	}
 
 	get(key: string): RunEntry {
-		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link, this.notebook, () => this.names());
+		const known = this.#byKey.get(key) ?? new RunEntry(key, this.#link, this.notebook, () => this.#names);
 		this.#byKey.set(key, known);
 		return known;
 	}
 
-	names(): string[] {
-		return [...this.#byKey.values()].flatMap(({ state }) => state?.meta.name ?? []);
+	/** An output of the run was closed: of the finished runs that have no output, only the last ones stay here. */
+	close(run: RunEntry, isShown: (run: RunEntry) => boolean): void {
+		this.#byKey.delete(run.key);
+		this.#byKey.set(run.key, run);
+		const closed = [...this.#byKey.values()].filter((one) => one.canRelease && !isShown(one));
+		for (const one of closed.slice(0, -MOST_CLOSED)) one.release();
 	}
 
 	receive(message: FromKernel): void {
@@ -269,7 +301,10 @@ export class Runs {
 			this.#link.receive(message);
 			return;
 		}
-		if (message.kind === "batch" && message.meta) this.#byId.set(message.run_id, this.get(message.meta.key));
+		if (message.kind === "batch" && message.meta) {
+			this.#byId.set(message.run_id, this.get(message.meta.key));
+			this.#names.add(message.meta.name);
+		}
 		const run = this.#byId.get(message.run_id);
 		if (!run) {
 			this.#ask(message.run_id);
@@ -284,7 +319,7 @@ export class Runs {
 			this.latest = run;
 		} else if (message.kind === "ready") run.setReady(message);
 		else run.setOwner(message);
-		this.onRun(run);
+		if (run.state) this.onRun(run);
 	}
 
 	lose(why: string): void {

@@ -256,3 +256,58 @@ test.each([
 	runs.lose("the kernel was changed");
 	expect(runs.get("k").state?.variants.get(0)?.phase).toBe(phase);
 });
+
+describe("runs without an output", () => {
+	const KEYS = Array.from({ length: 25 }, (_, number) => `key-${number}`);
+
+	function finishAll(): void {
+		for (const key of KEYS) {
+			runs.receive(batch(1, 6, { run_id: `run of ${key}`, meta: { ...META, key, name: key } }));
+			runs.receive({ ...READY, run_id: `run of ${key}` });
+		}
+	}
+
+	const kept = (): string[] => KEYS.filter((key) => runs.get(key).state);
+
+	test("only the last ones that were closed stay", () => {
+		finishAll();
+		const shown = new Set(KEYS);
+		for (const key of [...KEYS].reverse()) {
+			shown.delete(key);
+			runs.close(runs.get(key), (run) => shown.has(run.key));
+		}
+		expect(kept()).toEqual(KEYS.slice(0, 20));
+		expect([...runs.get("k").names()]).toEqual(KEYS);
+	});
+
+	test("those that are shown or under way stay as well", () => {
+		finishAll();
+		runs.receive(batch(1, 4));
+		runs.receive(batch(1, 6, { run_id: "r9", meta: { ...META, key: "unsaved" } }));
+		for (const key of KEYS) runs.close(runs.get(key), (run) => run.key === KEYS[0]);
+		expect(kept()).toEqual([KEYS[0], ...KEYS.slice(5)]);
+		expect(runs.get("k").state).toMatchObject({ have: 4 });
+		expect(runs.get("unsaved").state).toMatchObject({ have: 6 });
+	});
+
+	test("a released run is asked for again, and is as old as before", async () => {
+		const drawn = vi.fn();
+		runs.onRun = drawn;
+		runs.receive(batch(1, 6));
+		runs.receive({ ...READY, run_id: "r1" });
+		const run = runs.get("k");
+		run.hello();
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "r1" });
+		await Promise.resolve();
+		const { since } = run;
+		run.release();
+		drawn.mockClear();
+		runs.receive({ kind: "owner", run_id: "r1", client: "another", confirm: false });
+		expect(drawn).not.toHaveBeenCalled();
+		run.hello();
+		expect(sent.filter(({ command }) => command === "hello")).toHaveLength(2);
+		runs.receive(batch(1, 6));
+		expect(shownText()).toBe("one two three");
+		expect(run.since).toBe(since);
+	});
+});
