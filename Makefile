@@ -60,7 +60,7 @@ test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: Jupy
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
 
 test-faults: env build ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
-	$(PY) -m pytest tests/faults -p no:nbval -m faults
+	$(PY) -m pytest tests/faults -p no:nbval -m faults -n 2 --maxschedchunk 1
 
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
 	$(PY) -m pytest tests/wide/test_leaks.py -p no:nbval

@@ -23,6 +23,18 @@ class Table:
         counts["runs"] += 1
         counts[outcome] += 1
 
+    def to_plain(self) -> dict[str, Any]:
+        """The table as a worker process sends it to the one that writes it."""
+        rows = [[where, fault, dict(counts)] for (where, fault), counts in self.rows.items()]
+        return {"rows": rows, "figures": self.figures}
+
+    def merge(self, plain: dict[str, Any]) -> None:
+        """Adds the table of a worker."""
+        for where, fault, counts in plain["rows"]:
+            self.rows.setdefault((where, fault), Counter()).update(counts)
+        self.rows = dict(sorted(self.rows.items()))
+        self.figures |= plain["figures"]
+
     @property
     def lines(self) -> list[str]:
         head = f"{'where':<18}{'fault':<20}" + "".join(f"{name.replace('_', ' '):>16}" for name in COLUMNS)
