@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.lab import keep_screenshot, needs_chromium
-from tests.support.lite import LiveNotebook, open_watched, serve_site
+from tests.support.lite import START, LiveNotebook, open_watched, serve_site
 
 LESSON = "lite/lab/index.html?path=01_first_run.ipynb"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
@@ -41,6 +41,16 @@ def test_a_python_that_does_not_arrive(site_folder):
         page = window.new_page()
         page.goto(f"{site}/{LESSON}")
         expect_note(page, "Python could not start here")
+
+
+@pytest.mark.parametrize(("file", "status"), [("pyodide.asm.wasm", 403), ("openai-*.whl", 200)])
+def test_a_file_that_a_network_filter_blocks(site_folder, file, status):
+    name = next((site_folder / "lite/static/pyodide").glob(file)).name
+    with serve_site(site_folder, without=name, status=status) as site, open_watched() as (window, _):
+        page = window.new_page()
+        page.goto(f"{site}/{LESSON}")
+        expect(page.locator(".live-note")).to_contain_text(f"Python could not load {name}", timeout=START)
+        keep_screenshot(page, f"site-blocked-{status}")
 
 
 def test_a_full_storage_a_second_tab_and_a_tab_closed_in_mid_run(site):

@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -46,16 +46,23 @@ _ADD_CELL = """async (source) => {
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """Serves a folder, except files with the name `without`."""
+    """Serves a folder, except files whose name ends with `without`: these are answered with an HTML page."""
 
-    def __init__(self, *given: object, without: str, **more: object) -> None:
-        self.without = without
+    def __init__(
+        self, *given: object, without: str, status: int, added: Mapping[str, str], **more: object
+    ) -> None:
+        self.without, self.status, self.added = without, status, added
         super().__init__(*given, **more)
 
     def send_head(self):
-        if self.path.endswith(f"/{self.without}") and self.without:
-            return self.send_error(404)
+        if self.without and self.path.endswith(self.without):
+            return self.send_error(self.status)
         return super().send_head()
+
+    def end_headers(self) -> None:
+        for name, value in self.added.items():
+            self.send_header(name, value)
+        super().end_headers()
 
     def log_message(self, *_: object) -> None:
         pass
@@ -94,8 +101,11 @@ def build_site(folder: Path) -> None:
 
 
 @contextmanager
-def serve_site(folder: Path, *, without: str = "") -> Iterator[str]:
-    with _serving(partial(_Files, directory=folder, without=without)) as server:
+def serve_site(
+    folder: Path, *, without: str = "", status: int = 404, headers: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    handler = partial(_Files, directory=folder, without=without, status=status, added=headers or {})
+    with _serving(handler) as server:
         yield f"http://127.0.0.1:{server.server_port}"
 
 

@@ -12,6 +12,23 @@ class Patch(NamedTuple):
     new: str
 
 
+# Names to the page each file of Python's own that did not arrive, or came as the HTML page of a network filter.
+REPORT_MISSING_FILES = r"""
+const ownFile = /\.(wasm|whl)$|\/(python_stdlib\.zip|pyodide-lock\.json)$/;
+const originalFetch = globalThis.fetch;
+globalThis.fetch = async (file, ...options) => {
+  let response;
+  try {
+    response = await originalFetch(file, ...options);
+    return response;
+  } finally {
+    const { href, pathname } = new URL(file.url ?? file, location);
+    const arrived = response?.ok && !response.headers.get("content-type")?.startsWith("text/html");
+    if (ownFile.test(pathname) && !arrived) postMessage({ missingFile: href });
+  }
+};
+"""
+
 PATCHES = (
     # Cassettes are text. JupyterLite takes each extension with "json" in it for one JSON value, fails to read it and
     # then says that there is no such file.
@@ -34,6 +51,8 @@ PATCHES = (
         "if(t.status>=400)throw new this.FS.ErrnoError(this.ERRNO_CODES.EINVAL)",
         "if(t.status>=400)throw new this.FS.ErrnoError(this.ERRNO_CODES[507===t.status?'ENOSPC':'EINVAL'])",
     ),
+    # Without its .wasm file Pyodide waits for ever, and without a wheel it starts all the same.
+    Patch("static/pyodide/pyodide.mjs", "export{", f"{REPORT_MISSING_FILES}export{{"),
     # The script that says on the site's pages what keeps a lesson from running says it in JupyterLite, too.
     Patch("lab/index.html", "</head>", '<script src="../../_static/live.js"></script></head>'),
 )

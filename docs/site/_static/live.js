@@ -4,6 +4,7 @@ const STORAGE_FULL =
 	"This browser's storage for the site is full: the lesson runs, but changes and new runs cannot be saved. Remove files in the live lessons, or clear the site's data. What was saved before is intact.";
 const hasWebAssembly = typeof WebAssembly === "object";
 const isLab = document.getElementById("jupyter-config-data") !== null;
+let fileIsMissing = false;
 
 async function obstacle() {
 	if (!hasWebAssembly) {
@@ -67,10 +68,30 @@ function watchTabs() {
 	});
 }
 
+/** Says which file of Python's own was blocked: only the worker that asked for it knows. */
+function watchFiles() {
+	window.Worker = class extends Worker {
+		constructor(...given) {
+			super(...given);
+			this.addEventListener("message", ({ data }) => {
+				if (data?.missingFile && !fileIsMissing) sayMissing(new URL(data.missingFile));
+			});
+		}
+	};
+}
+
+function sayMissing({ host, pathname }) {
+	fileIsMissing = true;
+	const name = pathname.split("/").at(-1);
+	sayInLab(
+		`Python could not load ${name} from ${host}: the network or an extension of the browser blocks it. A network filter has to allow the .wasm, .whl, .zip and .json files of this host. Until then, cells do not run here or lack a package.`,
+	);
+}
+
 /** A kernel that cannot be loaded rejects with a text, which JupyterLite shows nowhere. */
 function watchStart() {
 	window.addEventListener("unhandledrejection", ({ reason }) => {
-		if (typeof reason !== "string" || !hasWebAssembly) return;
+		if (typeof reason !== "string" || !hasWebAssembly || fileIsMissing) return;
 		sayInLab(
 			`Python could not start here: ${reason}. Reload the page; if that does not help, the network or an extension of the browser blocks the site's files.`,
 		);
@@ -79,6 +100,7 @@ function watchStart() {
 
 if (isLab) {
 	watchStorage();
+	watchFiles();
 	watchStart();
 }
 document.addEventListener("DOMContentLoaded", async () => {
