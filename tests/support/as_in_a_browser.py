@@ -5,8 +5,10 @@ It takes seconds, unlike Pyodide itself, and knows nothing of `fetch`: `tests/ho
 
 import asyncio
 import json
+import os
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,9 +31,17 @@ async def sentence(work: Any) -> str:
     return "nothing"
 
 
-async def main() -> dict[str, Any]:
-    from pathlib import Path
+def leftovers(folder: Path) -> tuple[Path, Path]:
+    """Temporary files as another tab has them while it saves a run, and as a closed tab has left them."""
+    folder.mkdir(parents=True)
+    young, old = (folder / f".20260101-120000-hero-1.json.abcdefg{number}" for number in (1, 2))
+    young.touch()
+    old.touch()
+    os.utime(old, (0, 0))
+    return young, old
 
+
+async def main() -> dict[str, Any]:
     from agent_nb import Agent, model, replay, tool
     from agent_nb.notebook.kernel_tools.limited import call_within
     from agent_nb.notebook.magic.store import RunStore
@@ -63,6 +73,7 @@ async def main() -> dict[str, Any]:
     stopped = demo.start("A form")
     stopped.stop()
     store = RunStore(Path.cwd())
+    young, old = leftovers(store.folder)
     store.save(recorded)
     return {
         "recorded": recorded.reason,
@@ -72,6 +83,7 @@ async def main() -> dict[str, Any]:
         "race": [run.reason for run in race.variants],
         "stopped": (await stopped).reason,
         "saved": len(store.rows()),
+        "leftovers": [young.exists(), old.exists()],
         "attended": is_attended(SimpleNamespace(kernel=SimpleNamespace())),
         "read": call_within(1, lambda: "inline"),
         "run_sync": await sentence(nested()),

@@ -32,6 +32,7 @@ def test_agents_work_without_threads_locks_and_some_packages(tmp_path) -> None:
         "race": ["end_turn", "end_turn"],
         "stopped": "stopped",
         "saved": 1,
+        "leftovers": [True, False],
         "attended": True,
         "read": "inline",
         "run_sync": "CannotBlockError: In a browser, synchronous code cannot wait for a run: use `await agent.run"

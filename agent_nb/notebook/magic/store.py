@@ -7,12 +7,14 @@ because several kernels can share a folder.
 
 import contextlib
 import json
+import math
 import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import SavedRunError
@@ -24,6 +26,8 @@ MAX_BYTES = 200_000_000
 FOLDER = ".agent_nb"
 _LEFTOVER = re.compile(r"\.(\d{8}-\d{6}-.*|index\.jsonl)\.\w{8}")
 """The names of the temporary files of `write_atomically` for runs and the index."""
+_STILL_WRITTEN = 60
+"""Seconds for which another browser tab may be writing a temporary file."""
 _RUN_FILE = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-[^-]+\.json")
 _STAMP = len("20260101-120000")
 _HEAD = 16_384
@@ -121,10 +125,16 @@ class RunStore:
         return rows
 
     def _remove_leftovers(self) -> None:
-        """Deletes what kernels that were killed while they saved have left. Under the lock nobody else is saving."""
+        """Deletes what kernels that were killed while they saved have left.
+
+        Under the lock nobody else is saving. Browser tabs have no lock, so a recent file may be one that another
+        tab is still writing.
+        """
+        limit = time.time() - _STILL_WRITTEN if IN_BROWSER else math.inf
         for path in self.folder.glob(".*"):
-            if _LEFTOVER.fullmatch(path.name):
-                path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # the other tab has renamed it
+                if _LEFTOVER.fullmatch(path.name) and path.stat().st_mtime < limit:
+                    path.unlink()
 
     def _pruned(self, rows: list[Json]) -> list[Json]:
         kept: list[Json] = []
