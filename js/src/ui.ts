@@ -37,8 +37,8 @@ export interface Choices {
 	arrangement: Arrangement;
 	/** Rows the person has opened or closed, by key. */
 	rows: Map<string, boolean>;
-	/** In a narrow frame the transcript of a finished run folds to one line. */
-	unfolded: boolean;
+	/** In a narrow frame the transcript of a finished run folds to one line, unless there is nothing else to see. */
+	unfolded: boolean | null;
 	/** The transcript is folded to one line at any width. */
 	alone: boolean;
 	/** Why the last command failed; empty otherwise. */
@@ -67,7 +67,7 @@ export function newChoices(): Choices {
 		variant: 0,
 		arrangement: loadLayout().arrangement,
 		rows: new Map(),
-		unfolded: false,
+		unfolded: null,
 		alone: loadLayout().alone,
 		note: "",
 		replay: null,
@@ -88,7 +88,7 @@ export function resetVariant(choices: Choices): void {
 export function resetRun(choices: Choices): void {
 	const { arrangement } = loadLayout();
 	resetVariant(choices);
-	Object.assign(choices, { variant: 0, arrangement, unfolded: false, note: "", replay: null, request: null });
+	Object.assign(choices, { variant: 0, arrangement, unfolded: null, note: "", replay: null, request: null });
 	choices.ask.notes = [];
 	choices.drafts = new Map();
 	choices.network = false;

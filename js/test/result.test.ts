@@ -76,6 +76,22 @@ describe("lists of files", () => {
 	});
 });
 
+test.each([
+	["index.html", true],
+	["data.json", false],
+])("in a narrow frame the transcript of a run with %s folds: %s", async (path, folds) => {
+	await tell(started, turn, ...wrote(path), text("39% are espresso."), finished());
+	const folded = (): [boolean, string | null] => [
+		one(".anb-body").classList.contains("folded"),
+		one(".anb-fold").getAttribute("aria-expanded"),
+	];
+	expect(folded()).toEqual([folds, String(!folds)]);
+	await press(".anb-fold");
+	expect(folded()).toEqual([!folds, String(folds)]);
+	await press(".anb-fold");
+	expect(folded()).toEqual([folds, String(!folds)]);
+});
+
 test("folded edits are not redrawn while the model writes", async () => {
 	const edit = (version: number): Loose[] => [
 		tool(`e${version}`),

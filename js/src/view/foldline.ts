@@ -16,6 +16,7 @@ export function showAlone({ choices, redraw }: Context, alone: boolean): void {
 export function createFoldLine(context: Context) {
 	const label = h("span");
 	const facts = h("span");
+	let expanded = false;
 	const element = h(
 		"button",
 		{ class: "anb-fold", type: "button" },
@@ -27,19 +28,20 @@ export function createFoldLine(context: Context) {
 	listen(element, "click", context.signal, () => {
 		const { choices } = context;
 		if (choices.alone) showAlone(context, false);
-		else choices.unfolded = !choices.unfolded;
+		else choices.unfolded = !expanded;
 		context.redraw();
 	});
 	return {
 		element,
-		update({ state }: Snapshot, solo: boolean, alone: boolean) {
+		update({ state }: Snapshot, solo: boolean, alone: boolean, open: boolean) {
+			expanded = !alone && open;
 			element.hidden = !alone && (state.busy || solo || context.choices.replay !== null);
 			if (element.hidden) return;
 			const thought = sumOf(state.rows, (row) =>
 				row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0,
 			);
 			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
-			element.setAttribute("aria-expanded", String(!alone && context.choices.unfolded));
+			element.setAttribute("aria-expanded", String(expanded));
 			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
 			setText(label, plural(state.turn, "turn") + thinking);
 			setText(facts, `${plural(state.files.size, "file")}, ${plural(versions, "version")}`);

@@ -1,6 +1,7 @@
 // One variant in full: its transcript beside its result.
 
 import { h, hasFocus, moveFocus } from "../dom.ts";
+import { canShow } from "../shown.ts";
 import { askingTitle } from "../variants.ts";
 import type { BodyView, Context } from "./context.ts";
 import { createFoldLine } from "./foldline.ts";
@@ -23,16 +24,17 @@ export function createSingle(context: Context): BodyView {
 			const solo = isSolo(context);
 			element.classList.toggle("solo", solo);
 			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
-			const { unfolded, replay } = context.choices;
+			const { replay } = context.choices;
+			const open = context.choices.unfolded ?? ![...state.files.values()].some(canShow);
 			// A question is never folded away.
 			const alone = context.choices.alone && !solo && askingTitle(state) === null;
 			const held = hasFocus(fold.element);
 			element.classList.toggle("alone", alone);
-			element.classList.toggle("folded", alone || (!state.busy && !unfolded && !replay && !solo));
+			element.classList.toggle("folded", alone || (!state.busy && !open && !replay && !solo));
 			result.element.hidden = solo;
 			timeline.update(snapshot);
 			if (!solo) result.update(snapshot);
-			fold.update(snapshot, solo, alone);
+			fold.update(snapshot, solo, alone, open);
 			if (held && fold.element.offsetParent === null) moveFocus(timeline.element);
 		},
 		tick: (snapshot) => timeline.tick(snapshot),
