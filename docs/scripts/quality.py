@@ -28,7 +28,7 @@ SECTIONS: tuple[tuple[str, str, str, str], ...] = (
     ("first_second", "First second", "make bench", "What the preview shows while a page streams."),
     ("arrangements", "Variants on the page", "make bench", "Eight variants streaming on one page."),
     ("idle", "Idle", "make bench", "A page with finished runs, left alone."),
-    ("faults", "Faults", "make test-faults", "A fault at every event of a run, for every protocol; killed kernels, a full disk, a clock set back."),
+    ("faults", "Faults", "make test-faults", "A fault at every event of a run, for every protocol; killed kernels, a full disk, a clock set back. `other answer` counts fragments of arguments that came twice or swapped in protocols where they have no number, which no client can notice: only a faulty proxy could do that (`docs/models.md`)."),
     ("soak", "Soak", "make soak", "What grows over many runs in one kernel with the page open, outputs that are closed, and a long notebook that scrolls."),
     ("leaks", "Leaks", "make test-leaks", "Planted keys, a model that asks for them, and a search of everything that leaves the kernel."),
     ("supply", "Supply chain", "make supply-chain", "What comes with the package."),
