@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 
 from agent_nb.errors import ConfigError
 from agent_nb.images.charge import Charge
@@ -12,6 +14,7 @@ CHARS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 1_200
 UPDATE_EVERY = 2_000
 """Characters between two estimates: often enough to enforce a budget, rarely enough to be cheap."""
+MILLION = 1_000_000
 
 
 def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequence[ToolSpec] = ()) -> int:
@@ -54,6 +57,8 @@ class CostMeter:
 
     def __init__(self, price: Callable[[Usage], float | None]) -> None:
         self._price = price
+        self._rates = lru_cache(maxsize=1)(partial(_rates, price))
+        """Looked up once for a turn, of which only the output grows: the tables are slow."""
         self.total = Usage()
         """The model's tokens. Images made by tools are not counted here, only in `cost`."""
         self._turns_cost = price(self.total)
@@ -93,7 +98,7 @@ class CostMeter:
     @property
     def expected(self) -> float:
         """Cost to compare with a budget: turns and calls in progress count as estimated."""
-        turns = self._known_turns_cost + (self._price(self._estimated_turn()) or 0.0)
+        turns = self._known_turns_cost + (self._estimated_price(self._estimated_turn()) or 0.0)
         return turns + self._settled_cost + sum(charge.expected for charge in self._open_charges)
 
     def begin_turn(self, input_estimate: int) -> None:
@@ -122,7 +127,7 @@ class CostMeter:
     def estimate(self) -> tuple[Usage, float | None]:
         """Totals that include the unfinished turn as estimated."""
         turn = self._estimated_turn()
-        return self.total + turn, _sum(self.cost, self._price(turn))
+        return self.total + turn, _sum(self.cost, self._estimated_price(turn))
 
     def _estimated_turn(self) -> Usage:
         return Usage(
@@ -132,6 +137,10 @@ class CostMeter:
             output=max(self._turn.output, self.chars // CHARS_PER_TOKEN),
             reasoning=self._turn.reasoning,
         )
+
+    def _estimated_price(self, turn: Usage) -> float | None:
+        rates = self._rates(replace(turn, output=0, reasoning=0))
+        return None if rates is None else rates[0] + rates[1] * turn.output
 
     def _add_cut_turn(self) -> None:
         """Adds a turn that was stopped or withdrawn as estimated, because the vendor charges for it."""
@@ -164,6 +173,12 @@ class SharedCosts:
     def total(self) -> float:
         """Cost so far; turns and calls in progress count as estimated."""
         return sum(meter.expected for meter in self._meters)
+
+
+def _rates(price: Callable[[Usage], float | None], sent: Usage) -> tuple[float, float] | None:
+    """The price of a turn's input, and of each token of its output; None if they are unknown."""
+    before, after = price(sent), price(replace(sent, output=MILLION))
+    return None if before is None or after is None else (before, (after - before) / MILLION)
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

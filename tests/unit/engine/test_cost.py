@@ -5,6 +5,7 @@ import pytest
 from agent_nb.engine.cost import TOKENS_PER_IMAGE, CostMeter, SharedCosts, estimate_tokens
 from agent_nb.errors import ToolError
 from agent_nb.messages import Image, ToolCall, Usage, assistant, user
+from agent_nb.providers.prices import price_of
 
 
 def test_a_withdrawn_turn_is_still_paid_for():
@@ -21,6 +22,25 @@ def test_an_unknown_price_stays_unknown():
     meter.end_turn(Usage(input=7))
     assert meter.cost is None
     assert meter.estimate()[1] is None
+
+
+def test_the_price_of_a_turn_is_looked_up_once_for_all_its_estimates():
+    name, asked = "anthropic:claude-opus-5-5", []
+
+    def price(usage: Usage) -> float | None:
+        asked.append(usage)
+        return price_of(name, usage)
+
+    meter = CostMeter(price)
+    meter.begin_turn(1000)
+    asked.clear()
+    for chars in range(2000, 40_000, 2000):
+        meter.chars = chars
+        expected = price_of(name, Usage(input=1000, output=chars // 4))
+        assert (meter.expected, meter.estimate()[1]) == pytest.approx((expected, expected))
+    assert len(asked) == 2
+    meter.counted(Usage(input=1000, cached_read=500, output=10_000))
+    assert meter.expected == pytest.approx(price_of(name, Usage(input=1000, cached_read=500, output=10_000)))
 
 
 def test_tokens_are_estimated_from_every_part():
