@@ -4,17 +4,20 @@ python -m tests.bench.bench_magic
 """
 
 import ast
+import compileall
 import tempfile
 from pathlib import Path
 
+import agent_nb
 from tests.bench.quality import write_figures
 from tests.support.kernels import Kernel, start_kernel
 
 LOAD = """
 import sys, time
-before, start = set(sys.modules), time.perf_counter()
+before, start, cpu = set(sys.modules), time.perf_counter(), time.process_time()
 get_ipython().run_line_magic("load_ext", "agent_nb")
-loaded = (round((time.perf_counter() - start) * 1000, 1), len(set(sys.modules) - before))
+milliseconds = [round(seconds * 1000, 1) for seconds in (time.perf_counter() - start, time.process_time() - cpu)]
+loaded = (*milliseconds, len(set(sys.modules) - before))
 """
 WATCH = """
 import asyncio, time
@@ -38,7 +41,10 @@ def longest_stall(kernel: Kernel, *, watched: bool) -> int:
 
 
 def main() -> None:
-    print("%load_ext: milliseconds, new modules (at most 25 ms, 40); longest stall of the loop (under 50 ms)")
+    print(
+        "%load_ext: milliseconds, of CPU, new modules (at most 25 ms, 40); longest stall of the loop (under 50 ms)"
+    )
+    compileall.compile_dir(Path(agent_nb.__file__).parent, quiet=1)  # as `pip install` does
     figures = []
     for _ in range(3):
         with start_kernel(Path(tempfile.mkdtemp()), load=False) as kernel:
@@ -46,9 +52,13 @@ def main() -> None:
             kernel.run(LOAD)
             kernel.run(WATCH)
             stalls = [longest_stall(kernel, watched=watched) for watched in (True, False)]
-            milliseconds, modules = ast.literal_eval(kernel.value("loaded"))
-            print(f"  load ({milliseconds}, {modules}), first run {stalls[0]} ms, second {stalls[1]} ms")
-            figures.append({"load_ms": milliseconds, "modules": modules, "longest_stall_ms": stalls})
+            milliseconds, cpu, modules = ast.literal_eval(kernel.value("loaded"))
+            print(
+                f"  load ({milliseconds}, {cpu}, {modules}), first run {stalls[0]} ms, second {stalls[1]} ms"
+            )
+            figures.append(
+                {"load_ms": milliseconds, "load_cpu_ms": cpu, "modules": modules, "longest_stall_ms": stalls}
+            )
     write_figures("magic", figures)
 
 
