@@ -1,6 +1,6 @@
 """What a person waits for in a notebook: a real JupyterLab, a real kernel and a real Chromium.
 
-    python -m tests.bench.bench_notebook
+    python -m tests.bench.bench_notebook [--rounds 3] [--runs 50]
 
 - The first run in a fresh kernel, from the cell's start to its first painted word, and the same again in that kernel.
 - A hundred runs at once in one kernel.
@@ -8,6 +8,7 @@
 - How much a saved run adds to its page and transcript.
 """
 
+import argparse
 import json
 import statistics
 import tempfile
@@ -33,8 +34,6 @@ from tests.support.lab import (
 )
 from tests.support.wire import Say, WireServer, reply
 
-ROUNDS = 3
-FINISHED_RUNS = 50
 RUNS_AT_ONCE = 100
 RATE = 25
 """Fragments a second of each of them: a hundred tokens."""
@@ -46,7 +45,7 @@ CELLS = {
 
 # Runs the selected cell; resolves with the milliseconds until it shows a word of the answer and a frame has passed.
 FIRST_WORD = """
-(word) => new Promise(resolve => {
+([word, wait]) => new Promise((resolve, reject) => {
   const { shell, commands } = window.jupyterapp;
   const cell = shell.currentWidget.content.activeCell.node;
   const shows = (node) => [...node.childNodes].some(child => child.nodeType === 3 && child.data.includes(word));
@@ -54,6 +53,7 @@ FIRST_WORD = """
   const start = performance.now();
   commands.execute("notebook:run-cell-and-select-next");
   const step = () => {
+    if (performance.now() - start > wait) return reject(new Error(`no "${word}" after ${wait} ms`));
     const live = [...cell.querySelectorAll("*")].find(node => node.shadowRoot);
     if (!live || !visible(live.shadowRoot)) return requestAnimationFrame(step);
     requestAnimationFrame(() => resolve(performance.now() - start));
@@ -63,7 +63,7 @@ FIRST_WORD = """
 """
 # Opens a notebook; resolves when its first output is drawn and the page has been idle for a second.
 OPEN_IDLE = """
-(path) => new Promise(resolve => {
+([path, wait]) => new Promise((resolve, reject) => {
   const tasks = [], start = performance.now();
   const observer = new PerformanceObserver(list => tasks.push(...list.getEntries().map(entry => entry.duration)));
   observer.observe({ entryTypes: ["longtask"] });
@@ -72,6 +72,7 @@ OPEN_IDLE = """
     const now = performance.now();
     if (now - last > 50) quiet = now;
     last = now;
+    if (now - start > wait) return reject(new Error(`${path} was not idle after ${wait} ms`));
     if (!drawn && document.querySelector(".jp-OutputArea-output")?.getBoundingClientRect().height) drawn = now;
     if (!drawn || now - quiet < 1000) return requestAnimationFrame(step);
     observer.disconnect();
@@ -83,14 +84,14 @@ OPEN_IDLE = """
 """
 
 
-def first_runs(page: Page, lab: Lab, vendor: WireServer) -> dict[str, dict[str, int]]:
+def first_runs(page: Page, lab: Lab, vendor: WireServer, rounds: int) -> dict[str, dict[str, int]]:
     """Median milliseconds from a cell's start to its first painted word, first and second in a kernel."""
     vendor.otherwise = lambda request: reply(Say(f"{WORD} needs time. " * 20), fragment=20)
     found = {}
     for kind, cell in CELLS.items():
         word = WORD if kind == "vendor" else "I am writing"
         waits: list[list[float]] = []
-        for number in range(ROUNDS):
+        for number in range(rounds):
             name = f"{kind}-{number}.ipynb"
             write_notebook(lab.root / name, LOAD, cell, cell.replace("hero", "again"))
             open_notebook(page, lab, name)
@@ -107,7 +108,7 @@ def first_runs(page: Page, lab: Lab, vendor: WireServer) -> dict[str, dict[str, 
 
 
 def first_word(page: Page, word: str) -> float:
-    waited = float(page.evaluate(FIRST_WORD, word))
+    waited = float(page.evaluate(FIRST_WORD, [word, PATIENCE]))
     wait_for_kernel(page)
     return waited
 
@@ -137,12 +138,12 @@ def runs_at_once() -> dict[str, float]:
     }
 
 
-def finished_runs() -> tuple[list[dict[str, Any]], list[int]]:
+def finished_runs(count: int) -> tuple[list[dict[str, Any]], list[int]]:
     """The saved outputs of demo runs, and the bytes of each one's page and transcript."""
     subjects = ("bakery", "florist", "museum", "gym", "bookshop")
     with start_kernel(Path(tempfile.mkdtemp())) as kernel:
         bundles, contents = [], []
-        for number in range(FINISHED_RUNS):
+        for number in range(count):
             subject = subjects[number % len(subjects)]
             cell = kernel.run(
                 f"%%agent hero -m demo: --pace 0\nA landing page for a {subject}, number {number}"
@@ -161,33 +162,35 @@ def saved_size(bundles: list[dict[str, Any]], contents: list[int]) -> dict[str, 
     return {"saved_bytes": saved, "page_and_transcript_bytes": content, "ratio": round(saved / content, 3)}
 
 
-def opening(browser: Browser, lab: Lab, bundles: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+def opening(
+    browser: Browser, lab: Lab, bundles: list[dict[str, Any]], rounds: int
+) -> dict[str, dict[str, float]]:
     """Each kind is opened in a JupyterLab that is already loaded, as from its file browser."""
-    plain = [{"text/html": f"<p>Run {number}</p>"} for number in range(FINISHED_RUNS)]
+    plain = [{"text/html": f"<p>Run {number}</p>"} for number in range(len(bundles))]
     write_notebook(lab.root / "empty.ipynb", "1")
     found = {}
     for kind, outputs in {"plain": plain, "runs": bundles}.items():
         cells = [(f"%%agent hero\nPage {number}", [bundle]) for number, bundle in enumerate(outputs)]
         write_notebook(lab.root / f"{kind}.ipynb", *cells)
         lab.trust(f"{kind}.ipynb")
-        rounds = []
-        for _ in range(ROUNDS):
+        opened = []
+        for _ in range(rounds):
             page = browser.new_page()
             page.set_default_timeout(PATIENCE)
             open_notebook(page, lab, "empty.ipynb")
             wait_for_kernel(page)
             close_notebooks(page, lab)
             before = renderer_seconds(browser)
-            facts = page.evaluate(OPEN_IDLE, f"{kind}.ipynb")
-            rounds.append((facts["drawn"], facts["task"], renderer_seconds(browser) - before))
+            facts = page.evaluate(OPEN_IDLE, [f"{kind}.ipynb", PATIENCE])
+            opened.append((facts["drawn"], facts["task"], renderer_seconds(browser) - before))
             page.close()
-        drawn, task, cpu = (min(column) for column in zip(*rounds, strict=True))
+        drawn, task, cpu = (min(column) for column in zip(*opened, strict=True))
         found[kind] = {
             "first_output_ms": round(drawn),
             "longest_task_ms": round(task),
             "cpu_seconds": round(cpu, 2),
         }
-        label = f"{FINISHED_RUNS} finished runs" if kind == "runs" else f"{FINISHED_RUNS} lines of HTML"
+        label = f"{len(bundles)} {'finished runs' if kind == 'runs' else 'lines of HTML'}"
         row(f"{label}: opened to the first output (ms)", f"{drawn:,.0f}")
         row(f"{label}: longest task (ms)", f"{task:,.0f}")
         row(f"{label}: CPU until idle (s)", f"{cpu:.2f}")
@@ -195,8 +198,14 @@ def opening(browser: Browser, lab: Lab, bundles: list[dict[str, Any]]) -> dict[s
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=50, help="finished runs in the notebook that is opened")
+    options = parser.parse_args()
     figures: dict[str, Any] = {"runs_at_once": runs_at_once()}
-    bundles, contents = finished_runs()
+    bundles, contents = finished_runs(options.runs)
     figures["saved_size"] = saved_size(bundles, contents)
     with WireServer.in_thread() as vendor:
         environment = {
@@ -207,10 +216,10 @@ def main() -> None:
             start_lab(Path(tempfile.mkdtemp()), environment=environment) as lab,
             open_browser() as browser,
         ):
-            figures["opening"] = opening(browser, lab, bundles)
+            figures["opening"] = opening(browser, lab, bundles, options.rounds)
             page = browser.new_page()
             page.set_default_timeout(PATIENCE)
-            figures["first_run"] = first_runs(page, lab, vendor)
+            figures["first_run"] = first_runs(page, lab, vendor, options.rounds)
     write_figures("notebook", figures)
 
 

@@ -147,17 +147,18 @@ def summary(seconds: Seconds, sizes: list[int]) -> dict[str, Any]:
     }
 
 
-def print_table(figures: dict[str, Any], works: list[str], largest: int) -> None:
+def print_head(works: list[str], largest: int) -> None:
     print(f"\nClient CPU of a run that streams {largest} KB, as a multiple of the SDK's typed events")
     print("(in brackets the growth exponent over the sizes: 1 is linear)\n")
     print(" " * 18 + "".join(f"{work:>17}" for work in works) + "     goal")
-    for protocol, by_work in figures.items():
-        cells = ""
-        for work in works:
-            row = by_work.get(work)
-            cells += f"{row['times_sdk']:>10.2f} ({row['exponent']:.2f})" if row else f"{'-':>17}"
-        print(f"{PROTOCOLS[protocol]:<18}{cells}{GOALS[protocol]:>9}")
-    print()
+
+
+def print_row(protocol: str, by_work: dict[str, Any], works: list[str]) -> None:
+    cells = ""
+    for work in works:
+        row = by_work.get(work)
+        cells += f"{row['times_sdk']:>10.2f} ({row['exponent']:.2f})" if row else f"{'-':>17}"
+    print(f"{PROTOCOLS[protocol]:<18}{cells}{GOALS[protocol]:>9}")
 
 
 def main() -> None:
@@ -172,17 +173,18 @@ def main() -> None:
     with workers() as found:
         wanted = [work for work in found if work in (chosen.works or found) or work == SDK]
         by_work = {work: found[work] for work in wanted}
-        figures = {
-            protocol: summary(measure(by_work, protocol, chosen.sizes, chosen.rounds), chosen.sizes)
-            for protocol in chosen.protocols
-        }
-        print_table(figures, wanted, max(chosen.sizes))
+        print_head(wanted, max(chosen.sizes))
+        figures = {}
+        for protocol in chosen.protocols:
+            seconds = measure(by_work, protocol, chosen.sizes, chosen.rounds)
+            figures[protocol] = summary(seconds, chosen.sizes)
+            print_row(protocol, figures[protocol], wanted)
         memory = {
             protocol: round(found[OURS].measure(OURS, protocol, max(chosen.sizes), memory=True), 1)
             for protocol in chosen.protocols
         }
     cancel = asyncio.run(cancel_milliseconds())
-    print("Peak memory of a run, bytes per character:", listed(memory))
+    print("\nPeak memory of a run, bytes per character:", listed(memory))
     print("Cancel to closed socket, ms (limit 100):  ", listed(cancel))
     write_figures("providers", {"cpu": figures, "peak_bytes_per_character": memory, "cancel_ms": cancel})
 

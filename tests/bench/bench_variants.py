@@ -16,9 +16,9 @@ from tests.bench.streaming_worker import KEY
 from tests.bench.streaming_works import NAMES
 from tests.support.wire.__main__ import page_of
 
-KILOBYTES = 10
+KILOBYTES = 4
 MOST = 8
-ROUNDS = 3
+ROUNDS = 2
 
 
 async def race(addresses: dict[str, str], vendors: tuple[str, ...], variants: int) -> tuple[float, float]:
