@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import os
 import pickle
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from agent_nb._base.log import log
@@ -42,6 +45,19 @@ class Workers:
         """How many runs have come back."""
         self.problem = ""
         """Why no further job can be run, as a sentence; empty while they can."""
+        self._file = ""
+        """Exists while the batch goes on. A worker that no longer sees it stops its run."""
+
+    def begin(self, folder: Path | None) -> None:
+        """Called before the first job. The folder is one that workers may share; None for a temporary one."""
+        with contextlib.suppress(OSError):
+            handle, self._file = tempfile.mkstemp(prefix=".running-", dir=folder)
+            os.close(handle)
+
+    def end(self) -> None:
+        """Ends the runs that workers have begun, if they see the file."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._file)
 
     def start(self, job: Job) -> "RemoteRun":
         return RemoteRun(self, job)
@@ -71,7 +87,7 @@ class Workers:
         return await not_run(job, "failed", self.problem or f"The job lost its worker each time: {error}")
 
     async def _submit(self, job: Job) -> Answer:
-        ticket = uuid.uuid4().hex  # Dask runs calls with the same arguments only once
+        ticket = self._file, uuid.uuid4().hex  # Dask runs calls with the same arguments only once
         call = _Call((VERSIONS, self._parcel, self._places[id(job.agent)], job.prompt, ticket))
         try:
             future: Future[Answer] = self._executor.submit(pickle.loads, pickle.dumps(call))
@@ -109,7 +125,7 @@ class RemoteRun:
     """A run in a worker, with what a batch needs of a `RunHandle`. Its events arrive when it has ended."""
 
     def __init__(self, workers: Workers, job: Job) -> None:
-        self._job = job
+        self._workers, self._job = workers, job
         self._task = asyncio.get_running_loop().create_task(workers.run(job), name="agent_nb job")
         self._stop_reason: Reason = "stopped"
         self._name = self._key = "run"
@@ -122,12 +138,13 @@ class RemoteRun:
         self._subscribers.append(subscriber)
 
     def stop(self, reason: Reason = "stopped") -> None:
-        """Takes the job back; one that has begun runs on in its worker, and its result is dropped.
+        """Takes the job back; if it has begun, its worker ends it soon, and its result is dropped.
 
         A job that is running when the budget is reached has been paid for, so it is waited for.
         """
         if reason != "budget" and not self._task.done():
             self._stop_reason = reason
+            self._workers.end()
             self._task.cancel()
 
     def __await__(self) -> Generator[Any, None, Run]:

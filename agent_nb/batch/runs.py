@@ -132,8 +132,9 @@ class RunsHandle:
     def stop(self, reason: Reason = "stopped") -> None:
         """Stops all runs at once and starts no more; finished runs are kept.
 
-        With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun goes on there
-        until it ends or reaches a limit of the agent; it is not waited for, and its result is dropped.
+        With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun is not waited
+        for, and its result is dropped. A worker on this machine, or with the same `save` folder, ends it within a
+        second; elsewhere it goes on until it ends or reaches a limit of the agent.
         """
         if self._stop_reason is None and self.result is None:
             self._stop_reason = reason
@@ -166,6 +167,8 @@ class RunsHandle:
             log.exception("the progress could not be shown")
         try:
             await self._load_saved()
+            if self._workers:
+                self._workers.begin(self._store.folder if self._store else None)
             remaining = iter([index for index, run in enumerate(self._results.figures) if run is None])
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(self._jobs))):
@@ -177,6 +180,8 @@ class RunsHandle:
             self.result = Runs(self._results, range(len(self._jobs)), self._tally.loaded)
             return self.result
         finally:
+            if self._workers:
+                self._workers.end()
             for close in dict.fromkeys(job.close for job in self._jobs if job.close):
                 await close()
             self._notify(ended=True)

@@ -11,6 +11,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import wait
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, Protocol, Unpack
 
@@ -32,6 +33,10 @@ def _versions() -> str:
 VERSIONS = _versions()
 _first = threading.Lock()
 """Held while the agents and the loop are made, so that threads of one worker share them."""
+_seen: set[str] = set()
+"""Files of batches that this process has seen."""
+POLL = 0.5
+"""Seconds between looks at the file of a batch."""
 
 Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
 """The pickled run; why the job failed; nothing; or why this worker cannot run any job of the call."""
@@ -43,11 +48,12 @@ class WorkerAgent(Protocol):
     async def run(self, prompt: str, **material: Unpack[Material]) -> Run: ...
 
 
-def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: str) -> Answer:
+def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple[str, str]) -> Answer:
     """Runs one prompt with the agent at this place in the parcel, which `agent_nb.batch.parcel` made.
 
-    `ticket` differs for every call.
+    `ticket` is the file that is removed when the batch is stopped, and a text that differs for every call.
     """
+    batch, _ = ticket
     if versions != VERSIONS:
         return "unusable", f"A worker has {VERSIONS}, this process has {versions}. Install the same in both."
     try:
@@ -62,15 +68,29 @@ def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: str) 
             "unusable",
             f"A worker cannot load the agent ({reason}). It needs the same modules and packages.",
         )
+    if _is_stopped(batch):
+        return "interrupted", None
     # Not on a loop of its own: runs of one process share their connections.
     work = asyncio.run_coroutine_threadsafe(agents[place].run(prompt, **material), loop)
     try:
+        while not wait([work], POLL).done:
+            if _is_stopped(batch):
+                work.cancel()
+                return "interrupted", None
         return "run", pickle.dumps(work.result(), protocol=5)
     except KeyboardInterrupt:
         work.cancel()
         return "interrupted", None
     except Exception as error:
         return "failed", mask(f"{type(error).__name__}: {error}")
+
+
+def _is_stopped(batch: str) -> bool:
+    """Whether the file of a batch has been removed. A worker on another machine may never see it."""
+    if os.path.exists(batch):
+        _seen.add(batch)
+        return False
+    return batch in _seen
 
 
 @functools.lru_cache(maxsize=2)

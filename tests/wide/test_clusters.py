@@ -70,7 +70,7 @@ async def check_runs(executor, server: WireServer) -> None:
 
 
 async def check_stop(executor, server: WireServer) -> None:
-    """Two workers hold a run each; what waits behind them is never sent."""
+    """Two workers hold a run each, which they end; what waits behind them is never sent."""
     begun = len(server.requests)
     server.otherwise = holding
     work = Agent(CASE["chat"].provider(server)).map(PROMPTS, executor=executor)
@@ -80,7 +80,7 @@ async def check_stop(executor, server: WireServer) -> None:
     work.stop()
     assert [run.reason for run in await work] == ["stopped"] * 6
     for request in held:
-        request.let_go.set()
+        await asyncio.wait_for(request.closed.wait(), 60)
     runs = await Agent(model("demo:", pace=0)).map(PROMPTS[:2], executor=executor)
     assert [run.reason for run in runs] == ["end_turn"] * 2
     assert len(server.requests) == begun + 2

@@ -40,6 +40,14 @@ def threads():
 
 
 @pytest.fixture
+def single():
+    """One worker. Its end is not waited for, because its run may wait for a server in this loop."""
+    executor = ThreadPoolExecutor(1)
+    yield executor
+    executor.shutdown(wait=False, cancel_futures=True)
+
+
+@pytest.fixture
 async def server():
     async with WireServer() as server:
         server.otherwise = lambda request: reply(Say("Done."), Tokens(input=100_000, output=10))
@@ -120,38 +128,53 @@ async def test_a_run_under_way_is_waited_for_when_the_budget_is_reached(server, 
     assert "2 of 3 done" in repr(work)
 
 
-async def test_stop_takes_back_what_waits_and_leaves_what_runs(server):
+async def test_stop_takes_back_what_waits_and_ends_what_runs(server, single, tmp_path):
     server.plan(reply(Say("Done.")), reply(Hold(), Say("Done.")))
-    with ThreadPoolExecutor(1) as single:
-        work = Agent(CASE["openai"].provider(server)).map(PROMPTS, executor=single, concurrency=3)
-        held = await server.arrival(1)
-        await held.holding.wait()
-        work.stop()
-        runs = await work
-        assert [run.reason for run in runs] == ["end_turn"] + ["stopped"] * 4
-        assert not held.closed.is_set(), "a run that has begun goes on"
-        held.let_go.set()
-        assert await asyncio.wrap_future(single.submit(int)) == 0
-        assert len(server.requests) == 2, "the job that waited for a worker was taken back"
+    agent, ended = Agent(CASE["openai"].provider(server)), asyncio.Event()
+    agent.on_event(lambda event: ended.set() if isinstance(event, RunFinished) else None)
+    work = agent.map(PROMPTS, executor=single, concurrency=3, save=tmp_path)
+    held = await server.arrival(1)
+    await held.holding.wait()
+    await ended.wait()
+    work.stop()
+    runs = await work
+    await asyncio.wait_for(held.closed.wait(), 60)
+    assert await asyncio.wrap_future(single.submit(int)) == 0
+    assert [run.reason for run in runs] == ["end_turn"] + ["stopped"] * 4
+    assert len(server.requests) == 2, "the job that waited for a worker was taken back"
+    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
 
 
-async def test_an_interrupt_ends_the_wait(server):
+async def test_a_worker_that_has_seen_the_batch_starts_no_run_after_its_end(server, tmp_path):
+    """A process pool has taken one job more than it runs; it cannot be taken back."""
+    file, parcel = tmp_path / "running", parcel_of(Agent(CASE["openai"].provider(server)))
+
+    def answer(number: int):
+        return asyncio.to_thread(run_job, VERSIONS, parcel, 0, PROMPTS[0], (str(file), str(number)))
+
+    assert (await answer(1))[0] == "run", "on another machine the file is not seen"
+    file.touch()
+    assert (await answer(2))[0] == "run"
+    file.unlink()
+    assert await answer(3) == ("interrupted", None)
+    assert len(server.requests) == 2
+
+
+async def test_an_interrupt_ends_the_wait(server, single):
     server.otherwise = lambda request: reply(Hold(), Say("Done."))
-    with ThreadPoolExecutor(1) as single:
-        work = Agent(CASE["openai"].provider(server)).map(PROMPTS[:2], executor=single)
+    work = Agent(CASE["openai"].provider(server)).map(PROMPTS[:2], executor=single)
 
-        async def wait():
-            return await work
+    async def wait():
+        return await work
 
-        waiting = asyncio.create_task(wait())
-        held = await server.arrival(0)
-        await held.holding.wait()
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        assert [run.reason for run in work.result] == ["interrupted"] * 2
-        held.let_go.set()
-        await asyncio.wrap_future(single.submit(int))
+    waiting = asyncio.create_task(wait())
+    held = await server.arrival(0)
+    await held.holding.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert [run.reason for run in work.result] == ["interrupted"] * 2
+    await asyncio.wait_for(held.closed.wait(), 60)
 
 
 class Losing(ThreadPoolExecutor):
@@ -229,7 +252,7 @@ def parcel_of(agent: Agent, **material) -> bytes:
 
 async def test_a_worker_that_cannot_take_the_agent_says_why(monkeypatch, tmp_path):
     def answer(parcel: bytes, versions: str = VERSIONS):
-        return run_job(versions, parcel, 0, PROMPTS[0], "ticket")
+        return run_job(versions, parcel, 0, PROMPTS[0], ("", "ticket"))
 
     kind, pickled = answer(parcel_of(demo()))
     assert (kind, pickle.loads(pickled).reason) == ("run", "end_turn"), "also inside a running loop"
