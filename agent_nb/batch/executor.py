@@ -17,6 +17,7 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
+from agent_nb.batch.cluster import worker_count
 from agent_nb.batch.jobs import Job
 from agent_nb.batch.parcel import pack
 from agent_nb.batch.worker import VERSIONS, Answer, run_job
@@ -28,6 +29,11 @@ from agent_nb.run import Run
 
 TRIES = 2
 """How often a job is submitted whose worker dies."""
+LOOK = 5.0
+"""Seconds between looks at how many workers a cluster has."""
+PATIENCE = 600.0
+"""Seconds after which a batch ends whose workers have all gone. For its first worker it waits without end."""
+NO_WORKER = "The cluster has no worker. Start one, or stop."
 
 
 class Workers:
@@ -48,16 +54,37 @@ class Workers:
         self._file = ""
         """Exists while the batch goes on. A worker that no longer sees it stops its run."""
 
-    def begin(self, folder: Path | None) -> None:
-        """Called before the first job. The folder is one that workers may share; None for a temporary one."""
+        self._answers: set[asyncio.Future[Answer]] = set()
+        self._watch: asyncio.Task[None] | None = None
+
+    def begin(self, folder: Path | None, waiting: Callable[[str], None]) -> None:
+        """Called before the first job. The folder is one that workers may share; None for a temporary one.
+
+        `waiting` is called with a sentence while there is no worker, and with an empty one when there is.
+        """
         with contextlib.suppress(OSError):
             handle, self._file = tempfile.mkstemp(prefix=".running-", dir=folder)
             os.close(handle)
+        self._watch = asyncio.get_running_loop().create_task(self._watch_workers(waiting))
 
     def end(self) -> None:
         """Ends the runs that workers have begun, if they see the file."""
         with contextlib.suppress(OSError):
             os.unlink(self._file)
+        if self._watch:
+            self._watch.cancel()
+
+    async def _watch_workers(self, waiting: Callable[[str], None]) -> None:
+        """Says when there is no worker; ends the batch if all have gone and none comes for a long time."""
+        had_workers, looks = False, 0
+        while (count := await off_loop(worker_count, self._executor)) is not None:
+            had_workers, looks = had_workers or count > 0, 0 if count else looks + 1
+            waiting(NO_WORKER if looks > 1 else "")  # Dask soon replaces a worker that has died
+            if had_workers and looks * LOOK > PATIENCE:
+                self.problem = f"The cluster has had no worker for {PATIENCE / 60:.0f} minutes."
+                for answer in self._answers:
+                    answer.cancel()
+            await asyncio.sleep(LOOK)
 
     def start(self, job: Job) -> "RemoteRun":
         return RemoteRun(self, job)
@@ -82,6 +109,8 @@ class Workers:
                 log.info("a job of agent.map was lost: %s", error)
                 if "agent_nb" in error and _type(raised) in ("ModuleNotFoundError", "ImportError"):
                     self.problem = f"A worker cannot import agent_nb. Install {VERSIONS} there."
+                if _type(raised) in ("NoWorkerError", "NoValidWorkerError"):  # Dask was told how long to wait
+                    self.problem = "The cluster has had no worker for the jobs, for as long as Dask waits."
                 if _type(raised) == "KilledWorker":  # Dask has tried it on several workers
                     break
         return await not_run(job, "failed", self.problem or f"The job lost its worker each time: {error}")
@@ -96,6 +125,7 @@ class Workers:
         except Exception as error:
             return "unusable", mask(f"The executor takes no jobs: {str(error).rstrip('.')}.")
         answer = asyncio.wrap_future(future)
+        self._answers.add(answer)
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
@@ -104,6 +134,8 @@ class Workers:
                     abort()
             answer.cancel()
             raise
+        finally:
+            self._answers.discard(answer)
 
     async def _result(self, job: Job, answer: Answer) -> Run:
         match answer:

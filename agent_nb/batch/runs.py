@@ -168,7 +168,7 @@ class RunsHandle:
         try:
             await self._load_saved()
             if self._workers:
-                self._workers.begin(self._store.folder if self._store else None)
+                self._workers.begin(self._store.folder if self._store else None, self._set_waiting)
             remaining = iter([index for index, run in enumerate(self._results.figures) if run is None])
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(self._jobs))):
@@ -184,6 +184,7 @@ class RunsHandle:
                 self._workers.end()
             for close in dict.fromkeys(job.close for job in self._jobs if job.close):
                 await close()
+            self._tally.waiting = ""
             self._notify(ended=True)
 
     def _check_workers(self) -> None:
@@ -192,8 +193,15 @@ class RunsHandle:
             return
         if not self._workers.finished:
             raise ConfigError(self._workers.problem)
-        resumes = " The same call resumes from here." if self._store else ""
-        self._note(self._workers.problem + resumes)
+        self._note(self._workers.problem)
+        left = [
+            i for i, run in enumerate(self._results.figures) if run and run.error == self._workers.problem
+        ]
+        if left:
+            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+            self._note(f"Not run: {', '.join(map(self._results.name, left[:3]))}{more}.")
+        if self._store:
+            self._note("The same call resumes from here.")
 
     async def _load_saved(self) -> None:
         """Loads the saved runs; raises if a run is missing and its model is unavailable."""
@@ -257,6 +265,11 @@ class RunsHandle:
         self._costs[index] = cost
         if self._budget is not None and self._tally.cost >= self._budget:
             self.stop("budget")
+
+    def _set_waiting(self, sentence: str) -> None:
+        if self._tally.waiting != sentence:
+            self._tally.waiting = sentence
+            self._notify()
 
     def _note(self, sentence: str) -> None:
         self._tally.note = f"{self._tally.note} {sentence}".strip()
