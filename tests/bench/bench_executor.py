@@ -1,5 +1,7 @@
 """What `agent.map(executor=...)` costs and gives: short runs against a loopback server in a process of its own.
 
+The runs are saved, so that memory stays flat.
+
 python -m tests.bench.bench_executor --jobs 10000
 """
 
@@ -10,6 +12,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -92,15 +95,19 @@ async def measure(
     agent.on_event(watch)
     prompts = [f"Page {number}" for number in range(jobs)]
     start, cpu, workers_cpu = time.perf_counter(), time.process_time(), sum(map(cpu_of, workers))
-    runs = await agent.map(prompts, executor=executor, concurrency=4 * WORKERS)
-    spent, cpu = time.perf_counter() - start, time.process_time() - cpu
+    with tempfile.TemporaryDirectory() as folder:
+        runs = await agent.map(prompts, executor=executor, concurrency=4 * WORKERS, save=folder)
+        spent, cpu = time.perf_counter() - start, time.process_time() - cpu
     await agent.close()
     figures = {
         "jobs": jobs,
-        "ended_well": sum(run.reason == "end_turn" for run in runs),
+        "ended_well": sum(row["reason"] == "end_turn" for row in runs.rows()),
         "per_second": round(jobs / spent, 1),
         "cpu_ms_here": round(1000 * cpu / jobs, 2),
-        "mb_per_1000_jobs": round(watch.growth, 1),
+        "mb_at_start": round(watch.memory[0]),
+        "mb_halfway": round(watch.memory[len(watch.memory) // 2]),
+        "mb_at_end": round(watch.memory[-1]),
+        "mb_per_1000_jobs": round(watch.growth, 2),
     }
     if workers and not halfway:  # a killed worker takes its count with it
         workers_cpu = sum(map(cpu_of, workers)) - workers_cpu
