@@ -53,7 +53,6 @@ class Workers:
         """Why no further job can be run, as a sentence; empty while they can."""
         self._file = ""
         """Exists while the batch goes on. A worker that no longer sees it stops its run."""
-
         self._answers: set[asyncio.Future[Answer]] = set()
         self._watch: asyncio.Task[None] | None = None
 
