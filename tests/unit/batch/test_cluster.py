@@ -57,8 +57,10 @@ async def test_a_cluster_without_workers_is_reported(recovers, monkeypatch, tmp_
         await ended.wait()
         await asyncio.to_thread(cluster.counted.wait)
         cluster.engines = []
-        runs = await work
-        cluster.back.set()
+        try:
+            runs = await asyncio.wait_for(work, 60)
+        finally:
+            cluster.back.set()
     assert set(waited) == {"The cluster has no worker. Start one, or stop."}
     assert tallies[0].waiting == ""
     if recovers:
