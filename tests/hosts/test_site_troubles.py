@@ -8,6 +8,10 @@ from tests.support.lite import START, LiveNotebook, open_watched, serve_site
 
 LESSON = "lite/lab/index.html?path=01_first_run.ipynb"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
+ISOLATED = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+}
 FILL = """import pathlib
 for number in range(300):
     try:
@@ -51,6 +55,21 @@ def test_a_file_that_a_network_filter_blocks(site_folder, file, status):
         page.goto(f"{site}/{LESSON}")
         expect(page.locator(".live-note")).to_contain_text(f"Python could not load {name}", timeout=START)
         keep_screenshot(page, f"site-blocked-{status}")
+
+
+def test_a_host_that_isolates_its_pages(site_folder):
+    with serve_site(site_folder, headers=ISOLATED) as site, open_watched() as (window, _):
+        notebook = LiveNotebook(window.new_page())
+        notebook.page.goto(f"{site}/{LESSON}")
+        notebook.wait()
+        assert notebook.page.evaluate("crossOriginIsolated")
+        notebook.result("%load_ext agent_nb")
+        hero = notebook.add("%%agent hero -m demo: --pace 0.1\nA landing page for a bakery in Lyon.")
+        shown = hero.frame_locator(".anb-page iframe").first.frame_locator("iframe")
+        expect(shown.locator("h1")).to_be_visible()
+        notebook.outputs()
+        assert notebook.result("hero.reason, list(hero.files)") == "('end_turn', ['index.html'])"
+        assert "hero" in notebook.result("%agent runs")
 
 
 def test_a_full_storage_a_second_tab_and_a_tab_closed_in_mid_run(site):

@@ -51,6 +51,9 @@ PATCHES = (
         "if(t.status>=400)throw new this.FS.ErrnoError(this.ERRNO_CODES.EINVAL)",
         "if(t.status>=400)throw new this.FS.ErrnoError(this.ERRNO_CODES[507===t.status?'ENOSPC':'EINVAL'])",
     ),
+    # Where the host isolates its pages (COOP and COEP headers), the kernel talks to the page in a way that now and then
+    # loses an answer, so that a cell never ends. It gets its files through the service worker there, too.
+    Patch("extensions/@jupyterlite/pyodide-kernel-extension/static/*.js", "crossOriginIsolated", "!1"),
     # Without its .wasm file Pyodide waits for ever, and without a wheel it starts all the same.
     Patch("static/pyodide/pyodide.mjs", "export{", f"{REPORT_MISSING_FILES}export{{"),
     # The script that says on the site's pages what keeps a lesson from running says it in JupyterLite, too.
