@@ -1,6 +1,6 @@
 """What a person waits for in a notebook: a real JupyterLab, a real kernel and a real Chromium.
 
-    python -m tests.bench.bench_notebook [--rounds 3] [--runs 50]
+    python -m tests.bench.bench_notebook [--rounds 2] [--runs 50]
 
 - The first run in a fresh kernel, from the cell's start to its first painted word, and the same again in that kernel.
 - A hundred runs at once in one kernel.
@@ -201,7 +201,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--runs", type=int, default=50, help="finished runs in the notebook that is opened")
     options = parser.parse_args()
     figures: dict[str, Any] = {"runs_at_once": runs_at_once()}
