@@ -24,6 +24,7 @@ from agent_nb.batch.worker import VERSIONS, Answer, run_job
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import ConfigError
+from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason, RunFinished
 from agent_nb.run import Run
 
@@ -188,7 +189,7 @@ class RemoteRun:
         stopped = self._task.cancelled()
         run = await not_run(self._job, self._stop_reason) if stopped else self._task.result()
         events = EventLog()
-        events.events = list(run.events)
+        events.events = run.events
         for subscriber in self._subscribers:
             events.subscribe(subscriber)
         return replace(run, name=self._name, key=self._key)
@@ -215,7 +216,7 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
     *events, last = run.events
     if error is None or not isinstance(last, RunFinished):
         return run
-    return replace(run, error=error, events=(*events, replace(last, error=error)))
+    return replace(run, error=error, events=EventList([*events, replace(last, error=error)]))
 
 
 def _sharing(run: Run, job: Job) -> Run:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent_nb._base.ticking import ticking
 from agent_nb.engine.approval import Ask
 from agent_nb.engine.journal import EventLog
+from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
 from agent_nb.run import Run
@@ -54,7 +55,7 @@ class Handle(ABC):
         self._event_log.subscribe(subscriber)
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> EventList:
         """All events so far."""
         return self._event_log.events
 

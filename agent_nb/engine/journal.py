@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from agent_nb._base.log import log
+from agent_nb.event_list import EventList
 from agent_nb.events import BaseEvent, Event, FileDelta
 from agent_nb.providers.base import Clock
 
@@ -17,7 +18,7 @@ class EventLog:
     """Events in the order they were published. Subscribers that raise do not affect the run."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events = EventList()
         self._subscribers: list[Callable[[Event], None]] = []
         self._news = asyncio.Event()
         self._wake: asyncio.TimerHandle | None = None

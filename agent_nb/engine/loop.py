@@ -274,7 +274,7 @@ class RunHandle(Handle):
             messages=tuple(self._messages),
             history=self._context.question,
             replaced=tuple(self._context.replaced),
-            events=tuple(self.events),
+            events=self.events.copy(),
             usage=usage,
             cost=cost,
             seconds=seconds,
@@ -285,7 +285,7 @@ class RunHandle(Handle):
 
     def _close_calls(self) -> None:
         """Gives every open call a result; a call that had already ended keeps its own."""
-        ended = {event.call_id: event for event in self.events if isinstance(event, ToolFinished)}
+        ended = {event.call_id: event for event in self.events.of(ToolFinished)}
         for event_id in self._open_calls:
             if event_id not in ended:
                 cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}

@@ -140,7 +140,7 @@ def _continuing(opening: Opening, base: Run, files: Mapping[str, str | bytes]) -
 
 
 def _density_of(base: Run) -> float:
-    usages = [event.usage for event in base.events if isinstance(event, TurnFinished)]
+    usages = [event.usage for event in base.events.of(TurnFinished)]
     answers = [place for place, message in enumerate(base.messages) if message.role == "assistant"]
     if not usages or not answers:
         return 1.0

@@ -142,10 +142,8 @@ class ToolRunner:
 
     async def _cached(self, event_id: str, tool: Tool, args: Json) -> ToolOutput:
         """The output of a call, or of the same one before it for a tool that allows that."""
-        key = (
-            f"{tool.name} {json.dumps(args, sort_keys=True)} {hash(tuple(self.context.files.files.items()))}"
-        )
-        if tool.cache and key in self._cache:
+        key = self._cache_key(tool, args) if tool.cache else ""
+        if key in self._cache:
             return self._cache[key]
         self.emit(ToolRunning, call_id=event_id, title=title_of(tool, args))
         progress = self.on_loop(lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)))
@@ -159,6 +157,10 @@ class ToolRunner:
         if tool.cache:
             self._cache[key] = output
         return output
+
+    def _cache_key(self, tool: Tool, args: Json) -> str:
+        files = hash(tuple(self.context.files.files.items()))
+        return f"{tool.name} {json.dumps(args, sort_keys=True)} {files}"
 
     async def _before(self, call: ToolCall) -> ToolCall:
         for hook in self.hooks.before:

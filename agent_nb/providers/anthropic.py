@@ -172,15 +172,19 @@ def _assistant(message: Message, digest: str | None) -> list[Json]:
     """The blocks of an earlier answer; `digest` is that of what is sent before it, if its thinking is bound to that."""
     if VENDOR not in message.vendor:
         return _rebuilt(message)
-    ids = iter([call.id for call in message.tool_calls])
+    calls = iter(message.tool_calls)
     blocks: list[Json] = [
-        {**block, "id": next(ids, block["id"])} if block["type"] == "tool_use" else block
+        _with_arguments(block, next(calls, None)) if block["type"] == "tool_use" else block
         for block in message.vendor[VENDOR]
     ]
     is_bound_elsewhere = digest is not None and digest != message.vendor.get(PREFIX)
     if is_bound_elsewhere or (blocks and is_thinking(blocks[-1])):  # a message may not end in thinking
         return without_thinking(blocks)
     return blocks
+
+
+def _with_arguments(block: Json, call: ToolCall | None) -> Json:
+    return {**block, "id": call.id, "input": arguments_object(call.arguments)} if call else block
 
 
 def _rebuilt(message: Message) -> list[Json]:
@@ -338,15 +342,13 @@ class _Decoder:
         )
 
     def _complete(self, index: int) -> Json:
-        """The block as it is sent back."""
+        """The block as it is sent back. Arguments are filled in then: a page need not be in memory twice."""
         block = self._blocks[index]
         match block.get("type"):
             case "text":
                 return {**block, "text": self._turn.joined("text", index)}
             case "thinking":
                 return {**block, "thinking": self._turn.joined("thinking", index)}
-            case "tool_use":
-                return {**block, "input": arguments_object(self._turn.joined("call", index))}
         return block
 
 

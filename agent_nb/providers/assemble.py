@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from agent_nb._base.text_buffer import TextBuffer
 from agent_nb.events import Stop
 from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
@@ -10,16 +11,16 @@ Kind = Literal["text", "thinking", "call"]
 
 
 class _Open:
-    """A part that is still growing: its fragments are joined once, at the end."""
+    """A part that is still growing."""
 
-    __slots__ = ("fragments", "id", "kind", "name")
+    __slots__ = ("id", "kind", "name", "text")
 
     def __init__(self, kind: Kind, call_id: str = "", name: str = "") -> None:
         self.kind, self.id, self.name = kind, call_id, name
-        self.fragments: list[str] = []
+        self.text = TextBuffer()
 
     def close(self) -> Part:
-        text = "".join(self.fragments)
+        text = str(self.text)
         match self.kind:
             case "text":
                 return Text(text)
@@ -41,11 +42,11 @@ class Assembler:
         self._keyed: dict[Any, _Open] = {}
 
     def text(self, text: str, key: Any = None) -> TextPiece:
-        self._block("text", key).fragments.append(text)
+        self._block("text", key).text.add(text)
         return TextPiece(text)
 
     def thinking(self, text: str, key: Any = None) -> ThinkingPiece:
-        self._block("thinking", key).fragments.append(text)
+        self._block("thinking", key).text.add(text)
         return ThinkingPiece(text)
 
     def start_call(self, key: Any, call_id: str, name: str) -> CallStarted:
@@ -56,14 +57,14 @@ class Assembler:
 
     def arguments(self, key: Any, text: str) -> CallPiece:
         block = self._calls[key]
-        block.fragments.append(text)
+        block.text.add(text)
         return CallPiece(block.id, text)
 
     def has_call(self, key: Any) -> bool:
         return key in self._calls
 
     def has_arguments(self, key: Any) -> bool:
-        return any(self._calls[key].fragments)
+        return bool(self._calls[key].text)
 
     @property
     def has_calls(self) -> bool:
@@ -72,7 +73,7 @@ class Assembler:
     def joined(self, kind: Kind, key: Any) -> str:
         """The text so far of a keyed block; empty when it has none."""
         block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
-        return "".join(block.fragments) if block else ""
+        return str(block.text) if block else ""
 
     def source(self, source: Source) -> None:
         self._parts.append(source)

@@ -234,9 +234,11 @@ class _Decoder:
                 self._added.add(data["output_index"])
                 return self._started(data["output_index"], data["item"])
             case "response.output_item.done":
-                self._items[data["output_index"]] = data["item"]
-                pieces = self._started(data["output_index"], data["item"])
-                self._check_arguments(data["output_index"], data["item"])
+                index, item = data["output_index"], data["item"]
+                pieces = self._started(index, item)
+                self._check_arguments(index, item)
+                # `_echoed` takes the arguments from the call: a page need not be in memory twice.
+                self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
                 return pieces
             case "response.reasoning_summary_part.added" if data.get("summary_index"):
                 return (self._turn.thinking("\n\n", data["output_index"]),)

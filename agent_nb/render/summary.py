@@ -7,9 +7,9 @@ from typing import Protocol
 from agent_nb._base.model_name import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
+from agent_nb.event_list import EventList
 from agent_nb.events import (
     ConversationCompacted,
-    Event,
     Reason,
     Thumbnail,
     TurnFinished,
@@ -43,7 +43,7 @@ class FinishedRun(Protocol):
     @property
     def files(self) -> Files: ...
     @property
-    def events(self) -> tuple[Event, ...]: ...
+    def events(self) -> EventList: ...
     @property
     def usage(self) -> Usage: ...
     @property
@@ -110,7 +110,7 @@ def facts(run: FinishedRun) -> list[str]:
             shown.append(dollars(run.cost) + (" when recorded" if source else ""))
     if share := _context_share(run):
         shown.append(f"{share} % of context")
-    turns = max((event.step for event in run.events if isinstance(event, TurnStarted)), default=0)
+    turns = max((event.step for event in run.events.of(TurnStarted)), default=0)
     return [*shown, plural(turns, "turn")] if turns else shown
 
 
@@ -134,7 +134,7 @@ def replay_source(run: FinishedRun) -> str:
 def _context_share(run: FinishedRun) -> int:
     """How much of the model's context window the last turn has filled, in percent; 0 if that is not known."""
     window: int | None = run.settings.get("window")
-    usages = [event.usage for event in run.events if isinstance(event, TurnFinished)]
+    usages = [event.usage for event in run.events.of(TurnFinished)]
     if not window or not usages or _is_sum(run):
         return 0
     return round(100 * (usages[-1].input + usages[-1].output) / window)

@@ -3,13 +3,14 @@
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate
 from typing import SupportsFloat
 
 from agent_nb.errors import ConfigError
-from agent_nb.events import Event, FileChanged, TurnStarted
+from agent_nb.event_list import EventList
+from agent_nb.events import FileChanged, TurnStarted
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.moments import file_changes
 from agent_nb.run.record import RunRecord
@@ -41,7 +42,7 @@ def placed(run: RunRecord, annotations: Iterable[Annotation]) -> tuple[Annotatio
 class _Moments:
     """The moments of a variant that a note can be at."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: EventList) -> None:
         self._times = list(accumulate((event.at for event in events), max))
         self._named = _named_moments(events)
 
@@ -68,7 +69,7 @@ class _Moments:
         return ", ".join([f"0 to {self._times[-1]:.1f} (seconds)", *named]) + " and 'end'"
 
 
-def _named_moments(events: Sequence[Event]) -> dict[str, int]:
+def _named_moments(events: EventList) -> dict[str, int]:
     """How many events have happened at each moment that has a name."""
     given, _ = file_changes(events)
     changes = -len(given)

@@ -35,7 +35,7 @@ def manifest_of(run: RunRecord) -> Json:
 
 def model_returned(run: RunRecord) -> str:
     """The model as named in the vendor's last response."""
-    names = [event.model for event in run.events if isinstance(event, TurnFinished) and event.model]
+    names = [event.model for event in run.events.of(TurnFinished) if event.model]
     return names[-1] if names else run.model
 
 

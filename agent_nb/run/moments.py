@@ -1,9 +1,8 @@
 """The files of a run as they were after each of its changes."""
 
-from collections.abc import Sequence
-
 from agent_nb.errors import ConfigError
-from agent_nb.events import Event, FileChanged, TurnStarted
+from agent_nb.event_list import EventList
+from agent_nb.events import FileChanged, TurnStarted
 from agent_nb.files import Files
 from agent_nb.run.record import RunRecord
 
@@ -24,11 +23,17 @@ def changes_back_to(run: RunRecord, moment: object) -> Changes:
     return {path: content for path, content in wanted.items() if content != run.files.get(path)}
 
 
-def file_changes(events: Sequence[Event]) -> tuple[list[FileChanged], list[FileChanged]]:
+def file_changes(events: EventList) -> tuple[list[FileChanged], list[FileChanged]]:
     """The files that a run was given, each as a change, and the changes that it made."""
-    begun = next((index for index, event in enumerate(events) if isinstance(event, TurnStarted)), len(events))
-    given = [event for event in events[:begun] if isinstance(event, FileChanged)]
-    return given, [event for event in events[begun:] if isinstance(event, FileChanged)]
+    given: list[FileChanged] = []
+    made: list[FileChanged] = []
+    begun = False
+    for event in events.of(TurnStarted, FileChanged):
+        if isinstance(event, TurnStarted):
+            begun = True
+        else:
+            (made if begun else given).append(event)
+    return given, made
 
 
 def _content(files: Files, change: FileChanged, newest: int) -> str | bytes | None:

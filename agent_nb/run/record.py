@@ -1,10 +1,13 @@
 """The fields of a run and what follows from them alone. `Run` adds what other modules make of them."""
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from agent_nb._base.wire import Json
+from agent_nb.event_list import EventList
 from agent_nb.events import (
     ConversationCompacted,
     Event,
@@ -31,7 +34,7 @@ class RunRecord:
     files: Files
     messages: tuple[Message, ...]
     """The whole conversation with that of earlier runs, without the system text, as it was last sent."""
-    events: tuple[Event, ...]
+    events: EventList
     usage: Usage
     cost: float | None
     """US dollars; None if the model's price is unknown."""
@@ -57,6 +60,15 @@ class RunRecord:
     variants: tuple["RunRecord", ...] = ()
     """All variants of the run, if there were several."""
 
+    def __post_init__(self) -> None:
+        events: Sequence[Event] = self.events
+        if not isinstance(events, EventList):
+            object.__setattr__(self, "events", EventList(events))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # in pickles of older releases the events are a tuple
+
     @property
     def html(self) -> str | None:
         """The page: `index.html`, or else the first HTML file."""
@@ -67,9 +79,9 @@ class RunRecord:
     def own_messages(self) -> tuple[Message, ...]:
         """The messages of this run, without those from before it. Compaction changes `messages`, but not these."""
         own = self.messages[self.history :]
-        if not any(isinstance(event, ConversationCompacted) for event in self.events):
+        if next(self.events.of(ConversationCompacted), None) is None:
             return own
-        return (*own[:1], *(event.message for event in self.events if isinstance(event, MessageAdded)))
+        return (*own[:1], *(event.message for event in self.events.of(MessageAdded)))
 
     @cached_property
     def text(self) -> str:
@@ -88,8 +100,8 @@ class RunRecord:
     @cached_property
     def tool_uses(self) -> tuple[ToolUse, ...]:
         """Each tool call with its result, in call order."""
-        titles = {e.call_id: e.title for e in self.events if isinstance(e, ToolStarted | ToolReady)}
-        ends = {e.call_id: e for e in self.events if isinstance(e, ToolFinished)}
+        titles = {event.call_id: event.title for event in self.events.of(ToolStarted, ToolReady)}
+        ends = {event.call_id: event for event in self.events.of(ToolFinished)}
         results = [p for message in self.own_messages for p in message.parts if isinstance(p, ToolResult)]
         calls = [call for message in self.own_messages for call in message.tool_calls]
         seen: dict[str, int] = {}
@@ -112,8 +124,7 @@ class RunRecord:
     @cached_property
     def checks(self) -> tuple[PageCheck, ...]:
         """What the model saw each time it looked at the page: screenshots, console, problems."""
-        ends = (event for event in self.events if isinstance(event, ToolFinished))
-        return tuple(check for end in ends for check in checks_in(end.outputs))
+        return tuple(check for end in self.events.of(ToolFinished) for check in checks_in(end.outputs))
 
     @property
     def variant(self) -> int:
@@ -121,9 +132,11 @@ class RunRecord:
         return self.events[0].variant if self.events else 0
 
 
-def all_events(run: RunRecord) -> list[Event]:
+def all_events(run: RunRecord) -> EventList:
     """The events of a run, or of all its variants, sorted by time."""
-    return list(heapq.merge(*(one.events for one in run.variants or (run,)), key=lambda event: event.at))
+    if not run.variants:
+        return run.events
+    return EventList(heapq.merge(*(variant.events for variant in run.variants), key=lambda event: event.at))
 
 
 def unique_call_id(call_id: str, seen: dict[str, int]) -> str:

@@ -98,8 +98,7 @@ def _requests(variants: tuple[RunRecord, ...]) -> Json:
         return {"fields": fields, "messages": messages, "known": known_messages(run, step)}
 
     turns = [
-        {str(event.step): placed(run, event.step) for event in run.events if isinstance(event, TurnStarted)}
-        for run in variants
+        {str(event.step): placed(run, event.step) for event in run.events.of(TurnStarted)} for run in variants
     ]
     return {"pool": [json.loads(value) for value in pool], "turns": turns}
 
@@ -108,7 +107,7 @@ def _binary_files(run: RunRecord) -> list[Json]:
     """Every version of the files that are not text, as far as the run still has them."""
     files = run.files if run.given_files is None else run.given_files
     found = []
-    for path in dict.fromkeys(event.path for event in run.events if isinstance(event, FileChanged)):
+    for path in dict.fromkeys(event.path for event in run.events.of(FileChanged)):
         versions = files.versions(path)
         for number, content in enumerate(versions, files.version(path) - len(versions) + 1):
             if isinstance(content, bytes):

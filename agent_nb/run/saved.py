@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.errors import AgentError, SavedRunError
+from agent_nb.event_list import EventList
 from agent_nb.events import event_from_wire
 from agent_nb.files import Files
 from agent_nb.messages import Message, ToolSpec, Usage
@@ -28,7 +29,7 @@ def run_from_wire(data: Json) -> Run:
         given_files=Files.from_wire(given) if given is not None else None,
         messages=from_wire(tuple[Message, ...], data["messages"]),
         replaced=from_wire(tuple[tuple[Message, ...], ...], data.get("replaced", ())),
-        events=tuple(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
+        events=EventList(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
         usage=from_wire(Usage, data["usage"]),
         tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),
         variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),

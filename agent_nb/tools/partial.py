@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from agent_nb._base.text import whole_text
+from agent_nb._base.text_buffer import TextBuffer
 from agent_nb.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, safe_path
 
@@ -214,7 +215,7 @@ class FileArguments:
         self._path_so_far: list[str] = []
         self._path: str | None = ""
         """Empty until it is known, None if it is not a safe path."""
-        self._content: list[str] = []
+        self._content = TextBuffer()
         self._in_content = False
         """Whether the next fragment continues the content."""
 
@@ -224,7 +225,7 @@ class FileArguments:
             offset = fields.offset
             if offset + len(fragment) <= MAX_TEXT_BYTES and (text := fields.middle(fragment)):
                 text = text if text.isascii() else whole_text(text)
-                self._content.append(text)
+                self._content.add(text)
                 return [(self._path, offset, text)]
         file_pieces: list[Piece] = []
         for name, offset, text in fields.feed(fragment):
@@ -242,11 +243,11 @@ class FileArguments:
 
     def _add_content(self, offset: int, text: str, file_pieces: list[Piece]) -> None:
         if offset == 0:
-            self._content = []
+            self._content.clear()
         if offset + len(text) > MAX_TEXT_BYTES:
             return
         text = whole_text(text)  # as it will be written
-        self._content.append(text)
+        self._content.add(text)
         if self._path is not None:
             file_pieces.append((self._path, offset, text))
 
@@ -260,4 +261,4 @@ class FileArguments:
         except FileError:
             self._path = None
         if self._path is not None and self._content:
-            file_pieces.append((self._path, 0, "".join(self._content)))
+            file_pieces.append((self._path, 0, str(self._content)))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
+from agent_nb.event_list import EventList
 from agent_nb.events import Event, MessageAdded, UsageUpdated
 from agent_nb.render.preview import TooLargeError, assembled
 from agent_nb.run.annotations import Annotation
@@ -57,7 +58,7 @@ class RunStream:
     """
 
     def __init__(
-        self, run_id: str, events: list[Event], meta: Meta, send: Callable[[Json], None], pace: Pace = _PACE
+        self, run_id: str, events: EventList, meta: Meta, send: Callable[[Json], None], pace: Pace = _PACE
     ) -> None:
         self.run_id, self.events, self.meta = run_id, events, meta
         self.watched = asyncio.Event()

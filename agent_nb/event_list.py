@@ -1,0 +1,177 @@
+"""The events of a run as a sequence that takes little memory.
+
+Nearly all events of a run are deltas of a few characters each, and an object with its number, time and offset takes
+several times as much memory as its text. So all but the newest deltas are packed, and made again when they are read.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, count, islice, pairwise
+from typing import Any, TypeVar, cast, overload
+
+from agent_nb.events import BaseEvent, Delta, Event, FileDelta, ToolArgsDelta
+
+PACKED = 256
+"""Events that are packed at once. As many of the newest stay as they are: views read them several times."""
+FEWEST = 4
+"""Deltas that are worth packing."""
+
+A = TypeVar("A", bound=BaseEvent)
+B = TypeVar("B", bound=BaseEvent)
+
+
+class EventList(Sequence[Event]):
+    """The events of a run, in order. It equals a list or tuple of the same events.
+
+    One thread may append while others read.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._blocks: list[Event | _Deltas] = []
+        self._starts: list[int] = []
+        """The index of the first event of each block."""
+        self._open: tuple[int, list[Event]] = (0, [])
+        """How many events are in blocks, and those after them."""
+        for event in events:
+            self.append(event)
+
+    def append(self, event: Event) -> None:
+        packed, newest = self._open
+        newest.append(event)
+        if len(newest) >= 2 * PACKED:
+            self._pack(packed, newest[:PACKED])
+            self._open = packed + PACKED, newest[PACKED:]
+
+    def copy(self) -> "EventList":
+        """Another list of these events, which shares their memory."""
+        copied = EventList()
+        blocks, newest = self._parts()
+        copied._blocks, copied._starts = blocks, self._starts[: len(blocks)]
+        copied._open = len(self) - len(newest), newest.copy()
+        return copied
+
+    @overload
+    def of(self, kind: type[A], /) -> Iterator[A]: ...
+    @overload
+    def of(self, kind: type[A], other: type[B], /) -> Iterator[A | B]: ...
+    def of(self, *kinds: Any) -> Iterator[Any]:
+        """The events of one class or two. This is faster than a loop over all, because packed deltas are skipped."""
+        blocks, newest = self._parts()
+        for block in blocks:
+            if isinstance(block.first if isinstance(block, _Deltas) else block, kinds):
+                yield from _events_in(block)
+        yield from (event for event in newest if isinstance(event, kinds))
+
+    def __len__(self) -> int:
+        packed, newest = self._open
+        return packed + len(newest)
+
+    def __iter__(self) -> Iterator[Event]:
+        blocks, newest = self._parts()
+        for block in blocks:
+            yield from _events_in(block)
+        yield from newest
+
+    def __reversed__(self) -> Iterator[Event]:
+        blocks, newest = self._parts()
+        yield from reversed(newest)
+        for block in reversed(blocks):
+            yield from reversed(_events_in(block))
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return [self[position] for position in range(start, stop, step)]
+            return list(islice(self._from(start), max(0, stop - start)))
+        return next(self._from(range(len(self))[index]))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EventList | list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<EventList: {len(self)} events>"
+
+    def _from(self, start: int) -> Iterator[Event]:
+        """The events from this index on."""
+        packed, newest = self._open
+        if start < packed:
+            first = bisect_right(self._starts, start) - 1
+            skipped = start - self._starts[first]
+            for block in self._blocks[first : bisect_left(self._starts, packed)]:
+                yield from _events_in(block)[skipped:]
+                skipped = 0
+        yield from newest[max(0, start - packed) :]
+
+    def _parts(self) -> tuple[list["Event | _Deltas"], list[Event]]:
+        """The blocks and the events after them, as they are at this moment."""
+        packed, newest = self._open
+        return self._blocks[: bisect_left(self._starts, packed)], newest
+
+    def _pack(self, start: int, events: Sequence[Event]) -> None:
+        """Adds blocks for these events, whose first has the index `start`."""
+        breaks = [index for index, pair in enumerate(pairwise(events), 1) if not _follows(*pair)]
+        for first, end in pairwise([0, *breaks, len(events)]):
+            group = events[first:end]
+            if len(group) < FEWEST:
+                self._blocks += group
+                self._starts += range(start + first, start + end)
+            else:
+                self._blocks.append(_Deltas(cast("Sequence[Delta]", group)))
+                self._starts.append(start + first)
+
+
+class _Deltas:
+    """Consecutive deltas of one text: the first of them, and what is different in each."""
+
+    __slots__ = ("ends", "first", "text", "times")
+
+    def __init__(self, deltas: Sequence[Delta]) -> None:
+        texts = [delta.text.encode("utf-8", "surrogatepass") for delta in deltas]
+        self.first = deltas[0]
+        self.text = b"".join(texts)
+        self.ends = array("I", accumulate(map(len, texts)))
+        """Where the text of each delta ends, in bytes."""
+        self.times = array("d", (delta.at for delta in deltas))
+
+    def events(self) -> list[Event]:
+        first, kind = self.first, type(self.first)
+        common: dict[str, Any] = {"run_id": first.run_id, "variant": first.variant}
+        if isinstance(first, ToolArgsDelta | FileDelta):
+            common["call_id"] = first.call_id
+        bounds = pairwise((0, *self.ends))
+        texts = [self.text[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
+        rest = zip(count(first.seq), self.times, texts)
+        if isinstance(first, FileDelta):
+            common["path"] = first.path
+            offsets = accumulate(map(len, texts), initial=first.offset)
+            return [
+                FileDelta(seq=seq, at=at, offset=offset, text=text, **common)
+                for offset, (seq, at, text) in zip(offsets, rest)  # noqa: B905 - one offset more
+            ]
+        return [kind(seq=seq, at=at, text=text, **common) for seq, at, text in rest]
+
+
+def _events_in(block: "Event | _Deltas") -> list[Event]:
+    return block.events() if isinstance(block, _Deltas) else [block]
+
+
+def _follows(one: Event, two: Event) -> bool:
+    """Whether `two` continues the text of `one` and differs from it only in that, its number and its time."""
+    if type(one) is not type(two) or not isinstance(one, Delta) or not isinstance(two, Delta):
+        return False
+    if two.seq != one.seq + 1 or (two.run_id, two.variant) != (one.run_id, one.variant):
+        return False
+    if isinstance(one, FileDelta) and isinstance(two, FileDelta):
+        is_next = two.offset == one.offset + len(one.text)
+        return is_next and (two.call_id, two.path) == (one.call_id, one.path)
+    return not isinstance(one, ToolArgsDelta) or one.call_id == cast("ToolArgsDelta", two).call_id
