@@ -7,7 +7,7 @@ and are not mistaken for a message part.
 import base64
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -24,7 +24,7 @@ def to_wire(value: Any) -> Any:
         return base64.b64encode(value).decode()
     if isinstance(value, Mapping):
         return {key: to_wire(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence):
         return [to_wire(item) for item in value]
     if is_dataclass(value):
         wire = {field.name: to_wire(getattr(value, field.name)) for field in fields(value)}

@@ -69,7 +69,7 @@ class Figures:
             effort=run.settings.get("effort"),
             reason=run.reason,
             error=run.error,
-            steps=max((e.step for e in run.events if isinstance(e, TurnStarted)), default=0),
+            steps=max((event.step for event in run.events.of(TurnStarted)), default=0),
             seconds=run.seconds,
             usage=run.usage,
             cost=run.cost,

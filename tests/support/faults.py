@@ -254,7 +254,7 @@ def _is_state(path: str, content: Any) -> bool:
 def _of_secrets(run: Run, tape: Path, folder: Path) -> Iterator[str]:
     saved = run.save(folder / "saved.run.json")
     places = {
-        "events": repr(run.events),
+        "events": repr(list(run.events)),
         "messages": repr(run.messages),
         "error": str(run.error),
         "saved run": Path(saved).read_text(encoding="utf-8"),

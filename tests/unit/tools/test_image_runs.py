@@ -154,7 +154,7 @@ async def test_a_vendors_own_pictures_from_end_to_end():
     assert "placeholder" not in run.messages[2].parts[0].text
     sent = server.requests[2].body["input"][-1]["output"]
     assert [block["type"] for block in sent] == ["input_text", "input_image"]
-    assert KEY not in str(run.events)
+    assert KEY not in str(list(run.events))
 
 
 async def test_stop_ends_a_picture_at_once():

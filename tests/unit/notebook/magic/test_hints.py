@@ -106,7 +106,7 @@ def test_the_cassette_of_a_teacher_fits_and_is_filtered(shell, server, lab):
     assert not run.files
     assert [use.result.code for use in run.tool_uses] == ["DENIED"]
     assert HELD in run.text
-    assert "fact(n - 1)" not in repr(run.events) + repr(run.messages)
+    assert "fact(n - 1)" not in repr(list(run.events)) + repr(run.messages)
     assert len(server.requests) == 2
 
 
