@@ -120,7 +120,7 @@ def _passes(browser: Any, lab: Lab, name: str, outputs: int) -> list[Pass]:
     page.set_default_timeout(PATIENCE)
     open_notebook(page, lab, f"{name}.ipynb")
     wait_for_kernel(page)
-    page.wait_for_function(ATTACHED, arg=outputs)
+    page.wait_for_function(ATTACHED, arg=outputs, timeout=5 * PATIENCE)
     passes = []
     for _ in range(2):
         cpu = renderer_seconds(browser)
