@@ -1,28 +1,30 @@
-"""Prints the table of faults and writes it at the end, if any of them was run; with `-n`, that of all workers."""
+"""Prints the table of faults and writes it at the end, if any of them was run, also if the tests were interrupted.
 
-from typing import Any
+Each test sends its rows with its report, because with `-n` it runs in another process.
+"""
 
 import pytest
 
-from tests.support.fault_table import TABLE
+from tests.support.fault_table import TABLE, Table
+
+TOTAL = Table()
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["faults"] = TABLE.to_plain()
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    item.user_properties.append(("faults", TABLE.take()))
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """A worker has ended; one that crashed has sent nothing."""
-    if plain := getattr(node, "workeroutput", {}).get("faults"):
-        TABLE.merge(plain)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "teardown":
+        for name, rows in report.user_properties:
+            if name == "faults":
+                TOTAL.merge(rows)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if TABLE.rows:
+    if TOTAL.rows:
         terminalreporter.write_line("")
-        for line in TABLE.lines:
+        for line in TOTAL.lines:
             terminalreporter.write_line(line)
-        TABLE.write()
+        TOTAL.write()

@@ -23,17 +23,19 @@ class Table:
         counts["runs"] += 1
         counts[outcome] += 1
 
-    def to_plain(self) -> dict[str, Any]:
-        """The table as a worker process sends it to the one that writes it."""
+    def take(self) -> dict[str, Any]:
+        """Empties the table; returns what it held as plain values, which can be sent to another process."""
         rows = [[where, fault, dict(counts)] for (where, fault), counts in self.rows.items()]
-        return {"rows": rows, "figures": self.figures}
+        taken = {"rows": rows, "figures": self.figures}
+        self.rows, self.figures = {}, {}
+        return taken
 
-    def merge(self, plain: dict[str, Any]) -> None:
-        """Adds the table of a worker."""
-        for where, fault, counts in plain["rows"]:
+    def merge(self, taken: dict[str, Any]) -> None:
+        """Adds what was taken from another table."""
+        for where, fault, counts in taken["rows"]:
             self.rows.setdefault((where, fault), Counter()).update(counts)
         self.rows = dict(sorted(self.rows.items()))
-        self.figures |= plain["figures"]
+        self.figures |= taken["figures"]
 
     @property
     def lines(self) -> list[str]:
@@ -54,3 +56,4 @@ class Table:
 
 
 TABLE = Table()
+"""What the test that is running has found."""
