@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count, islice, pairwise
 from typing import Any, TypeVar, cast, overload
 
-from agent_nb.events import BaseEvent, Delta, Event, FileDelta, ToolArgsDelta
+from agent_nb.events import BaseEvent, Delta, Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 
-PACKED = 256
-"""Events that are packed at once. As many of the newest stay as they are: views read them several times."""
+PACKED = 1024
+"""Events that are packed at once. As many of the newest stay as they are: readers are not far behind."""
 FEWEST = 4
 """Deltas that are worth packing."""
 
@@ -37,19 +37,19 @@ class EventList(Sequence[Event]):
             self.append(event)
 
     def append(self, event: Event) -> None:
-        packed, newest = self._open
+        newest = self._open[1]
         newest.append(event)
         if len(newest) >= 2 * PACKED:
-            self._pack(packed, newest[:PACKED])
-            self._open = packed + PACKED, newest[PACKED:]
+            self._pack(PACKED)
 
-    def copy(self) -> "EventList":
-        """Another list of these events, which shares their memory."""
-        copied = EventList()
+    def packed(self) -> "EventList":
+        """Another list of these events, all of them packed. It shares the memory of those that are so already."""
+        copy = EventList()
         blocks, newest = self._parts()
-        copied._blocks, copied._starts = blocks, self._starts[: len(blocks)]
-        copied._open = len(self) - len(newest), newest.copy()
-        return copied
+        copy._blocks, copy._starts = blocks, self._starts[: len(blocks)]
+        copy._open = len(self) - len(newest), newest
+        copy._pack(len(newest))
+        return copy
 
     @overload
     def of(self, kind: type[A], /) -> Iterator[A]: ...
@@ -117,10 +117,11 @@ class EventList(Sequence[Event]):
         packed, newest = self._open
         return self._blocks[: bisect_left(self._starts, packed)], newest
 
-    def _pack(self, start: int, events: Sequence[Event]) -> None:
-        """Adds blocks for these events, whose first has the index `start`."""
-        breaks = [index for index, pair in enumerate(pairwise(events), 1) if not _follows(*pair)]
-        for first, end in pairwise([0, *breaks, len(events)]):
+    def _pack(self, number: int) -> None:
+        """Moves this number of events to blocks."""
+        start, newest = self._open
+        events = newest[:number]
+        for first, end in pairwise([0, *_breaks(events), len(events)]):
             group = events[first:end]
             if len(group) < FEWEST:
                 self._blocks += group
@@ -128,6 +129,7 @@ class EventList(Sequence[Event]):
             else:
                 self._blocks.append(_Deltas(cast("Sequence[Delta]", group)))
                 self._starts.append(start + first)
+        self._open = start + number, newest[number:]
 
 
 class _Deltas:
@@ -136,11 +138,11 @@ class _Deltas:
     __slots__ = ("ends", "first", "text", "times")
 
     def __init__(self, deltas: Sequence[Delta]) -> None:
-        texts = [delta.text.encode("utf-8", "surrogatepass") for delta in deltas]
+        texts = [delta.text for delta in deltas]
         self.first = deltas[0]
-        self.text = b"".join(texts)
+        self.text = "".join(texts).encode("utf-8", "surrogatepass")
         self.ends = array("I", accumulate(map(len, texts)))
-        """Where the text of each delta ends, in bytes."""
+        """Where the text of each delta ends, in code points."""
         self.times = array("d", (delta.at for delta in deltas))
 
     def events(self) -> list[Event]:
@@ -148,8 +150,8 @@ class _Deltas:
         common: dict[str, Any] = {"run_id": first.run_id, "variant": first.variant}
         if isinstance(first, ToolArgsDelta | FileDelta):
             common["call_id"] = first.call_id
-        bounds = pairwise((0, *self.ends))
-        texts = [self.text[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
+        text = self.text.decode("utf-8", "surrogatepass")
+        texts = [text[start:end] for start, end in pairwise((0, *self.ends))]
         rest = zip(count(first.seq), self.times, texts)
         if isinstance(first, FileDelta):
             common["path"] = first.path
@@ -165,13 +167,22 @@ def _events_in(block: "Event | _Deltas") -> list[Event]:
     return block.events() if isinstance(block, _Deltas) else [block]
 
 
-def _follows(one: Event, two: Event) -> bool:
-    """Whether `two` continues the text of `one` and differs from it only in that, its number and its time."""
-    if type(one) is not type(two) or not isinstance(one, Delta) or not isinstance(two, Delta):
-        return False
-    if two.seq != one.seq + 1 or (two.run_id, two.variant) != (one.run_id, one.variant):
-        return False
-    if isinstance(one, FileDelta) and isinstance(two, FileDelta):
-        is_next = two.offset == one.offset + len(one.text)
-        return is_next and (two.call_id, two.path) == (one.call_id, one.path)
-    return not isinstance(one, ToolArgsDelta) or one.call_id == cast("ToolArgsDelta", two).call_id
+def _breaks(events: Sequence[Event]) -> Iterator[int]:
+    """Where an event does not continue the text of the one before, or differs in more than number and time."""
+    for index, (one, two) in enumerate(pairwise(events), 1):
+        if (
+            type(one) is type(two)
+            and two.seq == one.seq + 1
+            and two.variant == one.variant
+            and two.run_id == one.run_id
+        ):
+            if isinstance(one, FileDelta) and isinstance(two, FileDelta):
+                is_next = two.offset == one.offset + len(one.text)
+                if is_next and two.path == one.path and two.call_id == one.call_id:
+                    continue
+            elif isinstance(one, ToolArgsDelta) and isinstance(two, ToolArgsDelta):
+                if two.call_id == one.call_id:
+                    continue
+            elif isinstance(two, TextDelta | ThinkingDelta):
+                continue
+        yield index

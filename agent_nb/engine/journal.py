@@ -83,6 +83,7 @@ class Journal(EventLog):
     def __init__(self, run_id: str, variant: int, clock: Clock) -> None:
         super().__init__()
         self.run_id, self.variant = run_id, variant
+        self._seq = 0
         self.at = 0.0
         """Time of the last `tick`. Work between ticks counts as instant, so that a replay has the same times."""
         self._now, self._started = clock.now, clock.now()
@@ -111,8 +112,10 @@ class Journal(EventLog):
         self.at = int((now - self._started) * 1000 + 0.5) / 1000
 
     def emit(self, kind: type[BaseEvent], **fields: Any) -> Any:
-        seq = len(self.events) + 1
-        return self.publish(kind(run_id=self.run_id, seq=seq, at=self.at, variant=self.variant, **fields))
+        self._seq += 1
+        return self.publish(
+            kind(run_id=self.run_id, seq=self._seq, at=self.at, variant=self.variant, **fields)
+        )
 
     def emit_now(self, kind: type[BaseEvent], **fields: Any) -> Any:
         self.tick()
@@ -120,10 +123,11 @@ class Journal(EventLog):
 
     def emit_file(self, call_id: str, path: str, offset: int, text: str) -> None:
         """`emit(FileDelta, ...)` without the cost of keyword arguments: most tokens become a `FileDelta`."""
+        self._seq += 1
         self.publish(
             FileDelta(
                 run_id=self.run_id,
-                seq=len(self.events) + 1,
+                seq=self._seq,
                 at=self.at,
                 variant=self.variant,
                 call_id=call_id,

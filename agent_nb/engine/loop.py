@@ -274,7 +274,7 @@ class RunHandle(Handle):
             messages=tuple(self._messages),
             history=self._context.question,
             replaced=tuple(self._context.replaced),
-            events=self.events.copy(),
+            events=self.events.packed(),
             usage=usage,
             cost=cost,
             seconds=seconds,
