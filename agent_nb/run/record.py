@@ -35,6 +35,7 @@ class RunRecord:
     messages: tuple[Message, ...]
     """The whole conversation with that of earlier runs, without the system text, as it was last sent."""
     events: EventList
+    """What happened, in order; `events.of(ToolFinished)` has the events of one class."""
     usage: Usage
     cost: float | None
     """US dollars; None if the model's price is unknown."""
