@@ -61,6 +61,10 @@ FIRST_WORD = """
   requestAnimationFrame(step);
 })
 """
+# The kernel counts as idle in between: it answers the widget while a cell runs.
+NO_CELL_RUNS = """
+() => [...document.querySelectorAll(".jp-InputPrompt")].every(prompt => !prompt.textContent.includes("*"))
+"""
 # Opens a notebook; resolves when its first output is drawn and the page has been idle for a second.
 OPEN_IDLE = """
 ([path, wait]) => new Promise((resolve, reject) => {
@@ -109,7 +113,7 @@ def first_runs(page: Page, lab: Lab, vendor: WireServer, rounds: int) -> dict[st
 
 def first_word(page: Page, word: str) -> float:
     waited = float(page.evaluate(FIRST_WORD, [word, PATIENCE]))
-    wait_for_kernel(page)
+    page.wait_for_function(NO_CELL_RUNS, timeout=PATIENCE)
     return waited
 
 
