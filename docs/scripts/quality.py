@@ -35,6 +35,25 @@ SECTIONS: tuple[tuple[str, str, str, str], ...] = (
 )  # fmt: skip
 """The name of the figures, the title, the command that measures, and what is measured."""
 
+GOALS: tuple[tuple[str, str, float], ...] = (
+    ("Processor time of a run, times the SDK's: Anthropic", "providers/cpu/anthropic/agent_nb/times_sdk", 0.55),
+    ("The same: OpenAI Responses", "providers/cpu/openai/agent_nb/times_sdk", 0.22),
+    ("The same: Chat Completions", "providers/cpu/chat/agent_nb/times_sdk", 0.18),
+    ("Its growth exponent: Anthropic", "providers/cpu/anthropic/agent_nb/exponent", 1.0),
+    ("Peak memory of a run, bytes per character: Anthropic", "providers/peak_bytes_per_character/anthropic", 8),
+    ("Cancel to closed socket, ms: Anthropic", "providers/cancel_ms/anthropic", 100),
+    ("`%load_ext`, ms of processor time", "magic/*/load_cpu_ms", 25),
+    ("The page gets the oldest fragment after, ms, 95 %", "widget/oldest fragment arrives after, p95 (ms)", 100),
+    ("The same with 100 runs at once", "notebook/runs_at_once/lag_p95_ms", 100),
+    ("Nodes that a closed output leaves on the page", "soak/1000 outputs opened and closed/page/growth_per_output/nodes", 0),
+    ("A frame of 200 finished runs scrolled, ms, 95 %", "soak/a notebook of 200 outputs scrolled again/finished_runs/frame_ms_p95", 17),
+    ("Runs with a fault that break a rule", "faults/runs/*/violations", 0),
+    ("Runs with a fault that end with other files and no error", "faults/runs/*/other_answer", 0),
+    ("Planted keys found in what leaves the kernel", "leaks/found", 0),
+)  # fmt: skip
+"""What is measured, where its figure is (`*` is the sum of all rows, or their greatest), and the most it should be."""
+GREATEST = ("load_cpu_ms",)
+
 
 def page(folder: Path) -> str:
     """The whole page as Markdown."""
@@ -43,9 +62,32 @@ def page(folder: Path) -> str:
         "What was measured, with the command that measures it again. Made from those figures by `make quality`; do not edit."
         " No vendor was called: models are played by a server on the same machine that speaks the vendors' protocols.",
     ]
+    parts += ["## Goals", "The most that was wanted, and what was measured.", _goals(folder)]
     for name, title, command, what in SECTIONS:
         parts += [f"## {title}", what, *_section(folder / f"{name}.json", command)]
     return "\n\n".join(parts) + "\n"
+
+
+def _goals(folder: Path) -> str:
+    rows = []
+    for what, where, most in GOALS:
+        found = _figure(folder, *where.split("/"))
+        verdict = "not measured" if found is None else "yes" if found <= most else "**no**"
+        rows.append([what, _shown(most), "" if found is None else _shown(found), verdict])
+    return _table(["", "at most", "measured", "holds"], rows)
+
+
+def _figure(folder: Path, name: str, *keys: str) -> float | None:
+    """The number that these keys lead to in the figures of this name; None if there is none."""
+    try:
+        value = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["figures"]
+        for place, key in enumerate(keys):
+            if key == "*":
+                return (max if keys[-1] in GREATEST else sum)(each[keys[place + 1]] for each in value)
+            value = value[key]
+        return float(value)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
 
 
 def _section(path: Path, command: str) -> Iterator[str]:

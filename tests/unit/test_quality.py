@@ -31,6 +31,21 @@ def test_many_figures_of_a_row_become_a_list():
     assert table.startswith("| figure | value |\n|---:|---:|\n| 0 | 0 |")
 
 
+def test_goals_say_what_holds(tmp_path):
+    figures = {
+        "leaks": {"found": 0},
+        "magic": [{"load_cpu_ms": 17.0}, {"load_cpu_ms": 26.0}],
+        "faults": {"runs": [{"violations": 0, "other_answer": 2}, {"violations": 0, "other_answer": 1}]},
+    }
+    for name, measured in figures.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({"date": "2026-11-16", "figures": measured}))
+    text = page(tmp_path)
+    assert "| Planted keys found in what leaves the kernel | 0 | 0 | yes |" in text
+    assert "| `%load_ext`, ms of processor time | 25 | 26 | **no** |" in text
+    assert "| Runs with a fault that end with other files and no error | 0 | 3 | **no** |" in text
+    assert "| The same: Chat Completions | 0.18 |  | not measured |" in text
+
+
 def test_missing_and_broken_figures_say_how_to_measure(tmp_path):
     (tmp_path / "leaks.json").write_text("{")
     (tmp_path / "supply.json").write_text(json.dumps({"figures": {}}))
