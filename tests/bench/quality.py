@@ -31,7 +31,7 @@ def write_figures(name: str, figures: Any) -> None:
 def command() -> str:
     """How this program was started, as one would type it."""
     module = getattr(sys.modules["__main__"].__spec__, "name", Path(sys.argv[0]).name)
-    return shlex.join(["python", "-m", module, *sys.argv[1:]])
+    return shlex.join(["python", "-m", module.removesuffix(".__main__"), *sys.argv[1:]])
 
 
 def machine() -> dict[str, Any]:
