@@ -72,8 +72,11 @@ def test_somebody_watching_sees_a_bar_become_the_table(kernel, server):
         return any(text_of(bundle).startswith("1 of 2 done, 1 running") for bundle in cell.updates)
 
     server.plan(reply(Say("One.")), reply(Hold(), Say("Two.")))
+    before = len(server.requests)
     message = kernel.start("runs = await real.map(prompts, concurrency=1)", stdin=True)
     kernel.until(message, half)
+    # A job counts as running before its request has arrived.
+    wait_for(lambda: len(server.requests) == before + 2)
     server.let_go(server.requests[-1])
     cell = kernel.finish(message)
     assert cell.status == "ok", cell.errors
