@@ -110,7 +110,7 @@ def test_menu_opens_and_closes_by_keyboard(stage: Stage):
     assert focused(stage) == "Save files"
     stage.page.keyboard.press("Escape")
     assert focused(stage).startswith("Actions")
-    assert not stage.widget.get_by_role("menu").is_visible()
+    stage.widget.get_by_role("menu").wait_for(state="hidden")
 
 
 def test_question_does_not_take_the_focus(stage: Stage):

@@ -90,8 +90,8 @@ def test_every_kind_of_argument_has_its_field(stage: Stage):
     place = card.get_by_role("textbox", name="place")
     card.get_by_role("spinbutton", name="count").fill("2.5")
     place.fill('{"city": ')
-    assert card.get_by_role("alert").filter(has_text="Not a whole number.").is_visible()
-    assert card.get_by_role("alert").filter(has_text="Not JSON").is_visible()
+    card.get_by_role("alert").filter(has_text="Not a whole number.").wait_for()
+    card.get_by_role("alert").filter(has_text="Not JSON").wait_for()
     stage.page.evaluate("() => document.documentElement.classList.add('dark')")
     assert findings(stage) == []
     approve = card.get_by_role("button", name="Approve with changes")

@@ -63,7 +63,7 @@ def test_an_error_is_text_with_equal_retries_as_one_row_and_cells_to_try_again(s
     assert card.locator(".sub code").inner_text() == "base_url"
     row = stage.widget.get_by_text("Tried 4 times: Anthropic's address")
     row.click()
-    assert stage.widget.get_by_text("Attempt 4, then waited 4.0 s").is_visible()
+    stage.widget.get_by_text("Attempt 4, then waited 4.0 s").wait_for()
     assert stage.widget.get_by_text("Retry:").count() == 0
     stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for label, cell in (("Retry now", CELL), ("Another model", other)):

@@ -51,21 +51,23 @@ def test_a_long_answer_is_folded_and_drawn_when_opened(stage: Stage):
 
 
 def test_a_replay_plays_when_it_is_opened(stage: Stage):
+    from playwright.sync_api import expect
+
     stage.play(json.loads((RUNS / "site.json").read_text())["events"])
     bar = stage.widget.get_by_role("group", name="Replay")
     button = stage.widget.get_by_role("button", name="Replay", exact=True)
     about = bar.get_by_text("This is the run as it happened.")
     button.click()
     bar.get_by_role("button", name="Pause").wait_for()
-    assert about.is_visible()
+    expect(about).to_be_visible()
     # Without another press it comes to the first words of the model.
     stage.widget.locator(".anb-item").first.wait_for()
     bar.get_by_role("slider").press("Home")
-    assert bar.locator(".label").inner_text() == "Your prompt"
+    expect(bar.locator(".label")).to_have_text("Your prompt")  # and no further: the key has paused it
     bar.get_by_role("slider").press("Escape")
     button.click()
     bar.get_by_role("button", name="Pause").wait_for()
-    assert about.is_hidden()
+    expect(about).to_be_hidden()
 
 
 def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
