@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agent_nb._base.secrets import safe_text
-from agent_nb._base.text import change_texts
+from agent_nb._base.text import change_texts, printable
 from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.events import ApprovalRequested
 
@@ -17,8 +17,6 @@ PROMPT = "Approve? yes, no, or a note that denies it: "
 NO_INPUT = (EOFError, OSError, RuntimeError)
 """Raised by `input()` and `getpass()` where nobody can answer; IPython's own error for that is a `RuntimeError`."""
 _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, which can overwrite what was printed, and bidi control characters, which can reorder it."""
 
 
 async def ask_in_text(
@@ -50,7 +48,7 @@ def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
 
 def _visible(text: str) -> str:
     """The text without secrets, and with everything that a terminal would not show written out."""
-    return _HIDDEN.sub(lambda mark: f"\\u{ord(mark[0]):04x}", safe_text(text))
+    return printable(safe_text(text))
 
 
 def _arguments(request: ApprovalRequested) -> Iterator[str]:

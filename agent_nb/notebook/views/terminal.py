@@ -24,7 +24,7 @@ _COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def printable(text: str) -> str:
+def without_controls(text: str) -> str:
     """Text without control characters, except for tabs and line breaks."""
     return _CONTROLS.sub("", text)
 
@@ -105,7 +105,7 @@ class TerminalView:
         sys.stdout.flush()
 
     def _write(self, text: str, *, ends: bool = False) -> None:
-        text = printable(text)
+        text = without_controls(text)
         if self._live:
             text = self._blocks.more(text) + (self._blocks.rest() if ends else "")
         if text:
@@ -115,7 +115,7 @@ class TerminalView:
 
     def _line(self, text: str, look: Look | None = None) -> None:
         self._clear_status()
-        text = printable(safe_text(text))
+        text = without_controls(safe_text(text))
         if look and self._colours:
             text = text.replace(look.icon, f"{_COLOURS[look.tone]}{look.icon}{RESET}", 1)
         sys.stdout.write(("\n" if self._mid_line else "") + text + "\n")
@@ -125,7 +125,9 @@ class TerminalView:
     def _show_status(self) -> None:
         if self._live and not self._mid_line:
             width = shutil.get_terminal_size().columns - 1
-            status = printable(safe_text(f"{self._handle.name}: {', '.join(self._phases.values())}"))[:width]
+            status = without_controls(safe_text(f"{self._handle.name}: {', '.join(self._phases.values())}"))[
+                :width
+            ]
             if status != self._status:
                 sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
                 self._status = status

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
-from agent_nb.notebook.views.terminal import TerminalView, printable
+from agent_nb.notebook.views.terminal import TerminalView, without_controls
 from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
 
@@ -90,7 +90,7 @@ class PlainView(_KernelView):
             self.warn(note)
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
-        print(printable(to_text(run)))
+        print(without_controls(to_text(run)))
 
 
 class FrozenView(_KernelView):

@@ -25,7 +25,7 @@ def test_the_question_shows_the_exact_call():
 def test_nothing_in_a_call_can_hide_a_part_of_it():
     key = "sk-ant-api03-" + "k7Q" * 30
     shown = question_text(question(code=f"rm -rf /\x1b[2K\rls \u202eevil {key}"))
-    assert r"rm -rf /\u001b[2K\u000dls \u202eevil •••" in shown
+    assert r"rm -rf /\x1b[2K\rls \u202eevil •••" in shown
 
 
 @pytest.mark.parametrize(
