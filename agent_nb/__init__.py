@@ -7,8 +7,6 @@ until it is used.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.moved import find_former_names
-
 if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
     from agent_nb.tools.mcp.client import mcp_server
 
 __version__ = "0.1.0"
-
-find_former_names()
 
 _HOMES = {
     "Agent": "agent_nb.agent",

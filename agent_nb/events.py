@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_nb._base.fast_init import quick
-from agent_nb._base.pickled import set_state
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.errors import ToolErrorCode
 from agent_nb.messages import Message, Tagged, Usage
@@ -166,7 +165,6 @@ class ApprovalRequested(BaseEvent):
     """The JSON schema of the arguments; empty if they cannot be edited."""
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments."""
-    __setstate__ = set_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +177,6 @@ class ApprovalResolved(BaseEvent):
     """The arguments that the model wrote; None in runs of older releases."""
     executed: Json | None = None
     """The arguments that the tool runs with; None if the call was denied."""
-    __setstate__ = set_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

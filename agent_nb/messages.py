@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from agent_nb._base.pickled import set_state
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolErrorCode
 
@@ -79,8 +78,6 @@ class ToolResult(Tagged):
     @property
     def ok(self) -> bool:
         return self.code is None
-
-    __setstate__ = set_state
 
 
 Part = Text | Thinking | Image | Source | ToolCall | ToolResult

@@ -89,14 +89,6 @@ class Runs(Sequence[Run]):
     def _figures(self) -> list[Figures]:
         return [figures for index in self._indices if (figures := self._results.figures[index])]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if "_runs" in state:  # pickled when the runs were here
-            results = Results(state["_jobs"], None)
-            for index, run in enumerate(state["_runs"]):
-                results.add(index, run)
-            state = {"_results": results, "_indices": range(len(results.jobs)), "loaded": state["loaded"]}
-        self.__dict__.update(state)
-
     def _comparison(self) -> Comparison:
         names = tuple(map(self._results.name, self._indices))
         return Comparison(tuple(self._figures), names, tuple(job.label for job in self._jobs))

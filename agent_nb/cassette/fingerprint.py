@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.wire import Json
-from agent_nb.cassette.upgrades import neutral
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.fingerprint import digest, tool_digest
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
@@ -39,16 +38,18 @@ def differences(recorded: Json, now: Json) -> list[str]:
     return list(_differences(recorded, now))
 
 
-def same_prompt(recorded: str, now: str) -> bool:
-    """Whether a prompt is the recorded one."""
-    return _same_text(neutral(recorded), neutral(now))
+def same_text(recorded: str, now: str) -> bool:
+    """Whether a text is the recorded one; a masked secret matches any text."""
+    if recorded == now or MASK not in recorded:
+        return recorded == now
+    return re.fullmatch(".+?".join(map(re.escape, recorded.split(MASK))), now, re.DOTALL) is not None
 
 
 def _differences(recorded: Json, now: Json) -> Iterator[str]:
-    if not same_prompt(recorded.get("prompt", ""), now["prompt"]):
+    if not same_text(recorded.get("prompt", ""), now["prompt"]):
         yield f"another prompt ({_excerpts(recorded.get('prompt', ''), now['prompt'])})"
     yield from _other_models(recorded, now)
-    if not _same_text(recorded.get("system", ""), now["system"]):
+    if not same_text(recorded.get("system", ""), now["system"]):
         yield f"another system text of yours ({_excerpts(recorded.get('system', ''), now['system'])})"
     stacks = recorded.get("stack", "none"), now.get("stack", "none")
     if stacks[0] != stacks[1]:
@@ -90,13 +91,6 @@ def same_model(recorded: str, named: str) -> bool:
 
 def _changed(before: Json, now: Json) -> list[str]:
     return [name for name in {**before, **now} if before.get(name) != now.get(name)]
-
-
-def _same_text(recorded: str, now: str) -> bool:
-    """Whether two texts are equal; a masked secret matches any text."""
-    if recorded == now or MASK not in recorded:
-        return recorded == now
-    return re.fullmatch(".+?".join(map(re.escape, recorded.split(MASK))), now, re.DOTALL) is not None
 
 
 def _excerpts(before: str, now: str) -> str:

@@ -113,11 +113,11 @@ class ReplayProvider:
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
-        recorded, opening = self.cassette.yours, prepared.opening
+        recorded = self.cassette.yours
         fingerprint = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         missing = [name for name in self.repeats if name not in prepared.toolbox]
         return [
-            *differences(recorded, as_recorded(fingerprint, recorded, opening.images, opening.history)),
+            *differences(recorded, as_recorded(fingerprint, recorded, prepared.opening.images)),
             *(f"the tool `{name}`" for name in missing),
         ]
 

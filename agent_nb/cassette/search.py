@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_nb.cassette.fingerprint import same_prompt
+from agent_nb.cassette.fingerprint import same_text
 
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
@@ -20,7 +20,7 @@ def cassettes_for(prompt: str, folder: Path) -> Iterator[Path]:
         return
     for file in files:
         recorded = _prompt_of(file)
-        if recorded is not None and same_prompt(recorded, prompt):
+        if recorded is not None and same_text(recorded, prompt):
             yield file
 
 

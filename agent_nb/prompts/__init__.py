@@ -26,14 +26,7 @@ _CLOSED = (", and nothing else(?=:)", r", nothing loaded from elsewhere(?=\.)")
 """What the texts of the stacks say about loading anything more."""
 _NUMBERS = "In tool calls, the images of this request are"
 _ELEMENTS = "About the elements of this request"
-_OPENINGS = (
-    "About the images of this request",
-    _ELEMENTS,
-    _NUMBERS,
-    # As earlier releases wrote them: saved runs hold these.
-    "About the pictures of this request",
-    "To the tools, the pictures of this request are",
-)
+_OPENINGS = ("About the images of this request", _ELEMENTS, _NUMBERS)
 
 
 @cache

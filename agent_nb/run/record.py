@@ -4,7 +4,6 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.event_list import EventList
@@ -65,10 +64,6 @@ class RunRecord:
         events: Sequence[Event] = self.events
         if not isinstance(events, EventList):
             object.__setattr__(self, "events", EventList(events))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()  # in pickles of older releases the events are a tuple
 
     @property
     def html(self) -> str | None:

@@ -74,11 +74,3 @@ async def test_a_pickle_contains_all_runs(tmp_path):
     copy = pickle.loads(written)
     assert [run.text for run in copy] == [*"abcde"]
     assert (repr(copy), copy.loaded) == (repr(runs), 0)
-
-
-async def test_a_pickle_from_when_the_runs_were_in_the_sequence(tmp_path):
-    runs = await batch(tmp_path, *"abcde")
-    old = Runs.__new__(Runs)
-    old.__setstate__({"_jobs": runs._results.jobs, "_runs": tuple(runs), "loaded": 1})
-    assert list(old) == list(runs)
-    assert (repr(old), old.loaded) == (repr(runs), 1)

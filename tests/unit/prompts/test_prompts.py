@@ -48,16 +48,8 @@ def test_a_page_decides_the_text_about_images():
     assert not is_about_images(prompt_text("system"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "About the pictures of this request:\n\n- If they show a page, build that page.",
-        "About the pictures of this request: there is a page already, and they say what is to change in it.",
-        "To the tools, the pictures of this request are input:2; those before came earlier.",
-        image_numbers(1, 2),
-    ],
-)
-def test_texts_of_earlier_releases_in_saved_runs_are_known(text: str):
+def test_the_numbers_of_images_are_known_as_text_about_images():
+    text = image_numbers(1, 2)
     assert is_about_images(f"\n\n{text}")
     assert not is_about_images(f"Look: {text}")
 
