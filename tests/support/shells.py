@@ -15,8 +15,8 @@ from traitlets.config import Config
 
 from agent_nb import Agent, Run, model
 from agent_nb.notebook.magic.magics import AgentMagics
-from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
+from agent_nb.options import Options
 
 
 @dataclass

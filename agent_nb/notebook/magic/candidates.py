@@ -14,9 +14,9 @@ from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic.commands import COMMANDS
-from agent_nb.notebook.magic.options import APPROVE, OPTIONS
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.options import APPROVE, OPTIONS
 
 if TYPE_CHECKING:
     from agent_nb.providers import VendorInfo

@@ -21,7 +21,6 @@ from agent_nb.notebook.magic.hints import follow_hints
 from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.lab_log import RunLog, start_log, write_log
 from agent_nb.notebook.magic.names import assign, bind
-from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.store import FOLDER, RunStore
 from agent_nb.notebook.page_image import page_image
@@ -30,6 +29,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.masking import mask_environment
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.notebook.waiting import is_attended, on_interrupt
+from agent_nb.options import Options
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of

@@ -19,9 +19,9 @@ from agent_nb.notebook.magic.candidates import (
     of_option,
     runs,
 )
-from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.magic.parsing import CHECK
 from agent_nb.notebook.session import Session
+from agent_nb.options import OPTIONS
 
 _WORD = re.compile(r"""(?:[^\s"']+|"[^"]*(?:"|$)|'[^']*(?:'|$))+|(?<=\s)$""")
 """A word of the line. Quotation marks join several; the last word is empty after a space."""

@@ -20,8 +20,8 @@ from agent_nb.messages import Usage
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.magic.hints import hint_rows, watch_of
 from agent_nb.notebook.magic.mode import CassettePlan
-from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
+from agent_nb.options import Options
 from agent_nb.providers.prices import price_of
 from agent_nb.render.summary import dollars
 from agent_nb.tools.toolbox import FAMILIES

@@ -5,21 +5,55 @@
 
 import contextlib
 import importlib
+from argparse import SUPPRESS
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from IPython.core.completer import completion_matcher
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.threads import off_loop
 from agent_nb.batch.progress import watch_with
-from agent_nb.notebook.magic.options import APPROVE, Options, with_options
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.session import Session
+from agent_nb.options import APPROVE, OPTIONS, Option, Options
 from agent_nb.prompts import STACKS
+
+Magic = TypeVar("Magic", bound=Callable[..., Any])
+
+
+def with_options(magic: Magic) -> Magic:
+    """Decorates a magic with a parser for `OPTIONS`; its docstring becomes the full help."""
+    for name, each in reversed(OPTIONS.items()):  # IPython adds the last one applied first
+        magic = _argument(name, each)(magic)
+    usage = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
+    decorated: Magic = magic_arguments()(kwds(usage=usage, argument_default=SUPPRESS)(magic))
+    decorated.__doc__ = (decorated.__doc__ or "").removeprefix(
+        "::\n\n  "
+    )  # IPython writes it as reStructuredText
+    return decorated
+
+
+def _argument(name: str, option: Option) -> Any:
+    """IPython's decorator that adds an option to a magic; `name` is the field it fills."""
+    if not option.flags:
+        return argument(name, nargs="?", metavar=option.metavar, help=option.help)
+    if option.is_switch:
+        return argument(*option.flags, dest=name, action="store_true", help=option.help)
+    return argument(
+        *option.flags,
+        dest=name,
+        action="append" if option.repeats else "store",
+        type=option.number.kind if option.number else str,
+        choices=option.choices or None,
+        metavar=option.metavar,
+        help=option.help,
+    )
 
 
 @magics_class

@@ -13,8 +13,8 @@ from agent_nb._base.model_name import REPLAY, is_demo, is_replay
 from agent_nb.cassette import AGAIN, ReplayProvider, cassettes_for, locate, replay
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError
-from agent_nb.notebook.magic.options import Options
 from agent_nb.notebook.session import Session
+from agent_nb.options import Options
 from agent_nb.prompts.left_out import count_requests
 from agent_nb.run import Run
 

@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.utils.process import arg_split
 
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.magic.options import OPTIONS, Option, Options
+from agent_nb.options import OPTIONS, Option, Options
 
 CHECK = "--check"
 

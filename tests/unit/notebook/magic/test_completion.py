@@ -8,8 +8,8 @@ import pytest
 from agent_nb import tool
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.names import bind
-from agent_nb.notebook.magic.options import OPTIONS
 from agent_nb.notebook.magic.store import RunStore
+from agent_nb.options import OPTIONS
 from agent_nb.providers.vendors import VENDORS
 from tests.support.shells import quick_run, start_shell
 

@@ -4,7 +4,8 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from agent_nb.notebook.magic.options import OPTIONS, Options, option, with_options
+from agent_nb.notebook.magic.magics import with_options
+from agent_nb.options import OPTIONS, Options, option
 
 
 def test_every_option_is_in_the_help_in_order(shell):

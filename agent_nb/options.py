@@ -1,14 +1,11 @@
 """The options of `%%agent`. Each field of `Options` is one of them, with its spelling and its help.
 
-`%load_ext` imports this module to build the help; `parsing.py` reads a line into `Options`.
+`%load_ext` imports this module to build the help; `notebook/magic/parsing.py` reads a line into `Options`.
 """
 
-from argparse import SUPPRESS
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
-
-from IPython.core.magic_arguments import argument, kwds, magic_arguments
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb.prompts import STACKS
@@ -16,7 +13,6 @@ from agent_nb.prompts import STACKS
 Approve = Literal["ask", "auto", "deny"]
 APPROVE: tuple[Approve, ...] = get_args(Approve)
 Value = TypeVar("Value")
-Magic = TypeVar("Magic", bound=Callable[..., Any])
 
 
 class Number(NamedTuple):
@@ -39,22 +35,6 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     is_switch: bool = False
     repeats: bool = False
-
-    def decorator(self, name: str) -> Any:
-        """IPython's decorator that adds this option to a magic; `name` is the field it fills."""
-        if not self.flags:
-            return argument(name, nargs="?", metavar=self.metavar, help=self.help)
-        if self.is_switch:
-            return argument(*self.flags, dest=name, action="store_true", help=self.help)
-        return argument(
-            *self.flags,
-            dest=name,
-            action="append" if self.repeats else "store",
-            type=self.number.kind if self.number else str,
-            choices=self.choices or None,
-            metavar=self.metavar,
-            help=self.help,
-        )
 
 
 def option(
@@ -193,15 +173,3 @@ OPTIONS: dict[str, Option] = {
     each.name: each.metadata["option"] for each in fields(Options) if "option" in each.metadata
 }
 """By the name of the field."""
-
-
-def with_options(magic: Magic) -> Magic:
-    """Decorates a magic with a parser for these options; its docstring becomes the full help."""
-    for name, each in reversed(OPTIONS.items()):  # IPython adds the last one applied first
-        magic = each.decorator(name)(magic)
-    usage = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
-    decorated: Magic = magic_arguments()(kwds(usage=usage, argument_default=SUPPRESS)(magic))
-    decorated.__doc__ = (decorated.__doc__ or "").removeprefix(
-        "::\n\n  "
-    )  # IPython writes it as reStructuredText
-    return decorated
