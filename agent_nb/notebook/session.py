@@ -9,8 +9,8 @@ from IPython import get_ipython
 
 from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
+from agent_nb._base.moment import Moment
 from agent_nb.errors import ConfigError
-from agent_nb.lab.moment import Moment
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from agent_nb import load
-from agent_nb.notebook.magic.store import RunStore
+from agent_nb.run.store import RunStore
 from tests.support import ROOT
 from tests.support.fault_table import TABLE
 from tests.support.kernels import start_kernel

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from agent_nb import Agent, load, replay
-from agent_nb.notebook.magic.store import RunStore
+from agent_nb.run.store import RunStore
 from tests.support.fault_table import TABLE
 from tests.support.kernels import Kernel, start_kernel
 

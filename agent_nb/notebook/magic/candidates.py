@@ -57,7 +57,7 @@ def of_command(session: Session, command: str) -> list[Candidate]:
     """The arguments of `%agent COMMAND`."""
     match command:
         case "load":
-            from agent_nb.notebook.magic.store import RunStore
+            from agent_nb.run.store import RunStore
 
             try:
                 newest = {row["name"]: row for row in RunStore(session.home).rows()}

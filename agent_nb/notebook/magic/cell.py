@@ -22,7 +22,6 @@ from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.lab_log import RunLog, start_log, write_log
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import make_plan
-from agent_nb.notebook.magic.store import FOLDER, RunStore
 from agent_nb.notebook.page_image import page_image
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
@@ -33,6 +32,7 @@ from agent_nb.options import Options
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
 from agent_nb.run.compare import scope_of
+from agent_nb.run.store import FOLDER, RunStore
 
 
 class CellError(Exception):

@@ -187,8 +187,7 @@ def _submit(session: Session, rest: str) -> None:
 
 def _runs(session: Session, rest: str) -> None:
     """Saved runs and runs in the background."""
-    from agent_nb.notebook.magic.names import run_id
-    from agent_nb.notebook.magic.store import RunStore
+    from agent_nb.run.store import RunStore, run_id
 
     for handle in session.background.values():
         print(
@@ -225,8 +224,8 @@ def _load(session: Session, rest: str) -> None:
 
 def _undo(session: Session, rest: str) -> None:
     """NAME: restore the previous run to NAME."""
-    from agent_nb.notebook.magic.names import run_id, undo
-    from agent_nb.notebook.magic.store import RunStore
+    from agent_nb.notebook.magic.names import undo
+    from agent_nb.run.store import RunStore, run_id
 
     if not rest:
         raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")

@@ -12,9 +12,9 @@ from agent_nb.lab.hints.tries import is_try
 from agent_nb.lab.rules import LabRules
 from agent_nb.lab.watch import LabWatch
 from agent_nb.notebook.magic.notebook_file import notebook_file
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run
+from agent_nb.run.store import RunStore
 
 FILE = "hints.json"
 """In the folder of the saved runs."""

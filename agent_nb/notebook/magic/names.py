@@ -9,9 +9,9 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run, load
+from agent_nb.run.store import RunStore, run_id
 
 _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
@@ -71,11 +71,6 @@ def load_saved(session: Session, wanted: str) -> Run:
     check_name(run.name, session.namespace)
     bind(session, run)
     return run
-
-
-def run_id(row: dict[str, Any]) -> str:
-    """The run's id, from the name of its file."""
-    return Path(row["file"]).stem.rpartition("-")[2]
 
 
 def _bind_files(session: Session, run: Run, name: str) -> str | None:

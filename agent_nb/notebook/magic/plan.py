@@ -29,7 +29,6 @@ from agent_nb.notebook.magic.lab import LabLimit, enter_lab, govern, govern_cass
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.context import Described, describe, expand, joined, lookup, recent_cells
@@ -37,6 +36,7 @@ from agent_nb.options import Options
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
+from agent_nb.run.store import RunStore
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.page_check import PageViewer
 

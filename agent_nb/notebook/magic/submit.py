@@ -6,11 +6,11 @@ from pathlib import Path
 from IPython.core.error import UsageError
 
 from agent_nb._base.atomic import write_atomically
+from agent_nb._base.moment import TOLERANCE, Moment
 from agent_nb.errors import SavedRunError
 from agent_nb.files import human_size
 from agent_nb.lab.log import FILE
 from agent_nb.lab.log_reader import LogReading, read_log
-from agent_nb.lab.moment import TOLERANCE, Moment
 from agent_nb.lab.notebook_reader import NotebookReading, read_notebook
 from agent_nb.lab.submission import (
     MAX_LOG,
@@ -23,13 +23,12 @@ from agent_nb.lab.submission import (
     RUNS,
     zipped,
 )
-from agent_nb.notebook.magic.names import run_id
 from agent_nb.notebook.magic.notebook_file import notebook_file
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.notebook.session import Session
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration, plural
 from agent_nb.run import Run, load
+from agent_nb.run.store import RunStore, run_id
 from agent_nb.run.wire import saved_form
 
 _GRANULARITY = 0.05

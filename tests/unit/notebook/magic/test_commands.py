@@ -8,9 +8,9 @@ import pytest
 
 from agent_nb import Agent, load, replay, tool
 from agent_nb.engine.session_costs import SESSION
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers import catalog
 from agent_nb.providers.scripted import ScriptedProvider, stall, text, usage
+from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox
 from tests.support.shells import quick_run
 

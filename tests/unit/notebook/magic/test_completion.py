@@ -8,9 +8,9 @@ import pytest
 from agent_nb import tool
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.names import bind
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.options import OPTIONS
 from agent_nb.providers.vendors import VENDORS
+from agent_nb.run.store import RunStore
 from tests.support.shells import quick_run, start_shell
 
 FLAGS = {flag for option in OPTIONS.values() for flag in option.flags}

@@ -1,6 +1,6 @@
 """Clocks that were set, and computers that slept."""
 
-from agent_nb.lab.moment import Moment
+from agent_nb._base.moment import Moment
 
 
 def test_a_clock_that_was_set_back_is_noticed_and_a_sleep_is_none():

@@ -187,3 +187,8 @@ def _is_file_name(value: object) -> bool:
     return (
         isinstance(value, str) and "\0" not in value and value == Path(value).name and value.endswith(".json")
     )
+
+
+def run_id(row: Json) -> str:
+    """The run's id, from the name of its file."""
+    return Path(row["file"]).stem.rpartition("-")[2]

@@ -13,8 +13,8 @@ from filelock import FileLock
 from agent_nb import load
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.magic import store as store_module
-from agent_nb.notebook.magic.store import RunStore
 from agent_nb.providers.scripted import text
+from agent_nb.run.store import RunStore
 from tests.support.scripts import run_script, write
 
 SAVE = """
@@ -22,7 +22,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from agent_nb import load
-from agent_nb.notebook.magic.store import RunStore
+from agent_nb.run.store import RunStore
 
 source, home, name, count = sys.argv[1:]
 run = load(source)
@@ -36,7 +36,7 @@ import os, signal, sys
 from dataclasses import replace
 from pathlib import Path
 from agent_nb import load
-from agent_nb.notebook.magic.store import RunStore
+from agent_nb.run.store import RunStore
 
 def kill(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("index.jsonl"):
