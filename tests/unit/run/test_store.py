@@ -12,8 +12,8 @@ from filelock import FileLock
 
 from agent_nb import load
 from agent_nb.errors import SavedRunError
-from agent_nb.notebook.magic import store as store_module
 from agent_nb.providers.scripted import text
+from agent_nb.run import store as store_module
 from agent_nb.run.store import RunStore
 from tests.support.scripts import run_script, write
 
