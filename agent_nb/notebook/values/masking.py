@@ -3,36 +3,20 @@
 import copy
 import dataclasses
 import os
-import re
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import MASK, register
 from agent_nb.notebook.values.table_masking import holds_text, is_table, mask_table
 
-_KEYS = (
-    "access|account|anthropic|api|auth|aws|azure|client|deepseek|encryption|gemini|github|google|groq|hf|license"
-    "|master|mistral|openai|openrouter|private|secret|service|session|shared|signing|ssh|storage|stripe"
-    "|subscription|webhook"
-)
-"""Words that make a `..._key` a secret; `sort_key` and `primary_key` are not."""
-_SECRET_NAME = re.compile(
-    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|passphrase|credentials?)$", re.IGNORECASE
-)
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 DEPTH = 8
 
 
 def is_secret(name: str, value: Any) -> bool:
     """Whether a value has text to hide and is called like a secret: `api_key`, `config["client-secret"]`."""
     return is_secret_name(name) and holds_text(value)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`."""
-    parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", name)) if not part.isdigit()]
-    return _SECRET_NAME.search("_".join(parts)) is not None
 
 
 def mask_environment() -> None:

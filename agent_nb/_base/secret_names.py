@@ -1,0 +1,31 @@
+"""Names of secrets: variables, keys, fields, columns and headers that are called like one."""
+
+import re
+from typing import Any
+
+_KEYS = (
+    "access|account|anthropic|api|auth|aws|azure|client|deepseek|encryption|gemini|github|google|groq|hf|license"
+    "|master|mistral|openai|openrouter|private|secret|service|session|shared|signing|ssh|storage|stripe"
+    "|subscription|webhook"
+)
+"""Words that make a `..._key` a secret; `sort_key` and `primary_key` are not."""
+_SECRET_NAME = re.compile(
+    rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|passphrase|credentials?)$", re.IGNORECASE
+)
+_HINT = re.compile("key|secret|token|pass|credential", re.IGNORECASE)
+"""What every such name contains. Tables can have millions of labels, and nearly none does."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def is_secret_name(name: Any) -> bool:
+    """Whether a name is that of a secret, in any spelling: `API_KEY`, `client-secret`, `user.accessToken`.
+
+    A tuple, as in columns with several levels, is one if any of its parts is.
+    """
+    if isinstance(name, tuple):
+        return any(map(is_secret_name, name))
+    text = str(name)
+    if _HINT.search(text) is None:
+        return False
+    parts = [part for part in re.findall(r"[^\W_]+", _HUMP.sub("_", text)) if not part.isdigit()]
+    return _SECRET_NAME.search("_".join(parts)) is not None
