@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from agent_nb.errors import ConfigError, ToolError
-from agent_nb.events import Event, FileDelta, MessageAdded, TextDelta, TurnRetrying, TurnStarted
+from agent_nb.events import Event, MessageAdded, TextDelta, TurnRetrying, TurnStarted
 from agent_nb.files import Content, Files, Workspace, unified_diff
-from agent_nb.files.paths import provisional_path
+from agent_nb.files.unfinished import unfinished_files
 from agent_nb.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult
 from agent_nb.prompts import is_about_elements, shortened_file_note
 from agent_nb.prompts.left_out import has_note
@@ -126,9 +126,7 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
 
 def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
     """Unfinished files that replace no finished one; else the page in the answer, if no tool could write it."""
-    found = {path: text for path, text in drafts(events).items() if path not in files}
-    if unnamed := found.pop("", None):
-        found[provisional_path(unnamed, [*files, *found])] = unnamed
+    found = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
     could_write = any(tool.stream for tool in toolbox)
     if not found and not (files and could_write) and (page := page_in(answer)):
         return {ENTRY: page}
@@ -145,25 +143,6 @@ def unfinished_text(events: Sequence[Event]) -> str:
             break
     text = "".join(reversed(texts))
     return text if text.strip() else ""  # vendors refuse blank texts
-
-
-def drafts(events: Sequence[Event]) -> dict[str, str]:
-    """Unfinished files of the last turn, with the text written so far. A path that is not known yet is empty."""
-    # Searched from the end: a run that ended normally has a short last turn after a long one.
-    last_turn = itertools.takewhile(lambda event: not _ends_drafts(event), reversed(events))
-    pieces: dict[str, list[str]] = {}
-    for event in reversed([event for event in last_turn if isinstance(event, FileDelta)]):
-        if event.offset == 0:
-            pieces.pop("", None)
-            pieces[event.path] = []
-        pieces[event.path].append(event.text)
-    return {path: "".join(texts) for path, texts in pieces.items()}
-
-
-def _ends_drafts(event: Event) -> bool:
-    if isinstance(event, MessageAdded):
-        return event.message.role == "tool"
-    return isinstance(event, TurnStarted | TurnRetrying)
 
 
 def fenced(text: str, language: str = "") -> str:

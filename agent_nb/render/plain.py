@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TypeGuard, assert_never
 
 from agent_nb.files import human_size
+from agent_nb.files.unfinished import lost_files
 from agent_nb.messages import Source
 from agent_nb.render.rows import (
     LOOKS,
@@ -90,6 +91,7 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
+        lines += [f"  {path}, unfinished, not kept" for path in lost_files(run.events, run.files)]
     return "\n".join([*lines, *_variant_lines(run)])
 
 

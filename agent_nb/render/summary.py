@@ -17,6 +17,7 @@ from agent_nb.events import (
     WhyCompacted,
 )
 from agent_nb.files import Files, human_size
+from agent_nb.files.unfinished import lost_files, unfinished_files
 from agent_nb.messages import Usage
 from agent_nb.phase import ENDINGS
 
@@ -172,20 +173,34 @@ def image_labels(images: Sequence[Thumbnail]) -> list[str]:
     ]
 
 
-def subscript(run: FinishedRun, path: str) -> str:
+def subscript(run: FinishedRun, path: str, mapping: str = "files") -> str:
     """The file as a Python expression: `hero.files["index.html"]`."""
-    return f"{run.name}.files[{json.dumps(path, ensure_ascii=False)}]"
+    return f"{run.name}.{mapping}[{json.dumps(path, ensure_ascii=False)}]"
 
 
 def result_expression(run: FinishedRun) -> str:
-    """The result as a Python expression in backticks, followed by its size."""
+    """The result as a Python expression in backticks, followed by its size and by what was not kept."""
     if not run.files:
         what = "text" if run.text else "error" if run.error else "events"
-        return f"`{run.name}.{what}`"
+        return f"`{run.name}.{what}`{_unfinished_note(run)}"
     path = run.files.entry or next(iter(run.files))
     more = len(run.files) - 1
     others = f" and {plural(more, 'more file')}" if more else ""
-    return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}"
+    return f"`{subscript(run, path)}` ({human_size(run.files.size(path))}){others}{_unfinished_note(run)}"
+
+
+def _unfinished_note(run: FinishedRun) -> str:
+    """Which files are unfinished; empty if none was being written when the run ended."""
+    cut = unfinished_files(run.events, run.files)
+    if not cut:
+        return ""
+    kept = [f"`{path}`" for path, content in run.files.items() if content in cut.values()]
+    lost = lost_files(run.events, run.files)
+    notes = [f"{', '.join(kept)} is unfinished"] if kept else []
+    if lost:
+        expression = subscript(run, next(iter(lost)), "unfinished")
+        notes.append(f"unfinished and not kept: `{expression}`")
+    return "".join(f"; {note}" for note in notes)
 
 
 def variant_note(run: FinishedRun, *, picked: bool = False) -> str:

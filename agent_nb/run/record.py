@@ -17,6 +17,7 @@ from agent_nb.events import (
     ToolStarted,
 )
 from agent_nb.files import Files
+from agent_nb.files.unfinished import lost_files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
 from agent_nb.tools.page_check import PageCheck, checks_in
@@ -70,6 +71,14 @@ class RunRecord:
         """The page: `index.html`, or else the first HTML file."""
         page = self.files.get(self.files.entry) if self.files.entry else None
         return page if isinstance(page, str) else None
+
+    @cached_property
+    def unfinished(self) -> dict[str, str]:
+        """What the model was still writing when the run ended and `files` does not have: text by path.
+
+        `hero.with_files(hero.unfinished)` keeps it.
+        """
+        return lost_files(self.events, self.files)
 
     @property
     def own_messages(self) -> tuple[Message, ...]:

@@ -6,7 +6,7 @@ import { type Page, resolved } from "./preview/feed.ts";
 import type { Source } from "./preview/resolve.ts";
 import { tabDocument } from "./preview/shell.ts";
 import { KEEP_URL, saveFile } from "./saving.ts";
-import { isPage, presentFiles, type ShownFile, shownFile, shownPage, versionAt } from "./shown.ts";
+import { fileAt, isPage, presentFiles, type ShownFile, shownFile, shownPage } from "./shown.ts";
 import { EMPTY, type FileState, textOf, type VariantState } from "./state.ts";
 import type { Choices } from "./ui.ts";
 import type { Context } from "./view/context.ts";
@@ -109,12 +109,9 @@ function stampOf(context: Context, shown: ShownFile): string {
 function sourceOf(context: Context): Source {
 	return {
 		read(path) {
-			const { moment } = context.choices;
 			const file = currentState(context).files.get(path);
-			if (!file) return null;
-			if (moment === null) return file.deleted ? null : readFile(context, file, textOf(file));
-			const version = versionAt(file, moment);
-			return version ? readFile(context, file, version.text, version) : null;
+			const shown = file && fileAt(file, context.choices.moment);
+			return shown ? readFile(context, file, shown.text, shown.version ?? undefined) : null;
 		},
 	};
 }

@@ -17,6 +17,8 @@ export interface Version {
 	/** The draft that this version was streamed as, or null. */
 	epoch: number | null;
 	patch: readonly LinePatch[] | null;
+	/** Whether the run ended while the model was writing it, and kept what there was. */
+	unfinished: boolean;
 }
 
 export interface Draft {
@@ -35,6 +37,8 @@ export interface FileState {
 	media_type: string;
 	versions: readonly Version[];
 	draft: Draft | null;
+	/** What the model was writing when the run ended, if it was not kept. */
+	unfinished: Draft | null;
 	deleted: boolean;
 }
 
@@ -96,7 +100,25 @@ function unnamedBy(files: FileMap, call_id: string): FileState | undefined {
 	return [...files.values()].find(({ draft }) => draft?.unnamed && draft.call_id === call_id);
 }
 
-/** The newest text of a file: its draft, or its last version. */
-export function textOf(file: FileState): string | null {
-	return file.draft ? file.draft.text : (file.versions.at(-1)?.text ?? null);
+/** The files without what some calls were writing. A file of which there is nothing else is gone. */
+export function withoutDrafts(files: FileMap, isGone: (call_id: string) => boolean): FileMap {
+	const left = new Map<string, FileState>();
+	for (const [path, file] of files) {
+		const kept = file.draft && isGone(file.draft.call_id) ? { ...file, draft: null } : file;
+		if (kept.draft || kept.versions.length) left.set(path, kept);
+	}
+	return left;
+}
+
+/** The files at the end of a run: what was still being written is unfinished. */
+export function endDrafts(files: FileMap): FileMap {
+	const ended = [...files].map(
+		([path, file]) => [path, file.draft ? { ...file, draft: null, unfinished: file.draft } : file] as const,
+	);
+	return new Map(ended);
+}
+
+/** The newest text of a file: what is being written, else its last version, else what was cut off. */
+export function textOf({ draft, versions, unfinished }: FileState): string | null {
+	return (draft ?? versions.at(-1) ?? unfinished)?.text ?? null;
 }

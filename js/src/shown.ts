@@ -9,8 +9,14 @@ export interface ShownFile {
 	version: Version | null;
 	text: string | null;
 	live: boolean;
+	/** Whether the text was cut off by the end of the run and not kept. */
+	cut: boolean;
 	epoch: number | null;
 }
+
+/** The moment after all changes of a run, with the text that was cut off by its end. */
+export const UNFINISHED = Number.POSITIVE_INFINITY;
+export const NOT_KEPT = "unfinished, not kept";
 
 export function isPage(path: string): boolean {
 	return /\.(html?|xhtml)$/i.test(path);
@@ -55,7 +61,13 @@ function defaultFile(
 }
 
 function existsAt(file: FileState, moment: number | null): boolean {
-	return moment === null ? !file.deleted : versionAt(file, moment) !== undefined;
+	if (moment === null) return !file.deleted;
+	return isCut(file, moment) || versionAt(file, moment) !== undefined;
+}
+
+/** Whether what was cut off is shown: at its own moment, or where there is nothing else. */
+function isCut(file: FileState, moment: number | null): boolean {
+	return file.unfinished !== null && (moment === UNFINISHED || file.versions.length === 0);
 }
 
 /** The version of a file after a change of the run; undefined if the file was not there. */
@@ -64,12 +76,15 @@ export function versionAt(file: FileState, moment: number): Version | undefined 
 	return version?.action === "deleted" ? undefined : version;
 }
 
-function fileAt(file: FileState, moment: number | null): ShownFile {
-	const chosen = moment === null ? undefined : versionAt(file, moment);
-	if (chosen) return { file, version: chosen, text: chosen.text, live: false, epoch: chosen.epoch };
-	const version = file.versions.at(-1) ?? null;
-	if (file.draft) return { file, version, text: file.draft.text, live: true, epoch: file.draft.epoch };
-	return { file, version, text: version?.text ?? null, live: false, epoch: version?.epoch ?? null };
+/** A file as it was at a moment; null if it was not there. */
+export function fileAt(file: FileState, moment: number | null): ShownFile | null {
+	if (!existsAt(file, moment)) return null;
+	const newest = file.versions.at(-1) ?? null;
+	const cut = isCut(file, moment);
+	const chosen = moment === null || cut ? newest : (versionAt(file, moment) ?? null);
+	const written = cut ? file.unfinished : moment === null ? file.draft : null;
+	const { text = null, epoch = null } = written ?? chosen ?? {};
+	return { file, version: chosen, text, live: written !== null && !cut, cut, epoch };
 }
 
 /** All files that have not been deleted, sorted by path. */

@@ -10,6 +10,7 @@ import {
 	type Reason,
 	type RunFinished,
 	type Thumbnail,
+	type ToolFinished,
 	type TurnRetrying,
 	type Usage,
 	type WhyCompacted,
@@ -18,12 +19,14 @@ import {
 	type Change,
 	contents,
 	type Draft,
+	endDrafts,
 	type FileMap,
 	type FileState,
 	joined,
 	provisionalPath,
 	type Version,
 	withNamed,
+	withoutDrafts,
 } from "./filestate.ts";
 import { count, plural } from "./format.ts";
 import { callPhase, retryPhase } from "./phase.ts";
@@ -175,6 +178,8 @@ export function reduce(before: VariantState, event: Event): VariantState {
 			return startTool(close(withPhase(state, event)), event);
 		case "approval_requested":
 			return changeTool(startTool(withPhase(state, event), event), event);
+		case "tool_finished":
+			return changeTool(endWriting(withPhase(state, event), event), event);
 		default:
 			return changeTool(withPhase(state, event), event);
 	}
@@ -291,11 +296,7 @@ function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): 
 	const state = close({ ...before, phase: retryPhase(wait) });
 	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && row.kind !== "line");
 	const calls = new Set(gone.map((row) => (row.kind === "tool" ? row.call_id : "")));
-	const files = new Map<string, FileState>();
-	for (const [path, file] of state.files) {
-		const kept = file.draft && calls.has(file.draft.call_id) ? { ...file, draft: null } : file;
-		if (kept.draft || kept.versions.length) files.set(path, kept);
-	}
+	const files = withoutDrafts(state.files, (call_id) => calls.has(call_id));
 	const row: RetryRow = { kind: "retry", ...place(state, "retry"), attempt, from: at, wait, why };
 	return append({ ...state, rows, files }, row);
 }
@@ -305,7 +306,8 @@ function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[
 }
 
 function fileOf(state: VariantState, path: string): FileState {
-	return state.files.get(path) ?? { path, media_type: "", versions: [], draft: null, deleted: false };
+	const none = { media_type: "", versions: [], draft: null, unfinished: null, deleted: false };
+	return state.files.get(path) ?? { path, ...none };
 }
 
 function withFile(state: VariantState, file: FileState): VariantState {
@@ -350,6 +352,7 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 		first_line: event.first_line,
 		...contents(file, event),
 		patch: event.patch,
+		unfinished: event.call_id === null && file.draft !== null,
 	};
 	const next = withFile(
 		{ ...state, changes },
@@ -358,6 +361,7 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 			media_type: event.media_type,
 			versions: [...file.versions, version],
 			draft: null,
+			unfinished: null,
 			deleted: action === "deleted",
 		},
 	);
@@ -366,10 +370,17 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 	return withTool(next, event.call_id, (row) => ({ ...row, change: joined(row.change, change) }));
 }
 
+/** A call that was refused, or that changed nothing, leaves no text. The end of the run decides about one it cut off. */
+function endWriting(state: VariantState, { call_id, code }: ToolFinished): VariantState {
+	if (code === "STOPPED") return state;
+	return { ...state, files: withoutDrafts(state.files, (other) => other === call_id) };
+}
+
 function finish(before: VariantState, event: RunFinished): VariantState {
 	const { usage, cost, seconds: at, reason, error } = event;
 	const state = close(before);
 	const rows = state.rows.map((row) => (row.kind === "tool" ? stopToolRow(row) : row));
 	const phase = ENDINGS[reason];
-	return { ...state, phase, rows, usage, cost, at, reason, error, busy: false, estimated: false };
+	const files = endDrafts(state.files);
+	return { ...state, phase, rows, files, usage, cost, at, reason, error, busy: false, estimated: false };
 }

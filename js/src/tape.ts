@@ -2,7 +2,7 @@
 
 import type { Event } from "./events.ts";
 import { type Moment, toMoments } from "./moments.ts";
-import { EMPTY, type FileState, reduce, type VariantState } from "./state.ts";
+import { EMPTY, reduce, type VariantState } from "./state.ts";
 
 /**
  * Events between two stored states. They are computed when a replay first needs them: states stored during the live
@@ -36,13 +36,9 @@ export class Tape {
 
 	/** Ends the tape of a run whose kernel is gone, and returns the state in which it stays. */
 	cut(phase: string): VariantState {
-		const { at, usage, cost, estimated, files } = this.#end;
-		const base = { at, seq: 0, run_id: "", variant: 0 };
-		for (const file of files.values()) {
-			if (file.draft) this.push({ ...base, ...keptDraft(file, file.draft.text) });
-		}
+		const { at, usage, cost, estimated } = this.#end;
 		const ending = { reason: "stopped", seconds: at, usage, cost, error: null } as const;
-		this.push({ ...base, type: "run_finished", ...ending });
+		this.push({ type: "run_finished", at, seq: 0, run_id: "", variant: 0, ...ending });
 		this.#end = { ...this.#end, phase, estimated };
 		return this.#end;
 	}
@@ -141,21 +137,4 @@ export class Tape {
 	previous(count: number): number {
 		return this.moments.findLast((moment) => moment.count < count)?.count ?? this.start;
 	}
-}
-
-/** The change that keeps what a file has so far, as a run makes it when it is stopped. */
-function keptDraft({ path, media_type, versions }: FileState, text: string) {
-	return {
-		type: "file_changed",
-		path,
-		media_type: media_type || "text/plain",
-		version: versions.length + 1,
-		action: versions.length ? "edited" : "created",
-		size: new TextEncoder().encode(text).length,
-		first_line: 1,
-		added: text.split("\n").length,
-		removed: 0,
-		call_id: null,
-		patch: null,
-	} as const;
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
+import { fileAt } from "../src/shown.ts";
 import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
+import { Tape } from "../src/tape.ts";
 import { applyPatch, countPoints, sliceToPoint } from "../src/text.ts";
 import {
 	changed,
@@ -190,6 +192,43 @@ describe("files", () => {
 	test("offset zero starts the file over", () => {
 		const state = play(script(started, tool(), piece("a.html", 0, "ab"), piece("a.html", 0, "xy")));
 		expect(state.files.get("a.html")!.draft).toMatchObject({ text: "xy", epoch: 2 });
+	});
+
+	describe("that were still being written", () => {
+		const first = script(started, turn, tool(), piece("a.html", 0, "one"), changed("a.html", 1), done());
+		const rewrite = [tool("c2"), piece("a.html", 0, "tw", "c2")];
+		const rewriting = play(script(...rewrite), play(first));
+
+		test.each(["stopped", "budget", "failed"])("fall back to what was kept: %s", (reason) => {
+			const file = play(script(finished(reason)), rewriting).files.get("a.html")!;
+			expect(file).toMatchObject({ draft: null, unfinished: { text: "tw" } });
+			expect(textOf(file)).toBe("one");
+		});
+
+		test("are withdrawn when their call is refused or changes nothing", () => {
+			for (const end of [{ ok: false, code: "SCHEMA" }, { ok: true }]) {
+				const state = play(script(done({ call_id: "c2", ...end })), rewriting);
+				expect(state.files.get("a.html")).toMatchObject({ draft: null, unfinished: null });
+			}
+			const other = play(script(tool("c3"), piece("b.html", 0, "x", "c3")), rewriting);
+			const refused = play(script(done({ call_id: "c3", ok: false, code: "FAILED" })), other);
+			expect([...refused.files.keys()]).toEqual(["a.html"]);
+		});
+
+		test("are a version if the run kept them, which is called unfinished", () => {
+			const cut = play(script(started, turn, tool(), piece("a.html", 0, "on")));
+			const end = script(changed("a.html", 1, { call_id: null }), finished("stopped"));
+			const file = play(end, cut).files.get("a.html")!;
+			expect(file).toMatchObject({ unfinished: null, versions: [{ text: "on", unfinished: true }] });
+		});
+
+		test("are all that is left when the kernel has gone before the first version", () => {
+			const tape = new Tape();
+			for (const event of script(started, turn, tool(), piece("a.html", 0, "on"))) tape.push(event);
+			const file = tape.cut("gone").files.get("a.html")!;
+			expect(file).toMatchObject({ draft: null, unfinished: { text: "on" }, versions: [] });
+			expect(fileAt(file, null)).toMatchObject({ text: "on", live: false, cut: true });
+		});
 	});
 
 	test("a file has a provisional path until the model has written its own", () => {

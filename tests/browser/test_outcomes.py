@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.support.widget_stage import Stage, event, needs_browser, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -78,3 +80,55 @@ def test_a_failed_check_is_on_the_header(stage: Stage):
     stage.widget.locator(".anb-dot.err").wait_for()
     assert stage.widget.locator(".anb-head .phase").inner_text() == f"check failed: {check}"
     assert check in stage.widget.get_by_role("alert").inner_text()
+
+
+KEEP = "hero_2 = hero.with_files(hero.unfinished)"
+
+
+def tool_end(call_id: str, *, ok: bool = True, code: str | None = None) -> dict[str, Any]:
+    end = {"summary": "", "outputs": [], "seconds": 0.1, "hint": ""}
+    return event("tool_finished", call_id=call_id, ok=ok, code=code, **end)
+
+
+def cut_rewrite(reason: str = "stopped") -> list[dict[str, Any]]:
+    """A page, and the first half of another that should have replaced it."""
+    second = [
+        event("turn_started", step=2),
+        event("tool_started", call_id="second", name="any", title="create file index.html"),
+        event("file_delta", call_id="second", path="index.html", offset=0, text="<h1>Unfinished</h1><p>And"),
+        tool_end("second", ok=False, code="STOPPED"),
+    ]
+    first = [
+        *wrote("index.html", "<h1>Kept</h1>"),
+        tool_end("call index.html"),
+    ]
+    return [*began(), *first, *second, ended(reason, "The server broke off." if reason == "failed" else None)]
+
+
+@pytest.mark.parametrize("reason", ["stopped", "budget", "failed"])
+def test_the_preview_shows_what_was_kept_and_the_rest_is_one_press_away(stage: Stage, reason: str):
+    play(stage, cut_rewrite(reason), ready=ready())
+    stage.preview.get_by_role("heading", name="Kept").wait_for()
+    label = stage.widget.locator(".anb-ver .which")
+    assert label.inner_text() == "v1"
+    assert stage.widget.get_by_text("streaming").count() == 0
+    stage.widget.get_by_role("button", name="Next version").click()
+    stage.preview.get_by_role("heading", name="Unfinished").wait_for()
+    assert label.inner_text() == "unfinished, not kept"
+    assert stage.widget.locator(".anb-ver code").filter(visible=True).inner_text() == KEEP
+    stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    stage.widget.get_by_role("button", name="Keep").click()
+    stage.widget.get_by_text("Copied: paste it into a cell").first.wait_for()
+    assert stage.page.evaluate("navigator.clipboard.readText()") == KEEP
+    stage.widget.get_by_role("button", name="Previous version").click()
+    stage.preview.get_by_role("heading", name="Kept").wait_for()
+
+
+def test_diff_compares_the_unfinished_text_with_what_was_kept(stage: Stage):
+    play(stage, cut_rewrite(), ready=ready())
+    stage.widget.get_by_role("tab", name="Diff").click()
+    stage.widget.get_by_text("This is the first version").wait_for()
+    stage.widget.get_by_role("button", name="Next version").click()
+    table = stage.widget.get_by_role("region", name="Changes")
+    assert "<h1>Kept</h1>" in table.locator("tr.m").inner_text()
+    assert "<h1>Unfinished</h1><p>And" in table.locator("tr.p").inner_text()

@@ -1,9 +1,9 @@
 // What a version changed.
 
 import { h } from "../dom.ts";
-import { shownFile } from "../shown.ts";
+import { type ShownFile, shownFile } from "../shown.ts";
 import type { Context, Snapshot } from "./context.ts";
-import { createDiffTable, type DiffLine, linesOfPatch } from "./difftable.ts";
+import { createDiffTable, type DiffLine, diffOf, linesOfPatch } from "./difftable.ts";
 import { createTree } from "./tree.ts";
 
 export function createDiff(context: Context) {
@@ -20,20 +20,28 @@ export function createDiff(context: Context) {
 		element,
 		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
-			const version = shown?.version ?? null;
 			ide.classList.toggle("many", tree.update(state, shown?.file.path ?? ""));
-			const before = shown?.file.versions.find((other) => other.number === (version?.number ?? 0) - 1);
-			const now = `${shown?.file.path} ${version?.number}`;
+			const now = `${shown?.file.path} ${shown?.version?.number} ${shown?.live} ${shown?.cut}`;
 			if (drawn === now) return;
 			drawn = now;
-			const lines: DiffLine[] =
-				version?.patch && before ? linesOfPatch(before.text ?? "", version.patch) : [];
+			const [lines, note] = changesOf(shown);
 			empty.hidden = lines.length > 0;
 			holder.replaceChildren(...(lines.length ? [createDiffTable(lines)] : []));
-			text.textContent = version
-				? "This is the first version; there is nothing to compare it with."
-				: "Nothing has been written yet.";
-			if (version && before) text.textContent = "This version is the same as the previous one.";
+			text.textContent = note;
 		},
 	};
+}
+
+/** What the shown text changed, and what to say if that is nothing. */
+function changesOf(shown: ShownFile | null): [DiffLine[], string] {
+	const { file, version, text, live, cut } = shown ?? {};
+	const versions = file?.versions ?? [];
+	if (live && version) return [[], `Version ${version.number + 1} is being written; its changes follow.`];
+	if (!shown || live) return [[], "Nothing has been written yet."];
+	const before = cut ? version : versions.find(({ number }) => number === (version?.number ?? 0) - 1);
+	if (!before) return [[], "This is the first version; there is nothing to compare it with."];
+	const old = before.text ?? "";
+	if (cut) return [diffOf(old, text ?? ""), "The unfinished text is the same as the last version."];
+	const lines = version?.patch ? linesOfPatch(old, version.patch) : [];
+	return [lines, "This version is the same as the previous one."];
 }

@@ -3,8 +3,8 @@
 import { download, downloadAll } from "../actions.ts";
 import { h, icon, KeyedList, listen, setText, type View } from "../dom.ts";
 import { bytes, plural } from "../format.ts";
-import { presentFiles } from "../shown.ts";
-import type { FileState } from "../state.ts";
+import { NOT_KEPT, presentFiles } from "../shown.ts";
+import { type FileState, textOf } from "../state.ts";
 import { iconButton } from "./buttons.ts";
 import type { Context, Snapshot } from "./context.ts";
 
@@ -60,8 +60,8 @@ function createRow(context: Context, first: FileState): View<FileState> {
 		update(next) {
 			file = next;
 			const count = file.versions.length;
-			setText(size, bytes(file.versions.at(-1)?.size ?? file.draft?.text.length ?? 0));
-			setText(versions, count ? plural(count, "version") : "being written");
+			setText(size, bytes(file.versions.at(-1)?.size ?? textOf(file)?.length ?? 0));
+			setText(versions, count ? plural(count, "version") : file.draft ? "being written" : NOT_KEPT);
 		},
 	};
 }

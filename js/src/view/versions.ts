@@ -1,10 +1,11 @@
 // The bar under the result: the shown file, and buttons to go through what it was. On the preview these are the moments
 // of the run, with all files as they were after each change; elsewhere the versions of the file.
 
+import { nextName } from "../ask.ts";
 import { isName } from "../cells.ts";
 import { h, listen, setAttribute, setText } from "../dom.ts";
-import { type ShownFile, shownFile, shownPage } from "../shown.ts";
-import type { VariantState } from "../state.ts";
+import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED } from "../shown.ts";
+import type { FileState, VariantState, Version } from "../state.ts";
 import type { Choices } from "../ui.ts";
 import { iconButton } from "./buttons.ts";
 import { createCellButton } from "./cellbutton.ts";
@@ -18,6 +19,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 	const label = h("span", { class: "num which" });
 	const pager = createPager(context);
 	const restore = createCellButton(context, "Restore");
+	const keep = createCellButton(context, "Keep");
 	const element = h(
 		"div",
 		{ class: "anb-ver" },
@@ -27,6 +29,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 		...pager.elements,
 		label,
 		restore.element,
+		keep.element,
 	);
 
 	return {
@@ -43,7 +46,9 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 			setText(scale, previewed ? preview.scale() : "");
 			setText(label, labelOf(shown, stops, at));
 			pager.update({ shown, stops, at });
-			restore.update(shown.live ? null : restoringCell(context, snapshot));
+			const unfinished = shown.cut || choices.moment === UNFINISHED;
+			restore.update(shown.live || unfinished ? null : restoringCell(context, snapshot));
+			keep.update(unfinished ? keepingCell(context, snapshot) : null);
 		},
 	};
 }
@@ -56,7 +61,10 @@ interface Stop {
 
 function stopsOf({ file }: ShownFile): Stop[] {
 	const alive = file.versions.filter(({ action }) => action !== "deleted");
-	return alive.map(({ change }) => ({ change, path: file.path }));
+	return withUnfinished(
+		alive.map(({ change }) => ({ change, path: file.path })),
+		[file],
+	);
 }
 
 /** The moments of the run since the shown page was there. */
@@ -65,32 +73,63 @@ export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] 
 	const stops = new Map<number, Stop>();
 	for (const { path, versions } of files.values())
 		for (const { change } of versions) if (change >= first) stops.set(change, { change, path });
-	return [...stops.values()].sort((one, other) => one.change - other.change);
+	return withUnfinished(
+		[...stops.values()].sort((one, other) => one.change - other.change),
+		[...files.values()],
+	);
+}
+
+/** The stops, and one more for what was cut off by the end of the run. */
+function withUnfinished(stops: readonly Stop[], files: readonly FileState[]): Stop[] {
+	const cut = files.find(({ unfinished }) => unfinished !== null);
+	return cut && stops.length ? [...stops, { change: UNFINISHED, path: cut.path }] : [...stops];
 }
 
 /** The index of what is shown; a version that is still being written comes after all stops. */
 export function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
 	if (live) return stops.length;
-	return moment === null ? stops.length - 1 : stops.findLastIndex(({ change }) => change <= moment);
+	const last = moment ?? Number.MAX_VALUE;
+	return stops.findLastIndex(({ change }) => change <= last);
 }
 
-function labelOf({ live, file }: ShownFile, stops: readonly Stop[], at: number): string {
+function labelOf({ live, cut, file }: ShownFile, stops: readonly Stop[], at: number): string {
 	if (live) return `v${file.versions.length + 1}, streaming`;
-	if (stops.length < 2) return `v${file.versions.at(-1)?.number ?? 1}`;
-	if (stops.every(({ path }) => path === file.path)) return `v${at + 1} of ${stops.length}`;
 	const { change, path } = stops[at] ?? { change: 0, path: "" };
+	const isAlone = stops.every((stop) => stop.path === file.path);
+	if (cut || change === UNFINISHED) return isAlone ? NOT_KEPT : `${NOT_KEPT}: ${path}`;
+	const kept = stops.filter((stop) => stop.change !== UNFINISHED);
+	if (kept.length < 2) return versionLabel(file.versions.at(-1));
+	if (isAlone) return `v${at + 1} of ${kept.length}`;
 	const what = change === 0 ? "as given" : path;
-	return `change ${change} of ${stops.at(-1)?.change}: ${what}`;
+	return `change ${change} of ${kept.at(-1)?.change}: ${what}`;
+}
+
+function versionLabel(version: Version | undefined): string {
+	return `v${version?.number ?? 1}${version?.unfinished ? ", unfinished" : ""}`;
 }
 
 /** The cell that gives the files of an earlier moment a name; null while the newest are shown. */
-function restoringCell({ choices, run }: Context, { state, variants }: Snapshot): string | null {
+function restoringCell(context: Context, { state, variants }: Snapshot): string | null {
+	const { choices, run } = context;
+	const end = run.state?.variants.get(choices.variant);
+	const moment = choices.moment ?? replayedMoment(choices, state, end);
+	const shown = moment === null ? null : expressionOf(context, variants.length);
+	return shown && `${run.state?.meta.name}_at_${moment} = ${shown}.at(${moment})`;
+}
+
+/** The cell that makes a run with what was cut off. */
+function keepingCell(context: Context, { variants, run }: Snapshot): string | null {
+	const shown = run.lost ? null : expressionOf(context, variants.length);
+	return shown && `${nextName(run.meta.name, context.run)} = ${shown}.with_files(${shown}.unfinished)`;
+}
+
+/** The shown variant as a Python expression; null while the run has no value, or none with such a name. */
+function expressionOf({ choices, run }: Context, variants: number): string | null {
 	const { variant } = choices;
-	const moment = choices.moment ?? replayedMoment(choices, state, run.state?.variants.get(variant));
 	const name = run.state?.meta.name ?? "";
-	if (moment === null || run.busy || !isName(name)) return null;
-	const bound = variants.length < 2 || run.state?.ready?.variant === variant;
-	return `${name}_at_${moment} = ${name}${bound ? "" : `.pick(${variant + 1})`}.at(${moment})`;
+	if (run.busy || !isName(name)) return null;
+	const bound = variants < 2 || run.state?.ready?.variant === variant;
+	return `${name}${bound ? "" : `.pick(${variant + 1})`}`;
 }
 
 /** The moment at which a replay stands still, unless nothing was written yet or nothing came after it. */
@@ -130,7 +169,8 @@ function createPager(context: Context) {
 		const { shown, stops } = position;
 		// Pins the file, so that another one that is being written does not take its place.
 		context.choices.file = shown?.file.path ?? null;
-		context.choices.moment = index >= stops.length - 1 ? null : (stops[Math.max(0, index)]?.change ?? null);
+		const newest = stops.findLastIndex(({ change }) => change !== UNFINISHED);
+		context.choices.moment = index === newest ? null : (stops[Math.max(0, index)]?.change ?? null);
 		context.redraw();
 	}
 

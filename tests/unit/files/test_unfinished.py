@@ -1,0 +1,67 @@
+"""What a run leaves of files that the model was still writing when it ended."""
+
+import asyncio
+import html
+
+from agent_nb import Agent, Run, tool
+from agent_nb.providers.scripted import ScriptedProvider, call, stall
+from agent_nb.render import ready_line
+from agent_nb.tools.files import FILE_TOOLS
+from tests.support.scripts import PAGE, write
+
+CUT = '{"path": "index.html", "content": "<h1>Bre'
+
+
+async def stopped_while_rewriting() -> Run:
+    cut = call("create_file", '{"path": "index.html", "content": "<h1>New', fragment=4)
+    handle = Agent(ScriptedProvider([[write()], [cut, stall()]])).start("go")
+    await asyncio.sleep(0.02)
+    handle.stop()
+    return await handle
+
+
+async def test_stop_during_a_rewrite_keeps_the_page_and_offers_the_unfinished_text():
+    run = await stopped_while_rewriting()
+    assert (run.html, run.unfinished) == (PAGE, {"index.html": "<h1>New"})
+    kept = run.with_files(run.unfinished)
+    assert (kept.html, kept.unfinished) == ("<h1>New", {})
+
+
+async def test_every_form_says_what_was_not_kept():
+    run = await stopped_while_rewriting()
+    note = 'unfinished and not kept: <code>run.unfinished["index.html"]</code>'
+    assert note in html.unescape(run.to_html())
+    assert 'run.unfinished["index.html"]' in run.to_markdown()
+    assert "index.html, unfinished, not kept" in run._repr_mimebundle_()["text/plain"]
+    assert 'run.unfinished["index.html"]' in ready_line(run, "files")
+
+
+async def test_a_first_version_that_was_cut_off_is_called_unfinished():
+    handle = Agent(ScriptedProvider([[call("create_file", CUT, fragment=4), stall()]])).start("go")
+    await asyncio.sleep(0.01)
+    handle.stop()
+    run = await handle
+    assert (run.html, run.unfinished) == ("<h1>Bre", {})
+    assert "`index.html` is unfinished" in ready_line(run, "files")
+
+
+async def test_a_refused_call_leaves_nothing_unfinished():
+    running = asyncio.Event()
+
+    @tool(timeout=None)
+    async def wait_for_ever() -> str:
+        """Waits."""
+        await asyncio.sleep(0.01)
+        running.set()
+        await asyncio.Event().wait()
+        return ""
+
+    refused = write("../a.html", id="refused")
+    handle = Agent(
+        ScriptedProvider([[refused, call("wait_for_ever")]]), tools=[*FILE_TOOLS, wait_for_ever]
+    ).start("go")
+    await running.wait()
+    handle.stop()
+    run = await handle
+    assert run.tool_uses[0].result.code == "FAILED"
+    assert (dict(run.files), run.unfinished) == ({}, {})
