@@ -1,20 +1,51 @@
-"""Writes files whole or not at all, and one process at a time."""
+"""Reads and writes files whole or not at all, one process at a time, and never through a link that a folder came with.
+
+`within` is the folder that a path must not leave: no name below it may be a link, or else a downloaded folder could
+send what is written there to any file of the user. It is None for a path that is the user's own word.
+"""
 
 import contextlib
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from agent_nb._base.host import IN_BROWSER
 
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
-def write_atomically(target: Path, data: bytes, mode: int | None = None) -> None:
+
+def folder_of(given: str | os.PathLike[str], home: Path) -> Path | None:
+    """The `within` of a path that starts in `home`: the last folder that both share. None for an absolute path."""
+    path = os.path.expanduser(given)
+    if os.path.isabs(path) or os.path.splitdrive(path)[0]:
+        return None
+    return Path(os.path.commonpath([os.path.abspath(home), os.path.abspath(home / path)]))
+
+
+def check_place(path: Path, within: Path | None) -> None:
+    """Raises `OSError` if the path leaves the folder, or leads through a link below it. The last name may be one."""
+    if within is None:
+        return
+    root = Path(os.path.abspath(within))
+    try:
+        below = Path(os.path.abspath(path)).relative_to(root)
+    except ValueError:
+        raise OSError(errno.EPERM, f"it is outside {str(within)!r}", str(path)) from None
+    if Path(os.path.realpath(path.parent)) != Path(os.path.realpath(root)) / below.parent:
+        links = [root / name for name in below.parents if os.path.islink(root / name)]
+        raise _is_link(links[-1] if links else path.parent)
+
+
+def write_atomically(target: Path, data: bytes, *, within: Path | None, mode: int | None = None) -> None:
     """Writes a temporary file beside the target and renames it, so that a failed write leaves the old file.
 
-    Without `mode` only the owner can read the file. Pipes and devices are refused: renaming would replace them.
+    A link is replaced by the file, not followed. Pipes and devices are refused, because renaming would replace them.
+    Without `mode` only the owner can read the file.
     """
+    check_place(target, within)
     if target.exists() and not target.is_file() and not target.is_dir():
         raise FileExistsError(errno.EEXIST, "It exists and is not a file", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -30,13 +61,55 @@ def write_atomically(target: Path, data: bytes, mode: int | None = None) -> None
         raise
 
 
+def append(target: Path, data: bytes, *, within: Path) -> None:
+    """Writes the data in one call, so that a kernel that is killed cuts short at most the last line."""
+    _check_file(target, within)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, 0o644)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
+
+
+def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:
+    """The content of a file, or its last bytes; raises `OSError` if it is a link, or not a file."""
+    _check_file(path, within)
+    with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINK), "rb") as stream:
+        if last is not None:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - last))
+        return stream.read()
+
+
 @contextlib.contextmanager
-def locked(lock: Path, seconds: float = -1) -> Iterator[None]:
+def locked(lock: Path, *, within: Path, seconds: float = -1) -> Iterator[None]:
     """Keeps other processes out of the block, which wait for at most this long. A browser tab has one process."""
+    _check_file(lock, within)
+    lock.parent.mkdir(parents=True, exist_ok=True)
     if IN_BROWSER:
         yield
         return
-    from filelock import FileLock
+    from filelock import FileLock  # it empties the file that it locks
 
     with FileLock(lock, timeout=seconds):
         yield
+
+
+def _check_file(path: Path, within: Path) -> None:
+    """Raises `OSError` if the path leads to anything but a file of this one name, or to nothing yet."""
+    check_place(path, within)
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise _is_link(path)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, f"{path.name} is not a file", str(path))
+    if found.st_nlink > 1:
+        raise OSError(errno.EMLINK, f"{path.name} is a hard link: replace it with a copy", str(path))
+
+
+def _is_link(path: Path) -> OSError:
+    return OSError(
+        errno.ELOOP, f"{path.name} is a link, and links are not followed here: replace it", str(path)
+    )

@@ -52,7 +52,7 @@ class Store:
     def save(self, run: Run, key: str, request: Json, label: str) -> None:
         """Writes the run atomically, with secrets masked. It replaces an earlier run of the same key."""
         name = self._names.setdefault(key, f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}")
-        write_atomically(self.folder / name, saved_form(run, request=request))
+        write_atomically(self.folder / name, saved_form(run, request=request), within=self.folder)
 
     def _read(self, path: Path, request: Json) -> Run | None:
         """The run; None if it is damaged, of another request, or did not end normally."""

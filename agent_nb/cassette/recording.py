@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_nb._base.atomic import write_atomically
+from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
@@ -39,6 +39,10 @@ class Target:
     @property
     def file(self) -> Path:
         return locate(self.path, self.folder)
+
+    @property
+    def within(self) -> Path | None:
+        return folder_of(self.path, self.folder)
 
 
 class Recording:
@@ -96,9 +100,7 @@ class Recording:
         try:
             if parse_cassette(text, shown) != cassette:
                 raise CassetteError(f"{shown!r} would not play as it was recorded.")
-            file = Path(os.path.realpath(self._target.file))
-            write_atomically(file, text.encode())
-            file.chmod(0o644)  # a cassette is shared, unlike the temporary file it was
+            write_atomically(self._target.file, text.encode(), within=self._target.within, mode=0o644)
         except CassetteError as error:
             note = f"Not recorded: {error}"
         except OSError as error:
@@ -113,7 +115,7 @@ class Recording:
 def check_target(target: Target, yours: Json) -> None:
     """Raises before anything is sent if the cassette cannot be written or would replace one of another prompt."""
     shown, path = target.path.as_posix(), target.file
-    if why := _why_not_there(path):
+    if why := _why_not_there(path, target.within):
         raise CassetteError(f"{shown!r} cannot be recorded: {why}.")
     if path.is_file() and not target.force:
         try:
@@ -128,9 +130,10 @@ def check_target(target: Target, yours: Json) -> None:
             )
 
 
-def _why_not_there(path: Path) -> str:
+def _why_not_there(path: Path, within: Path | None) -> str:
     """Why no file can be written at a path; empty if one can."""
     try:
+        check_place(path, within)
         if path.exists() and not path.is_file():
             return "it is a folder" if path.is_dir() else "it is not a file"
         folder = next(parent for parent in path.parents if parent.exists())

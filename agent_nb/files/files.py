@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.atomic import write_atomically
+from agent_nb._base.atomic import check_place, write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
@@ -122,8 +122,7 @@ class Files(Mapping[str, Content]):
         for path, target in targets.items():
             _check_target(root, path, target)
         for path, target in targets.items():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, _encoded(self[path]), mode=0o644)
+            write_atomically(target, _encoded(self[path]), within=root, mode=0o644)
         return list(targets.values())
 
     def zip(self) -> bytes:
@@ -240,12 +239,13 @@ def _encoded(content: Content) -> bytes:
 
 def _check_target(root: Path, path: str, target: Path) -> None:
     """Refuses targets that a model must not write: outside the root, hidden files, and existing notebooks."""
-    inside, folder = root.resolve(), target.parent.resolve()
-    if not folder.is_relative_to(inside):
+    try:
+        check_place(target, root)
+    except OSError:
         raise FileError(
-            f"{path!r} would be outside {str(root)!r} because of a link: remove the link or save elsewhere."
-        )
-    if any(name.startswith(".") for name in (*path.split("/"), *folder.relative_to(inside).parts)):
+            f"{path!r} would leave {str(root)!r} by a link: remove the link or save elsewhere."
+        ) from None
+    if any(name.startswith(".") for name in path.split("/")):
         raise FileError(
             f"{path!r} is hidden, and hidden files can change how tools behave: leave it out with"
             f" `files.delete({path!r})`, or write it yourself."

@@ -43,15 +43,15 @@ class BudgetCounter:
         with self._opened() as costs:
             costs[run_id] = cost
             content = {"lab": str(self._lab), "costs": costs}
-            write_atomically(self.path, json.dumps(content, indent=1).encode("utf-8", "backslashreplace"))
+            data = json.dumps(content, indent=1).encode("utf-8", "backslashreplace")
+            write_atomically(self.path, data, within=self.path.parent)
             return sum(costs.values())
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[dict[str, float]]:
         """The costs, while no other notebook reads or writes them."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with locked(self.path.with_suffix(".lock"), PATIENCE):
+            with locked(self.path.with_suffix(".lock"), within=self.path.parent, seconds=PATIENCE):
                 yield self._read()
         except TimeoutError:
             raise ConfigError(

@@ -6,14 +6,13 @@ hashes anew.
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from agent_nb._base.atomic import locked
+from agent_nb._base.atomic import append, locked, read_plain
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import showable_text
@@ -140,44 +139,29 @@ class LabLog:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        self._folder = folder
         self._lock = folder / ".agent_nb" / "lab-log.lock"
 
     def append(self, entry: Entry) -> None:
         """Adds a line. Raises `OSError` if that is not possible, `TimeoutError` if another program holds the log."""
-        if self.path.exists() and not self.path.is_file():
-            raise OSError(f"{FILE} is not a file")
-        self._lock.parent.mkdir(parents=True, exist_ok=True)
-        with locked(self._lock, PATIENCE):
+        with locked(self._lock, within=self._folder, seconds=PATIENCE):
             last, is_whole = self._last_line()
             before = hashlib.sha256(last).hexdigest() if last else ""
             is_cut = bool(last) and not is_whole and Entry.from_line(last) is None
             line = replace(entry, before=before, note=CUT if is_cut else entry.note).to_line()
-            self._write((b"" if is_whole else b"\n") + line + b"\n")
+            append(self.path, (b"" if is_whole else b"\n") + line + b"\n", within=self._folder)
 
-    def read(self) -> bytes:
-        """The whole log; empty if there is none."""
-        return self.path.read_bytes() if self.path.is_file() else b""
+    def read(self, last: int | None = None) -> bytes:
+        """The whole log, or its last bytes; empty if there is none."""
+        try:
+            return read_plain(self.path, within=self._folder, last=last)
+        except FileNotFoundError:
+            return b""
 
     def _last_line(self) -> tuple[bytes, bool]:
         """The last line, and whether it ends with a line break, as does an empty log."""
-        if not self.path.exists():
-            return b"", True
-        with self.path.open("rb") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - MAX_LINE))
-            tail = stream.read()
-        lines = [line.rstrip(b"\r") for line in tail.split(b"\n")]
+        lines = [line.rstrip(b"\r") for line in self.read(MAX_LINE).split(b"\n")]
         return next((line for line in reversed(lines) if line), b""), not lines[-1]
-
-    def _write(self, data: bytes) -> None:
-        """Writes the data in one call, so that a kernel that is killed cuts short at most the last line."""
-        handle = os.open(
-            self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
-        )
-        try:
-            os.write(handle, data)
-        finally:
-            os.close(handle)
 
 
 def _text(value: Any) -> str:

@@ -6,6 +6,7 @@ import webbrowser
 from functools import cache
 from pathlib import Path
 
+from agent_nb._base.atomic import write_atomically
 from agent_nb.errors import ConfigError
 from agent_nb.render import to_page
 from agent_nb.run.record import RunRecord
@@ -22,8 +23,9 @@ def open_page(run: RunRecord) -> Path:
             f"There is no browser on the machine that runs Python. `{run.name}.files.save('site')` writes the files "
             "to a folder; in a notebook, the output of the cell shows the page."
         )
-    path = Path(_folder().name, f"{run.name}-{run.id}.html")
-    path.write_text(page, encoding="utf-8")
+    folder = Path(_folder().name)
+    path = folder / f"{run.name}-{run.id}.html"
+    write_atomically(path, page.encode("utf-8", "replace"), within=folder)
     browser.open(path.as_uri())
     return path
 

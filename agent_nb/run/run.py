@@ -124,7 +124,7 @@ class Run(RunRecord):
         from agent_nb.run.replay_file import replay_html
 
         target = Path(path)
-        write_atomically(target, replay_html(self).encode("utf-8", "replace"))
+        write_atomically(target, replay_html(self).encode("utf-8", "replace"), within=None)
         return target
 
     def open(self) -> Path:
@@ -136,7 +136,7 @@ class Run(RunRecord):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
         target = Path(path)
-        write_atomically(target, saved_form(self))
+        write_atomically(target, saved_form(self), within=None)
         return target
 
     def __await__(self) -> Generator[None, None, "Run"]:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.atomic import locked, read_plain, write_atomically
 from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
@@ -39,16 +39,16 @@ class RunStore:
     """The saved runs of one working directory."""
 
     def __init__(self, home: Path) -> None:
+        self._home = home
         self.root = home / FOLDER
         self.folder = self.root / "runs"
         self._index = self.folder / "index.jsonl"
 
     def save(self, run: Run) -> Path:
         """Writes a run, and deletes the oldest ones if there are too many or they take too much space."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         ignore = self.root / ".gitignore"
         if not ignore.exists():
-            write_atomically(ignore, b"*\n", mode=0o644)
+            write_atomically(ignore, b"*\n", within=self._home, mode=0o644)
         stamp = time.strftime("%Y%m%d-%H%M%S")
         target = self.folder / f"{stamp}-{run.name}-{run.id}.json"
         data = saved_form(run)
@@ -62,9 +62,9 @@ class RunStore:
             "prompt": _one_line(run.prompt),
             "bytes": len(data),
         }
-        with locked(self.folder / ".lock", seconds=10):
+        with locked(self.folder / ".lock", within=self._home, seconds=10):
             self._remove_leftovers()
-            write_atomically(target, data)
+            write_atomically(target, data, within=self._home)
             others = [other for other in self._rows() if other["file"] != target.name]
             rows = self._pruned([*others, row])
             with contextlib.suppress(OSError):  # such as a full disk: the run is saved all the same
@@ -84,6 +84,10 @@ class RunStore:
         """The file of the newest run with that name."""
         files = [row["file"] for row in self.rows() if row["name"] == name]
         return self.folder / files[-1] if files else None
+
+    def read(self, row: Json) -> bytes:
+        """The file of a saved run; raises `OSError` if it cannot be read, or is a link."""
+        return read_plain(self.folder / row["file"], within=self._home)
 
     def _rows(self) -> list[Json]:
         indexed = self._indexed()
@@ -150,7 +154,7 @@ class RunStore:
 
     def _write_index(self, rows: list[Json]) -> None:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        write_atomically(self._index, text.encode("utf-8", "replace"))
+        write_atomically(self._index, text.encode("utf-8", "replace"), within=self._home)
 
 
 def _head_fields(head: str) -> Json:

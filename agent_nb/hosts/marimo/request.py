@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb.agent import Agent
@@ -159,7 +160,9 @@ class Request:
         if self.mode == "record" or not here:
             return shared
         with contextlib.suppress(OSError):
-            locate(here[0], self.folder).unlink(missing_ok=True)
+            old = locate(here[0], self.folder)
+            check_place(old, folder_of(here[0], self.folder))
+            old.unlink(missing_ok=True)
         return here[0]
 
     @staticmethod

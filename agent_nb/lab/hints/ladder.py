@@ -56,6 +56,7 @@ class Ladder:
 
     def __init__(self, path: Path, *, lab: Path, notebook: str, steps: Sequence[str], memory: Json) -> None:
         self._path, self._lab, self._notebook = path, str(lab), notebook
+        self._home = path.parent.parent
         self.steps = tuple(steps) or tuple(STEPS)
         self._memory = memory
         """What could not be written, for as long as the kernel runs."""
@@ -76,11 +77,11 @@ class Ladder:
         """Notes that a hint was given; returns why that could not be written to the file, or an empty string."""
         entry = {"step": place.step, "given": sorted(given), "tries": [*place.tries]}
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with locked(self._path.with_suffix(".lock"), PATIENCE):
+            with locked(self._path.with_suffix(".lock"), within=self._home, seconds=PATIENCE):
                 content = self._read()
                 content.setdefault(self._lab, {}).setdefault(self._notebook, {})[name] = entry
-                write_atomically(self._path, json.dumps(content, indent=1, ensure_ascii=False).encode())
+                data = json.dumps(content, indent=1, ensure_ascii=False).encode()
+                write_atomically(self._path, data, within=self._home)
         except (OSError, AttributeError) as error:  # a lock that others hold is an OSError, too
             self._memory[name] = entry
             return f"The step of the hints is not saved, only kept in this kernel. {self._path}: {error}."

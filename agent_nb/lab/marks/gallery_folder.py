@@ -14,10 +14,10 @@ from agent_nb.lab.marks.versions import versions_of
 _OWN_FILE = re.compile(r"\d{4,}\.html")
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, *, within: Path | None = None) -> None:
     """Writes a file; raises `ConfigError` if that is not possible."""
     try:
-        write_atomically(path, data, mode=0o644)
+        write_atomically(path, data, within=within, mode=0o644)
     except OSError as error:
         raise ConfigError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
 
@@ -41,7 +41,8 @@ class GalleryFolder:
         versions, left_out = versions_of(submission)
         name = f"{len(self._files) + 1:04}.html"
         if versions:
-            write(self._folder / name, viewer(student, versions, left_out).encode("utf-8", "replace"))
+            page = viewer(student, versions, left_out).encode("utf-8", "replace")
+            write(self._folder / name, page, within=self._path.parent)
         self._files.append(name if versions else "")
 
     def finish(self, rows: Sequence[Row]) -> None:

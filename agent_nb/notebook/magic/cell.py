@@ -11,6 +11,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
 from agent_nb.engine.handle import Handle
@@ -169,8 +170,10 @@ async def _finish(
 
 def _save_files(run: Run, home: Path, folder: str) -> str:
     """Writes the files; returns why that failed, or an empty string."""
+    target = home / Path(folder).expanduser()
     try:
-        run.files.save(home / Path(folder).expanduser())
+        check_place(target / "index.html", folder_of(folder, home))
+        run.files.save(target)
     except FileError as error:  # its message includes the remedy
         return str(error)
     except OSError as error:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from IPython.core.error import UsageError
 
+from agent_nb._base.atomic import check_place, folder_of
 from agent_nb.files import human_size
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run
@@ -19,8 +20,10 @@ def export_command(session: Session, rest: str) -> None:
         raise UsageError(
             f"`{name}` is not a finished run. `{session.command('load NAME')}` loads a saved one."
         )
-    path = session.home / Path(given.strip().strip("\"'") or f"{name}.replay.html").expanduser()
+    given = given.strip().strip("\"'") or f"{name}.replay.html"
+    path = session.home / Path(given).expanduser()
     try:
+        check_place(path, folder_of(given, session.home))
         written = run.to_replay(path)
     except OSError as error:
         raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None

@@ -1,11 +1,12 @@
 """`%agent submit [NOTEBOOK]`: the saved notebook, the log, the runs and their pages as one zip file."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.atomic import write_atomically
+from agent_nb._base.atomic import read_plain, write_atomically
 from agent_nb._base.moment import TOLERANCE, Moment
 from agent_nb.errors import SavedRunError
 from agent_nb.files import human_size
@@ -27,7 +28,8 @@ from agent_nb.notebook.magic.notebook_file import notebook_file
 from agent_nb.notebook.session import Session
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration, plural
-from agent_nb.run import Run, load
+from agent_nb.run import Run
+from agent_nb.run.saved import read_run
 from agent_nb.run.store import RunStore, run_id
 from agent_nb.run.wire import saved_form
 
@@ -38,7 +40,8 @@ _GRANULARITY = 0.05
 def submit_command(session: Session, rest: str) -> None:
     """Writes `NAME-submission.zip` into the working directory, and prints what is in it."""
     path = _find(session, rest.strip("\"'"))
-    data = _read(path, MAX_NOTEBOOK, "Clear large outputs")
+    home = session.home
+    data = _read(path, home if path.is_relative_to(home) else path.parent, "Clear large outputs")
     notebook = read_notebook(data)
     notes = list(_check_saved(session, path, notebook))
     if notebook.secrets:
@@ -46,17 +49,15 @@ def submit_command(session: Session, rest: str) -> None:
         raise UsageError(
             f"There is an API key in the notebook (cell {cells}). Delete it, save the notebook and submit again."
         )
-    log_data = (
-        _read(session.home / FILE, MAX_LOG, "Ask your teacher") if (session.home / FILE).is_file() else b""
-    )
+    log_data = _read(home / FILE, home, "Ask your teacher") if os.path.lexists(home / FILE) else b""
     log = read_log(log_data)
     parts = {path.name: data, **({FILE: log_data} if log_data else {})}
     runs, left_out = _runs(session, log, path.name)
     pages = dict(_pages(session, runs))
-    target = session.home / f"{path.stem}-submission.zip"
+    target = home / f"{path.stem}-submission.zip"
     archive = zipped({**parts, **runs, **pages})
     try:
-        write_atomically(target, archive, mode=0o644)
+        write_atomically(target, archive, within=home, mode=0o644)
     except OSError as error:
         raise UsageError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
     contents = [f"{path.name} as saved {_age(path)} ago"]
@@ -86,14 +87,15 @@ def _find(session: Session, given: str) -> Path:
     return path
 
 
-def _read(path: Path, limit: int, remedy: str) -> bytes:
+def _read(path: Path, within: Path, remedy: str) -> bytes:
+    limit = MAX_LOG if path.name == FILE else MAX_NOTEBOOK
     try:
-        size = path.stat().st_size
+        size = path.lstat().st_size
         if size > limit:
             raise UsageError(
                 f"{path.name} has {human_size(size)}; at most {human_size(limit)} can be submitted. {remedy}."
             )
-        return path.read_bytes()
+        return read_plain(path, within=within)
     except OSError as error:
         raise UsageError(f"{path.name} cannot be read: {error.strerror or error}.") from None
 
@@ -153,8 +155,8 @@ def _candidates(session: Session, log: LogReading, notebook: str) -> Iterator[tu
     for row in reversed(store.rows()):
         if run_id(row) in own or not log.entries:
             try:
-                yield f"{RUNS}{row['name']}-{run_id(row)}.json", (store.folder / row["file"]).read_bytes()
-            except OSError:  # another notebook has pruned it
+                yield f"{RUNS}{row['name']}-{run_id(row)}.json", store.read(row)
+            except OSError:  # another notebook has pruned it, or it is a link
                 continue
 
 
@@ -162,24 +164,22 @@ def _pages(session: Session, runs: dict[str, bytes]) -> Iterator[tuple[str, byte
     """The newest page of each name, as closed as the preview."""
     left = MAX_PAGES
     names: set[str] = set()
-    for path in runs:
+    for path, data in runs.items():
         name, _, identity = path.removeprefix(RUNS).removesuffix(".json").rpartition("-")
         if name in names:
             continue
         names.add(name)
-        page = _page(session, name, identity)
+        page = _page(session, name, identity, data)
         if page is not None and len(page) <= left:
             left -= len(page)
             yield f"{PAGES}{name}.html", page
 
 
-def _page(session: Session, name: str, identity: str) -> bytes | None:
+def _page(session: Session, name: str, identity: str, data: bytes) -> bytes | None:
     run = session.namespace.get(name)
     if not isinstance(run, Run) or run.id != identity:
-        store = RunStore(session.home)
-        file = next((row["file"] for row in store.rows() if run_id(row) == identity), "")
         try:
-            run = load(store.folder / file)
+            run = read_run(data, name)
         except SavedRunError:
             return None
     page = to_page(run)

@@ -35,10 +35,9 @@ def accepted_tools(config: ServerConfig) -> dict[str, str]:
 def remember(config: ServerConfig, tools: dict[str, str]) -> None:
     """Stores that the person has allowed this server, with these tools."""
     path = consent_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(path.with_suffix(".lock")):
+    with locked(path.with_suffix(".lock"), within=path.parent):
         allowed = {**_read(), config.key: {"name": config.name, "folder": str(config.folder), "tools": tools}}
-        write_atomically(path, json.dumps({"allowed": allowed}, indent=1).encode())
+        write_atomically(path, json.dumps({"allowed": allowed}, indent=1).encode(), within=path.parent)
 
 
 def _read() -> dict[str, Any]:

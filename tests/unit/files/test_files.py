@@ -167,7 +167,7 @@ def test_save_refuses_links_that_lead_out(tmp_path: Path) -> None:
     outside.mkdir()
     site.mkdir()
     (site / "img").symlink_to(outside)
-    with pytest.raises(FileError, match="because of a link"):
+    with pytest.raises(FileError, match="by a link"):
         Files({"a": "1", "img/new/x": "2"}).save(site)
     assert list(outside.iterdir()) == []
     assert not (site / "a").exists()
@@ -189,10 +189,9 @@ def test_save_refuses_to_replace_folders(tmp_path: Path) -> None:
         Files({"a": ""}).save(tmp_path)
 
 
-@pytest.mark.parametrize("path", [".git/config", "img/.hidden/x.png", ".env", "link/config"])
+@pytest.mark.parametrize("path", [".git/config", "img/.hidden/x.png", ".env"])
 def test_save_writes_no_hidden_file(tmp_path: Path, path: str) -> None:
     (tmp_path / ".git").mkdir()
-    (tmp_path / "link").symlink_to(".git")
     before = sorted(tmp_path.rglob("*"))
     files = Files({"index.html": "<p>", path: "[core]"})
     with pytest.raises(FileError, match=f"'{re.escape(path)}' is hidden.*files.delete"):

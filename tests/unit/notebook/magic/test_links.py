@@ -1,0 +1,105 @@
+"""A downloaded folder with links in it: nothing is written or packed through them."""
+
+import os
+import time
+import zipfile
+
+import pytest
+
+from agent_nb.lab.log import FILE
+from tests.support.notebooks import notebook
+
+DEMO = "%%agent hero -m demo: --pace 0\nA form"
+MINE = "my own file, with a private key"
+
+
+@pytest.fixture
+def outside(tmp_path_factory):
+    """A folder of the user with one file, which must stay as it is."""
+    folder = tmp_path_factory.mktemp("outside")
+    files = {"mine": MINE, ".index.jsonl.abcdefgh": "looks like a leftover of ours"}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    yield folder
+    assert {file.name: file.read_text() for file in folder.iterdir()} == files
+
+
+RECORD, SAVE = (DEMO.replace("\n", f" {option}\n") for option in ("--record --force", "--save site"))
+EXPORT = (DEMO, "%agent export hero")
+FILES = [
+    (FILE, (DEMO,), f"This run is not in {FILE}, which cannot be written: {FILE} is a "),
+    (".agent_nb/lab-log.lock", (DEMO,), "lab-log.lock is a "),
+    (".agent_nb/runs/.lock", (DEMO,), "The run could not be saved in .agent_nb: .lock is a "),
+    (".agent_nb/runs/index.jsonl", (DEMO,), ""),
+    (".agent_nb/.gitignore", (DEMO,), ""),
+    ("cassettes/hero.jsonl", (RECORD,), "Recorded in cassettes/hero.jsonl"),
+    ("site/index.html", (SAVE,), "Files saved in site"),
+    ("hero.replay.html", EXPORT, "Wrote "),
+]
+FOLDERS = [
+    (".agent_nb", (DEMO,), "The run could not be saved in .agent_nb: .agent_nb is a link"),
+    (".agent_nb/runs", (DEMO,), "The run could not be saved in .agent_nb: runs is a link"),
+    ("cassettes", (RECORD,), "cannot be recorded: cassettes is a link"),
+    ("site", (SAVE,), "'site' could not be written: site is a link"),
+    ("site", (SAVE.replace("site", "site/deep"),), "could not be written: site is a link"),
+    ("site", (DEMO, "%agent export hero site/hero.html"), "cannot be written: site is a link"),
+]
+
+
+@pytest.mark.parametrize("attack", FILES, ids=lambda attack: attack[0])
+@pytest.mark.parametrize("make", [os.symlink, os.link])
+def test_no_link_is_written_through(shell, tmp_path, outside, attack, make):
+    link, cells, said = attack
+    (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
+    make(outside / "mine", tmp_path / link)
+    assert said in run(shell, tmp_path, cells)
+
+
+@pytest.mark.parametrize("attack", FOLDERS, ids=lambda attack: attack[0])
+def test_no_folder_is_written_through_a_link(shell, tmp_path, outside, attack):
+    link, cells, said = attack
+    (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / link).symlink_to(outside)
+    assert said in run(shell, tmp_path, cells)
+
+
+def run(shell, tmp_path, cells) -> str:
+    (tmp_path / "lab.toml").write_text("[lab]")
+    ended = [shell.run(cell) for cell in cells]
+    return "".join(f"{cell.stdout}{cell.error or ''}" for cell in ended)
+
+
+def test_hints_are_not_written_through_a_link(shell, tmp_path, outside):
+    (tmp_path / "lab.toml").write_text('[lab]\nmode = "hints"')
+    (tmp_path / ".agent_nb").symlink_to(outside)
+    assert ".agent_nb is a link" in shell.run(DEMO).stdout
+
+
+@pytest.mark.parametrize("make", [os.symlink, os.link])
+@pytest.mark.parametrize("packed", ["log", "run", "notebook"])
+def test_a_submission_holds_no_target_of_a_link(shell, tmp_path, tmp_path_factory, make, packed):
+    (tmp_path / "lab.toml").write_text("[lab]")
+    assert shell.run(DEMO).ok
+    assert shell.run("del hero").ok
+    (tmp_path / "week.ipynb").write_bytes(notebook(DEMO))
+    run = next((tmp_path / ".agent_nb" / "runs").glob("2*.json"))
+    place = {"log": tmp_path / FILE, "run": run, "notebook": tmp_path / "week.ipynb"}[packed]
+    secret = tmp_path_factory.mktemp("outside") / "mine"
+    text = place.read_text().replace("A form", MINE)
+    secret.write_text(text if packed != "log" else MINE)
+    os.utime(secret, (time.time() + 1,) * 2)
+    place.unlink()
+    make(secret, place)
+    cell = shell.run("%agent submit week.ipynb")
+    written = tmp_path / "week-submission.zip"
+    if packed == "run":
+        with zipfile.ZipFile(written) as archive:
+            assert [name for name in archive.namelist() if name.startswith(("runs/", "pages/"))] == []
+    else:
+        assert f"{place.name} cannot be read: {place.name} is a" in str(cell.error)
+        assert not written.exists()
+
+
+def test_the_log_is_not_shown_through_a_link(shell, tmp_path, outside):
+    (tmp_path / FILE).symlink_to(outside / "mine")
+    assert f"{FILE} is a link" in str(shell.run("%agent lab log").error)
