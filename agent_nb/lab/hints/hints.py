@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from agent_nb.engine.prepared import Prepared
 from agent_nb.lab.hints.allowance import MOST_LINES, Allowance
+from agent_nb.lab.hints.avoid import AvoidList
 from agent_nb.lab.hints.calls import HeldReplay, HeldTools
 from agent_nb.lab.hints.ladder import Ladder, Place
-from agent_nb.lab.hints.plain import AvoidList
 from agent_nb.lab.hints.provider import HintsProvider
 from agent_nb.lab.rules import LabRules
 from agent_nb.prompts import prompt_text

@@ -1,13 +1,14 @@
-"""Solutions in every disguise, through the real engine: nothing of them is in any event, message, file or recording."""
+"""Solutions through the real engine: nothing of them is in any event, message, file or recording."""
+
+from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, replay
+from agent_nb import Agent, replay, tool
 from agent_nb.errors import ProviderError
 from agent_nb.events import ThinkingDelta, ToolStarted
 from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.hints.ladder import Ladder
-from agent_nb.lab.hints.plain import plain
 from agent_nb.lab.reading import read_lab
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
 from agent_nb.run import Run
@@ -45,8 +46,8 @@ async def run_of(
 
 
 def squeezed(text: str) -> str:
-    """Without spaces, escapes and invisible characters, so that a giveaway is found however it is written."""
-    return "".join(plain(text.replace("\\n", "\n").replace('\\"', '"')).split())
+    """Without spaces and escapes, so that a giveaway is found however it is written."""
+    return "".join(text.replace("\\n", "\n").replace("\\r", "\n").replace('\\"', '"').split())
 
 
 def given_away(run: Run, giveaways: tuple[str, ...]) -> list[str]:
@@ -90,18 +91,32 @@ async def test_the_last_step_gives_three_lines_at_most(name, server, tmp_path):
 
 async def test_a_refused_call_tells_the_model_and_the_person(server, tmp_path):
     run = await run_of(HOSTILE["create_file"], server, hints_at("partial", tmp_path))
-    sentence = (
-        "A file write of 4 lines was held back: this lab gives hints, not solutions. (`mode` in lab.toml)"
-    )
+    sentence = "A file write was held back: this lab gives hints, not solutions. (`mode` in lab.toml)"
     (tool,) = run.tool_uses
     assert (tool.ok, tool.summary, tool.result.code) == (False, sentence, "DENIED")
     assert sentence in str(server.requests[-1].body["messages"][-1])
 
 
-async def test_a_small_file_is_written_at_the_last_step(server, tmp_path):
-    steps = (Call("create_file", {"path": "a.py", "content": "total = 0\nfor x in xs:\n    ...\n"}),)
-    run = await run_of(Answer((steps, (Say("Go on from there."),))), server, hints_at("partial", tmp_path))
-    assert run.files["a.py"].startswith("total = 0")
+async def test_a_tool_that_runs_code_is_denied_and_one_that_reads_is_not(tmp_path):
+    ran = []
+
+    @tool
+    def shell(command: str) -> str:
+        """Runs a command."""
+        ran.append(command)
+        return "ran"
+
+    @tool
+    def look_up(word: str) -> str:
+        """Looks up a word."""
+        ran.append(word)
+        return "found"
+
+    turns = [[call("shell", {"command": "x"}), call("look_up", {"word": "y"})], [text("So?")]]
+    agent = Agent(ScriptedProvider(turns), tools=[replace(shell, identical_only=True), look_up])
+    run = await hints_at("partial", tmp_path).apply(agent.prepare(PROMPT)).start()
+    assert [use.result.code for use in run.tool_uses] == ["DENIED", None]
+    assert ran == ["y"]
 
 
 async def test_a_cassette_records_what_the_person_saw_and_an_open_one_is_filtered(server, tmp_path):
@@ -151,7 +166,7 @@ async def test_nothing_arrives_of_turns_that_break_off(tmp_path):
 
 
 async def test_the_explanation_of_a_refusal_is_filtered(server, tmp_path):
-    server.otherwise = lambda request: reply(End("refusal", SOLUTION), Tokens())
+    server.otherwise = lambda request: reply(End("refusal", f"```\n{SOLUTION}```\n"), Tokens())
     agent = Agent(CASE["anthropic"].provider(server))
     run = await hints_at("question", tmp_path).apply(agent.prepare(PROMPT)).start()
     await agent.close()

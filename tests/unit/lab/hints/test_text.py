@@ -1,14 +1,14 @@
-"""The filter of texts: what passes depends on the text alone, and prose is not kept waiting."""
+"""The filter of texts: what passes depends on the text alone, and a block passes when it is complete."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb.lab.hints.allowance import Allowance
-from agent_nb.lab.hints.plain import AvoidList
+from agent_nb.lab.hints.avoid import AvoidList
 from agent_nb.lab.hints.text import TextFilter
 from tests.support.wire import Say
-from tests.unit.lab.hints.hostile import HOSTILE, LINES
+from tests.unit.lab.hints.hostile import HOSTILE, LINES, NOT_MARKED
 
 TEXTS = [
     step.text
@@ -87,7 +87,7 @@ def test_any_split_of_a_text_gives_the_same(text, data, step):
         '| expression | type |\n|---|---|\n| `input()` | ? |\n| `int("3")` | ? |\n',
         "Which one do you need here: `<h1>` or `<title>`? One of them is inside `<head>`.\n",
         "### Where to look\n\nIt says `IndexError: list index out of range`. Which index is it? (Hint: not 0!)\n",
-        "Set `n = 1` by hand, then `n = 2`. What does `range(1, 5)` give? 🙂\n",
+        "Set it by hand to `1`, then to `2`. What does `range(1, 5)` give? 🙂\n",
         "1. First, the base case.\n\n    What is it here?\n",
     ],
 )
@@ -95,14 +95,25 @@ def test_hints_in_prose_pass_unchanged(text):
     assert filtered(text, allowance("question")) == text
 
 
-def test_prose_passes_sentence_by_sentence_and_code_only_when_its_block_has_ended():
+def test_a_block_passes_when_it_is_complete():
     text_filter = TextFilter(allowance())
-    assert text_filter.feed("Look at the loop") == ""
-    assert text_filter.feed(". Then") == "Look at the loop. "
-    assert text_filter.feed(" run it again.\n```python\nx = 1\n``") == "Then run it again.\n"
-    assert text_filter.feed("`\nWhat is x now? ") == "```python\nx = 1\n```\nWhat is x now? "
-    assert text_filter.feed("And y?") == ""
-    assert text_filter.finish() == "And y?"
+    assert text_filter.feed("Look at the loop. Then") == ""
+    assert text_filter.feed(" run it.\n\n```python\nx = 1\n``") == "Look at the loop. Then run it.\n\n"
+    assert text_filter.feed("`\n\nWhat is x now? ") == "```python\nx = 1\n```\n\n"
+    assert text_filter.feed("And y?\n\n- A list\n\n  goes on.\n\n") == "What is x now? And y?\n\n"
+    assert text_filter.feed("The end") == ""
+    assert text_filter.finish() == "- A list\n\n  goes on.\n\nThe end"
+
+
+def test_only_the_code_in_a_list_is_replaced():
+    text = "1. First.\n\n   ```\n   x = 1\n   ```\n\n2. Then `a` and so on.\n"
+    held = "> A code block of 1 line was held back: this lab gives hints, not solutions. (`mode` in lab.toml)\n\n"
+    assert filtered(text, allowance("question")) == f"1. First.\n\n{held}2. Then `a` and so on.\n"
+
+
+@pytest.mark.parametrize("text", NOT_MARKED.values(), ids=NOT_MARKED)
+def test_what_markdown_does_not_show_as_code_passes(text):
+    assert filtered(text, allowance("question")) == text
 
 
 @pytest.mark.parametrize(
@@ -151,9 +162,7 @@ def test_one_line_within_a_sentence_is_allowed_before_any_block():
     [
         ("recursion", "Use RECURSION now."),
         ("recursion", "Use re\u200bcur\u00adsion now."),
-        ("recursion", "Use rесursiоn now."),
         ("recursion", "Use ｒｅｃｕｒｓｉｏｎ now."),
-        ("recursion", "Use r-e-c-u-r-s-i-o-n now."),
         ("recursion", "Set `use_recursion` now."),
         ("recursion", "Set `useRecursion` now."),
         ("JavaScript", "Use javascript now."),
