@@ -10,7 +10,7 @@ from IPython.display import display
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import printable_line
+from agent_nb._base.text import printable
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
 from agent_nb.notebook.asking import NO_INPUT
@@ -18,7 +18,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.waiting import is_attended
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.config import server_config
-from agent_nb.tools.mcp.consent import accepted_tools, is_allowed, remember
+from agent_nb.tools.mcp.consent import accepted_tools, description, is_allowed, remember
 from agent_nb.tools.mcp.listing import ListedTool, wire_prefix
 from agent_nb.tools.mcp.project import FILE, read_project
 from agent_nb.tools.mcp.server import Server, check_installed
@@ -64,7 +64,8 @@ def list_servers(session: Session) -> None:
     notes = [*problems] + [
         f"{server.name}: {note}" for server in session.servers.values() for note in server.notes
     ]
-    empty = f"No MCP servers. `{session.command('mcp add NAME COMMAND...')}` adds one."
+    none = f"No MCP servers. `{session.command('mcp add NAME COMMAND...')}` adds one."
+    empty = "\n".join([none, *problems])
     display(Table(("server", "state", "started with", "tools"), rows, empty, "\n".join(notes)))
 
 
@@ -118,7 +119,7 @@ async def start_tools(session: Session, names: Sequence[str], *, attended: bool)
 def ask(question: str) -> bool:
     """Asks the person; no where nobody can answer."""
     try:
-        return input(f"{safe_text(question)} [y/N] ").strip().lower() in ("y", "yes")
+        return input(f"{printable(safe_text(question))} [y/N] ").strip().lower() in ("y", "yes")
     except NO_INPUT:
         return False
 
@@ -136,8 +137,7 @@ def _allow(server: Server, *, attended: bool) -> None:
         server.accepted = accepted_tools(config) | server.accepted
         return
     what = "connect to" if config.url else "start"
-    values = f"\n  with your variables {', '.join(config.variables)}" if config.variables else ""
-    question = f"{FILE} asks to {what} the MCP server `{server.name}`:\n  {config.shown}{values}"
+    question = f"{FILE} asks to {what} the MCP server `{server.name}`:{description(config)}"
     if not ask(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
         raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
     remember(config, {})
@@ -157,7 +157,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
 
 
 def _described(tool: ListedTool) -> str:
-    return f"{tool.shown}: {printable_line(tool.spec.description)[:300]}"
+    return f"{tool.shown}: {printable(' '.join(tool.spec.description.split()), keep='')[:300]}"
 
 
 def _add(session: Session, name: str, arguments: Sequence[str]) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import register, safe_text
-from agent_nb._base.text import printable_line
+from agent_nb._base.text import printable
 from agent_nb.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -27,8 +28,22 @@ _LAUNCHERS = {
     "tool",
     "exec",
 }
-_ORDINARY = {"HOME", "PATH", "PWD", "USER", "USERNAME", "LOGNAME", "SHELL", "LANG", "TERM", "TMPDIR", "TEMP"}
+_ORDINARY = {
+    "HOME",
+    "PATH",
+    "PWD",
+    "USER",
+    "USERNAME",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "TERM",
+    "TMPDIR",
+    "TEMP",
+    "TZ",
+}
 """Variables that hold no secrets. Masking their values would mask every path in the notebook."""
+_AUTHORISATION = {"authorization", "proxy-authorization", "cookie"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +67,7 @@ class ServerConfig:
     @property
     def shown(self) -> str:
         """The command or the URL, without values of variables."""
-        return safe_text(printable_line(self.url or shlex.join(self.command)))
+        return printable(safe_text(self.url or shlex.join(self.command)), keep="")
 
     @property
     def variables(self) -> list[str]:
@@ -61,12 +76,13 @@ class ServerConfig:
         return list(dict.fromkeys(found[1] for text in texts for found in _VARIABLE.finditer(text)))
 
     def expanded(self) -> "Expanded":
-        """With the values of variables, which are masked from now on wherever they would be shown."""
+        """With the values of variables. Those that are secrets are masked from now on wherever they would be shown."""
         env = {name: _expand(value) for name, value in self.env.items()}
         headers = {name: _expand(value) for name, value in self.headers.items()}
         for name, value in (*env.items(), *headers.items()):
-            _hide(name, value)
-            _hide(name, value.rpartition(" ")[2])  # the token of `Bearer <token>`
+            if holds_secret(name):
+                _hide(name, value)
+                _hide(name, value.rpartition(" ")[2])  # the token of `Bearer <token>`
         return Expanded(
             command=tuple(_expand(part) for part in self.command),
             url=_expand(self.url),
@@ -115,6 +131,11 @@ def server_config(  # noqa: PLR0913 - one for each field
         folder=folder,
         key=key,
     )
+
+
+def holds_secret(name: str) -> bool:
+    """Whether a variable or a header with this name holds a secret. `Content-Type` and `TZ` do not."""
+    return is_secret_name(name) or name.lower() in _AUTHORISATION
 
 
 def _default_name(command: tuple[str, ...]) -> str:

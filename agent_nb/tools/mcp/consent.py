@@ -5,12 +5,27 @@ It is stored in the person's own folder. A project must not be able to allow its
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import locked, write_atomically
-from agent_nb.tools.mcp.config import ServerConfig
+from agent_nb._base.secrets import MASK, safe_text
+from agent_nb._base.text import printable
+from agent_nb.tools.mcp.config import ServerConfig, holds_secret
+
+_CHANGES_WHAT_RUNS = re.compile(
+    r"PATH|PATHEXT|COMSPEC|SHELL(OPTS)?|BASH(OPTS|_\w+)|ENV|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|HOME|USERPROFILE"  # shells
+    r"|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|\w*PRELOAD\w*|OPENSSL_CONF"  # the loader
+    r"|(PYTHON|NODE_|NPM_|YARN_|BUN_|DENO_|PERL|RUBY|GEM_|BUNDLE_|LUA_|PHP|R_|JULIA_)\w*"  # languages
+    r"|(_?JAVA_|JDK_|CLASSPATH|MAVEN_|GRADLE_|GO|CARGO|RUST|DOTNET_|CORECLR_|COR_)\w*"
+    r"|(PIP|PIPX|UV|POETRY|PDM|CONDA|MAMBA|DOCKER|GIT|SSH|CURL|XDG)_\w+|\w*(INDEX_URL|REGISTRY|PROXY)"  # downloads
+    r"|\w*(CERT_FILE|CERT_DIR|CA_BUNDLE|CA_CERTS)|\w+_(OPTIONS|OPTS|FLAGS)|MAKEFLAGS"
+    r"|EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|APPDATA|LOCALAPPDATA",
+    re.IGNORECASE,
+)
+"""Variables that make a program run other code, load other libraries, or get either from somewhere else."""
 
 
 def consent_path() -> Path:
@@ -19,6 +34,25 @@ def consent_path() -> Path:
     else:
         base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "agent_nb" / "mcp.json"
+
+
+def description(config: ServerConfig) -> str:
+    """All that a person allows with a server, in printable lines; variables that change what runs come last."""
+    lines = [f"gets your variables {', '.join(config.variables)}"] if config.variables else []
+    lines += [f"sends {_setting(name, value, ': ')}" for name, value in config.headers.items()]
+    lines += [f"sets {_setting(name, value, '=')}" for name, value in config.env.items() if not _steers(name)]
+    steering = [(name, value) for name, value in config.env.items() if _steers(name)]
+    lines += [f"sets {_setting(name, value, '=')}  <- this changes what runs" for name, value in steering]
+    return "".join(f"\n  {line}" for line in (config.shown, *lines))
+
+
+def _setting(name: str, value: str, mark: str) -> str:
+    is_masked = holds_secret(name) and "${" not in value and not _steers(name)
+    return printable(f"{name}{mark}{MASK if is_masked else safe_text(value)}", keep="")
+
+
+def _steers(name: str) -> bool:
+    return _CHANGES_WHAT_RUNS.fullmatch(name) is not None
 
 
 def is_allowed(config: ServerConfig) -> bool:

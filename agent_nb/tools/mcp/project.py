@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.text import printable
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.tools.mcp.config import ServerConfig, server_config
@@ -35,13 +36,15 @@ def read_project(folder: Path) -> tuple[dict[str, ServerConfig], list[str]]:
         try:
             configs[name] = _config(folder, name, entry)
         except ConfigError as error:
-            problems.append(f"`{name[:40]}` in {FILE}: {error}")
+            problems.append(f"`{printable(name[:40], keep='')}` in {FILE}: {error}")
     return configs, problems
 
 
 def _config(folder: Path, name: str, entry: Any) -> ServerConfig:
     if not name.strip() or "/" in name or len(name) > 40:
         raise ConfigError("its name must have 1 to 40 characters, and no '/'.")
+    if printable(name, keep="") != name:
+        raise ConfigError("its name has characters that cannot be seen.")
     if not isinstance(entry, dict):
         raise ConfigError("it is not an object.")
     if (kind := entry.get("type", "stdio")) not in ("stdio", "http", "streamable-http"):

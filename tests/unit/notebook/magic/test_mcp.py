@@ -8,6 +8,8 @@ import pytest
 
 from agent_nb.events import ToolFinished
 from agent_nb.tools.mcp import process
+from agent_nb.tools.mcp.config import ServerConfig
+from agent_nb.tools.mcp.consent import description
 from tests.support import ROOT
 from tests.support.scripts import of
 
@@ -153,7 +155,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
     assert "was not started, because you did not allow it" in project.run(LINE).stderr
     assert not process._running
     assert project.run(LINE).ok
-    assert "with your variables WEATHER_KEY" in asked[1]
+    assert "gets your variables WEATHER_KEY" in asked[1]
     assert project.run(LINE).ok
     assert len(asked) == 2
     assert "zz-11" not in listed(project) + "".join(asked)
@@ -186,3 +188,76 @@ def test_a_change_between_sessions_asks_again(project, tmp_path, monkeypatch):
     monkeypatch.setattr("builtins.input", lambda question: "n")
     cell = project.run(LINE)
     assert "`work` is not offered: the server has changed what it says." in cell.stdout
+
+
+def test_the_question_shows_all_that_is_set(project, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
+    env = {
+        "PYTHONPATH": "./lib\x1b[2K\u202e",
+        "TZ": "Europe/Paris",
+        "API_TOKEN": "aa-11-bb-22-cc-33",
+        "KEY": "${WEATHER_KEY}",
+        "UV_INDEX_URL": "https://packages.example/simple",
+        "ODD\nAllowed": "yes",
+    }
+    write(tmp_path, {"weather": {"command": "python", "args": ["-c", "1\n2\r3"], "env": env}})
+    assert not project.run(LINE).ok
+    assert asked[0].splitlines() == [
+        ".mcp.json asks to start the MCP server `weather`:",
+        r"  python -c '1\n2\r3'",
+        "  gets your variables WEATHER_KEY",
+        "  sets TZ=Europe/Paris",
+        "  sets API_TOKEN=•••",
+        "  sets KEY=${WEATHER_KEY}",
+        r"  sets ODD\nAllowed=yes",
+        r"  sets PYTHONPATH=./lib\x1b[2K\u202e  <- this changes what runs",
+        "  sets UV_INDEX_URL=https://packages.example/simple  <- this changes what runs",
+        "It can do on this machine what you can. Allow it from now on? [y/N] ",
+    ]
+    headers = {"Authorization": "Bearer aa-11-bb-22", "X-Team": "blue"}
+    write(tmp_path, {"weather": {"type": "http", "url": "https://x.example/mcp", "headers": headers}})
+    assert not project.run(LINE).ok
+    assert "\n  sends Authorization: •••\n  sends X-Team: blue\n" in asked[1]
+
+
+@pytest.mark.parametrize("change", [{"env": {"PYTHONPATH": "lib"}}, {"args": ["-S", BAD, "slow"]}, {"x": 1}])
+def test_any_change_of_what_was_allowed_asks_again(project, tmp_path, monkeypatch, change):
+    monkeypatch.setattr("builtins.input", lambda question: "y")
+    assert project.run(LINE).ok
+    monkeypatch.setattr("builtins.input", lambda question: "n")
+    entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["weather"]
+    write(tmp_path, {"weather": entry | change})
+    assert "you did not allow it" in project.run(LINE).stderr
+
+
+def test_a_name_that_cannot_be_seen_whole_is_refused(project, tmp_path):
+    write(tmp_path, {"a\n\x1b[2Kb": {"command": "x"}})
+    table = listed(project)
+    assert r"`a\n\x1b[2Kb` in .mcp.json: its name has characters that cannot be seen." in table
+    assert "\x1b" not in table
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "PATH",
+            "Path",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "LD_PRELOAD",
+            "DYLD_INSERT_LIBRARIES",
+            "NODE_OPTIONS",
+        ),
+        *("PIP_INDEX_URL", "UV_INDEX_URL", "NPM_CONFIG_REGISTRY", "BASH_ENV", "ENV", "PERL5LIB", "PERL5OPT"),
+        *("RUBYOPT", "GIT_SSH_COMMAND", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "https_proxy", "SSL_CERT_FILE"),
+    ],
+)
+def test_variables_that_change_what_runs_are_marked(name):
+    config = ServerConfig(name="x", command=("x",), env={name: "y"})
+    assert description(config).endswith(f"sets {name}=y  <- this changes what runs")
+
+
+def write(tmp_path, servers) -> None:
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))

@@ -27,7 +27,7 @@ def test_variables_are_replaced_and_their_values_masked(monkeypatch):
     monkeypatch.setenv("HOME", "/home/somebody")
     config = server_config(
         ("run", "${HOME}/x", "${MISSING:-fallback}"),
-        env={"TOKEN": "${WEATHER_TOKEN}", "LITERAL": "w8kk-29dd-ll10"},
+        env={"TOKEN": "${WEATHER_TOKEN}", "API_TOKEN": "w8kk-29dd-ll10"},
     )
     expanded = config.expanded()
     assert expanded.command == ("run", "/home/somebody/x", "fallback")
@@ -44,6 +44,22 @@ def test_a_bearer_token_is_masked_by_itself(monkeypatch):
     config = server_config(("https://x.example/mcp",), headers={"Authorization": "Bearer ${API_TOKEN}"})
     assert config.expanded().headers["Authorization"] == "Bearer tt-99-aa-bb-cc-77"
     assert mask("got tt-99-aa-bb-cc-77") == f"got {MASK}"
+
+
+def test_only_secrets_are_masked():
+    """A mask of `application/json` or of a time zone would corrupt every page that has them."""
+    server_config(
+        ("https://x.example/mcp",),
+        headers={
+            "Content-Type": "application/json",
+            "X-Api-Key": "kk-10-ll-20-mm",
+            "Cookie": "c1-d2-e3-f4-g5",
+        },
+    ).expanded()
+    server_config(("x",), env={"TZ": "Europe/Paris", "MODE": "development-7"}).expanded()
+    page = '<script type="application/json">Europe/Paris development-7</script>'
+    assert mask(page) == page
+    assert mask("kk-10-ll-20-mm c1-d2-e3-f4-g5") == f"{MASK} {MASK}"
 
 
 def test_a_variable_that_is_not_set_is_named():
