@@ -5,10 +5,16 @@ from collections.abc import Callable
 from typing import Any
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0") | {
-    chr(code) for code in (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
-}
-"""Letters and marks without a glyph: what Unicode calls ignorable, as far as Python calls it printable."""
+_EMOJI = "\u00a9\u00ae\u203c\u2049\u2122-\u2bff\u3030-\u3299\U0001f000-\U0001faff"
+# The twin is `js/src/printable.ts`; tests/support/printable.json holds what both must do.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200c\u200e\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff]"
+    f"|(?<![{_EMOJI}])\ufe0f|(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
+    r"|<(?=U\+[0-9A-F]{4,6}>)"
+)
+"""What shows no glyph of its own, reorders others or ends a line, and what would read as one of these written out."""
 
 
 def whole_text(text: str) -> str:
@@ -22,13 +28,11 @@ def showable_text(text: str) -> str:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """The text as it is shown where a user decides: what shows no glyph or moves others is written out, as `\\x1b`."""
-    return "".join(
-        each
-        if each in keep or (each.isprintable() and each not in _INVISIBLE)
-        else each.encode("unicode_escape").decode()
-        for each in text
-    )
+    """The text as it is shown where a user decides, with characters that cannot be seen as `<U+001B>`.
+
+    Not as `\\x1b`: in code, that is an escape, which does nothing in a comment. Different texts are shown differently.
+    """
+    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else f"<U+{ord(found[0]):04X}>", text)
 
 
 def printable_line(text: str) -> str:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts, printable
 from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.events import ApprovalRequested
@@ -37,7 +37,10 @@ async def ask_in_text(
 
 def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
     """The exact call, with its arguments below each other."""
-    return "\n    ".join([question_title(request, several=several), *_arguments(request)])
+    text = "\n    ".join([question_title(request, several=several), *_arguments(request)])
+    return (
+        f"{text}\n({MASK} is a masked value. The call runs with the value itself.)" if MASK in text else text
+    )
 
 
 def question_title(request: ApprovalRequested, *, several: bool = False) -> str:

@@ -69,15 +69,17 @@ test("a late refusal replaces the hint", async () => {
 	expect(find(".anb-acts .warn").hidden).toBe(true);
 });
 
-test("bidi control characters are written out", async () => {
+test("characters that cannot be seen are written out", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a", { "na\u202eme": "rm \u2066x", list: ["\u200f"] })));
 	await soon();
 	const shown = shadow().querySelectorAll(".anb-card .in > *");
 	expect([...shown].map((one) => one.textContent)).toEqual([
-		"na\\u202eme",
-		"rm \\u2066x",
+		"na<U+202E>me",
+		"rm <U+2066>x",
+		"Characters that cannot be seen are written out: <U+2066>.",
 		"list",
-		'[\n  "\\u200f"\n]',
+		'[\n  "<U+200F>"\n]',
+		"Characters that cannot be seen are written out: <U+200F>.",
 	]);
 });
 

@@ -123,12 +123,12 @@ test("a problem is said at its field until the field changes", () => {
 	expect(told).toEqual([{}]);
 });
 
-test("characters that change the direction of text are named below their field", () => {
+test("characters that are written out are named below their field", () => {
 	const form = createForm({ title: "a\u202eb\u202e" }, { properties: { title: { type: "string" } } });
 	const input = form.element.querySelector("input")!;
 	const notes = (): string[] =>
 		[...form.element.querySelectorAll<HTMLElement>(".anb-cap:not([hidden])")].map((one) => one.textContent);
-	expect(notes()).toEqual(["Contains characters that change the direction of text: \\u202e"]);
+	expect(notes()).toEqual(["Characters that cannot be seen are written out: <U+202E>."]);
 	input.value = "ab";
 	input.dispatchEvent(new Event("input"));
 	expect(notes()).toEqual([]);

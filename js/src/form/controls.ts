@@ -2,7 +2,8 @@
 
 import { h } from "../dom.ts";
 import { readable } from "../json.ts";
-import { coloured, visible } from "../view/question.ts";
+import { printable } from "../printable.ts";
+import { coloured } from "../view/question.ts";
 import type { Field } from "./kinds.ts";
 
 export interface Control {
@@ -60,9 +61,9 @@ function createChoice(field: Field, changed: () => void): Control {
 
 function labelOf(choice: string, { schema }: Field): string {
 	const usual = readable(schema.default);
-	if (choice === "") return usual ? `not given: ${visible(usual)}` : "not given";
+	if (choice === "") return usual ? `not given: ${printable(usual)}` : "not given";
 	const value: unknown = JSON.parse(choice);
-	return visible(typeof value === "string" ? value : choice);
+	return printable(typeof value === "string" ? value : choice);
 }
 
 /** The text in colours lies over the text that is edited, which is transparent and of the same size. */

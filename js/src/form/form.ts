@@ -2,8 +2,9 @@
 
 import { h } from "../dom.ts";
 import type { Json } from "../events.ts";
+import { printable } from "../printable.ts";
 import type { Form, Problems } from "../questions.ts";
-import { BIDI, visible } from "../view/question.ts";
+import { remarksOn } from "../view/question.ts";
 import { createControl } from "./controls.ts";
 import { type Field, fieldsOf, readFields } from "./kinds.ts";
 
@@ -52,25 +53,24 @@ function unescaped(part: string): string {
 function createRow(field: Field, changed: () => void) {
 	const id = `anb-field-${++created}`;
 	const control = createControl(field, () => {
-		showHidden();
+		remark();
 		changed();
 	});
 	const mark = h("span", null, field.given ? "" : "optional");
-	const name = h("label", { class: "field", for: id }, visible(field.name), mark);
-	const about = h("p", { class: "anb-cap", id: `${id}-about` }, field.description);
+	const name = h("label", { class: "field", for: id }, printable(field.name), mark);
+	const about = h("p", { class: "anb-cap", id: `${id}-about` }, printable(field.description));
 	const problem = h("p", { class: "problem", id: `${id}-problem`, role: "alert" });
-	const hidden = h("p", { class: "anb-cap" });
-	const showHidden = (): void => {
-		const found = [...new Set(control.text().match(BIDI) ?? [])].map(visible);
-		hidden.hidden = found.length === 0;
-		hidden.textContent = `Contains characters that change the direction of text: ${found.join(", ")}`;
+	const remarks = h("p", { class: "anb-cap" });
+	const remark = (): void => {
+		remarks.textContent = remarksOn(control.text()).join(" ");
+		remarks.hidden = remarks.textContent === "";
 	};
-	showHidden();
+	remark();
 	control.input.id = id;
 	control.input.setAttribute("aria-describedby", `${id}-about ${id}-problem`);
 	about.hidden = field.description === "";
 	return {
-		element: h("div", { class: field.kind }, name, control.element, problem, hidden, about),
+		element: h("div", { class: field.kind }, name, control.element, problem, remarks, about),
 		text: control.text,
 		focus: () => control.input.focus(),
 		hasProblem: () => problem.textContent !== "",

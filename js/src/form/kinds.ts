@@ -2,6 +2,7 @@
 
 import type { Json } from "../events.ts";
 import { readable, sameJson } from "../json.ts";
+import { original, printable } from "../printable.ts";
 import type { Problems } from "../questions.ts";
 import { fieldSchema, languageOf } from "../view/question.ts";
 
@@ -14,7 +15,7 @@ export interface Field {
 	readonly required: boolean;
 	/** Whether the model gave a value. */
 	readonly given: boolean;
-	/** The proposed value as text; empty if there is none. */
+	/** The proposed value as text that is printable; empty if there is none. */
 	readonly initial: string;
 	/** The ending of files in its language; null for prose. */
 	readonly language: string | null;
@@ -93,8 +94,9 @@ function kindOfText(name: string, text: string, { contentMediaType }: Json): Kin
 
 /** Everything but a plain text is written as JSON. */
 function textOf(kind: Kind, value: unknown): string {
-	if (kind === "choice" || kind === "json") return JSON.stringify(value, null, kind === "json" ? 2 : 0);
-	return value === null ? "" : readable(value);
+	if (kind === "choice") return JSON.stringify(value);
+	if (kind === "json") return printable(JSON.stringify(value, null, 2));
+	return value === null ? "" : printable(readable(value));
 }
 
 function choicesOf({ enum: values }: Json, given: boolean, value: unknown): string[] {
@@ -106,11 +108,11 @@ function choicesOf({ enum: values }: Json, given: boolean, value: unknown): stri
 export type Meaning = { value: unknown } | { problem: string } | null;
 
 export function meaningOf({ kind, required, schema }: Field, text: string): Meaning {
-	if (kind === "line" || kind === "text") return { value: text };
+	if (kind === "line" || kind === "text") return { value: original(text) };
 	if (text.trim() === "") return required ? { problem: "A value is needed." } : null;
 	if (kind === "number") return numberOf(text, schema.type === "integer");
 	try {
-		return { value: JSON.parse(text) };
+		return { value: JSON.parse(kind === "json" ? original(text) : text) };
 	} catch (error) {
 		return { problem: `Not JSON: ${(error as Error).message}` };
 	}

@@ -1,13 +1,13 @@
 // Asks the person whether a tool may run.
 
 import { h, hasFocus, listen, moveFocus, withCode } from "../dom.ts";
+import { printable } from "../printable.ts";
 import { countAlike, type Draft, newDraft, type Question, questionsOf } from "../questions.ts";
 import type { ToolRow } from "../state.ts";
 import { type Action, actionFor, createAnswer } from "./answer.ts";
 import { createCall } from "./call.ts";
 import { createCardHead } from "./cardhead.ts";
 import { type Context, follow, type Outcome, type Snapshot, STOP_HINT } from "./context.ts";
-import { visible } from "./question.ts";
 import { openVariant } from "./variant.ts";
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
@@ -100,8 +100,8 @@ export class Approval {
 		this.#answer.note.value = this.#draft.note;
 		this.#setSent(false);
 		this.#answer.setHint("");
-		const title = visible(row.title);
-		const [description] = visible(row.description ?? "").split("\n\n", 1);
+		const title = printable(row.title);
+		const [description] = printable(row.description ?? "").split("\n\n", 1);
 		this.#head.ask(title, description ? withCode(description) : [asksFirst(row)]);
 		this.element.setAttribute("aria-label", `Allow ${title}?`);
 		this.#draw();
@@ -219,7 +219,7 @@ function canEdit({ schema }: ToolRow): boolean {
 }
 
 function asksFirst({ name }: ToolRow): HTMLElement {
-	return h("span", null, h("code", null, visible(name)), " asks before it runs.");
+	return h("span", null, h("code", null, printable(name)), " asks before it runs.");
 }
 
 /** Scrolls to the card without taking the focus: the person may be typing elsewhere. */

@@ -5,6 +5,7 @@ import { h, icon, setText, type View, withCode } from "../dom.ts";
 import { bytes, seconds } from "../format.ts";
 import type { IconName } from "../icons.ts";
 import { changedNames, readable } from "../json.ts";
+import { printable } from "../printable.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../state.ts";
 import { decisionText } from "../toolrow.ts";
 import { Approval } from "./approval.ts";
@@ -12,7 +13,7 @@ import type { Context, Snapshot, Ticking } from "./context.ts";
 import { createFold } from "./fold.ts";
 import { createLongText } from "./long.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
-import { createChange, visible } from "./question.ts";
+import { createChange } from "./question.ts";
 
 const TAIL = 1200;
 
@@ -273,7 +274,7 @@ function answerOf(row: ToolRow): Node[] {
 			? [h("p", { class: "anb-cap answer" }, "Note to the model: ", h("q", null, answer.note))]
 			: []),
 		...changes.flatMap((name) => [
-			h("p", { class: "anb-cap" }, h("code", null, visible(name)), " was changed:"),
+			h("p", { class: "anb-cap" }, h("code", null, printable(name)), " was changed:"),
 			createChange(name, proposed, args ?? {}),
 		]),
 	];

@@ -1,34 +1,37 @@
-"""Text as it is shown where a user decides."""
+"""Text as it is shown where a user decides. The page does the same: `js/test/printable.test.ts` reads the table."""
 
+import json
+import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 
 from agent_nb._base.text import printable
 
+TABLE = json.loads(Path("tests/support/printable.json").read_text(encoding="utf-8"))
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("ls\rrm", r"ls\rrm"),
-        ("\x1b[2K\x9b\x00", r"\x1b[2K\x9b\x00"),
-        ("a\u202eb\u2066\u200b\ufeff", r"a\u202eb\u2066\u200b\ufeff"),
-        ("a\u2028b\x85c\x0cd", r"a\u2028b\x85c\x0cd"),
-        ("\u3164 = 1", r"\u3164 = 1"),
-        ("x\U000e0041\U000e0100", r"x\U000e0041\U000e0100"),
-        ("half \ud83d", r"half \ud83d"),
-        ("a\u00a0b", r"a\xa0b"),
-        ("naïve\n\t日本語 🙂", "naïve\n\t日本語 🙂"),
-    ],
-)
-def test_writes_out_what_shows_no_glyph(text: str, shown: str) -> None:
+
+@pytest.mark.parametrize(("text", "shown"), TABLE["cases"])
+def test_writes_out_what_cannot_be_seen(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
+@pytest.mark.parametrize("text", [text for text, _ in TABLE["cases"]])
+def test_shows_different_texts_differently(text: str) -> None:
+    read = re.sub(r"<U\+([0-9A-F]{4,6})>", lambda code: chr(int(code[1], 16)), printable(text, keep=""))
+    assert read == text
+
+
 def test_keeps_only_what_it_is_told() -> None:
-    assert printable("a\n\tb", keep="") == r"a\n\tb"
+    assert printable("a\n\tb", keep="") == "a<U+000A><U+0009>b"
 
 
-def test_no_character_of_unicode_moves_or_hides_others() -> None:
-    shown = printable("".join(map(chr, range(0x110000))), keep="")
-    assert not {unicodedata.category(each) for each in set(shown)} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+def test_writes_out_every_character_of_the_table_and_no_other() -> None:
+    ranges = [[int(end, 16) for end in each.split("-")] for each in TABLE["hidden"]]
+    hidden = {code for ends in ranges for code in range(ends[0], ends[-1] + 1)}
+    every = [code for code in range(0x110000) if code != ord("\n")]
+    lines = printable("\n".join(map(chr, every))).split("\n")
+    assert {code for code, line in zip(every, lines, strict=True) if line != chr(code)} == hidden
+    shown = set(every) - hidden - {ord("\t")}
+    assert {unicodedata.category(chr(code)) for code in shown} & {"Cc", "Cs", "Zl", "Zp", "Co"} == set()

@@ -25,7 +25,8 @@ def test_the_question_shows_the_exact_call():
 def test_nothing_in_a_call_can_hide_a_part_of_it():
     key = "sk-ant-api03-" + "k7Q" * 30
     shown = question_text(question(code=f"rm -rf /\x1b[2K\rls \u202eevil {key}"))
-    assert r"rm -rf /\x1b[2K\rls \u202eevil •••" in shown
+    assert "rm -rf /<U+001B>[2K<U+000D>ls <U+202E>evil •••\n" in shown
+    assert shown.endswith("(••• is a masked value. The call runs with the value itself.)")
 
 
 @pytest.mark.parametrize(
