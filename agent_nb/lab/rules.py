@@ -85,6 +85,12 @@ class LabRules:
                     "approve", f"This lab sets {self.approve!r}, which {value!r} would loosen."
                 )
 
+    def loosening(self, approve: Mode) -> dict[str, str]:
+        """The rules that ask less often than the user's own `approve` does. A file may come from anywhere."""
+        if self.approve is None or _strictness(self.approve) >= _strictness(approve):
+            return {}
+        return {"approve": self.approve}
+
     def check_tools(self, names: Iterable[str], kernel: Sequence[str]) -> None:
         """Refuses `-t` names that the lab does not allow; `kernel` names the group of kernel tools and its tools."""
         if self.tools is None:

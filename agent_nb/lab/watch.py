@@ -19,6 +19,8 @@ class LabWatch:
         self._announced: LabRules | None = None
         self.hints: Hints | None = None
         """The hints of the last cell: its step, and what was held back. None if it was not under the mode "hints"."""
+        self.refused: set[str] = set()
+        """The keys of rules that the user did not agree to; they are asked once."""
         self.unsaved_hints: dict[str, Json] = {}
         """The steps of the hints that could not be saved, by notebook."""
 

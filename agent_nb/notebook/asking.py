@@ -71,6 +71,14 @@ def read_answer(line: str) -> Answer:
     return Answer(found[1].lower().startswith("y"), found[2].strip())
 
 
+def confirm(question: str) -> bool:
+    """Asks a question of yes or no; no where nobody can answer."""
+    try:
+        return input(f"{_visible(question)} [y/N] ").strip().lower() in ("y", "yes")
+    except NO_INPUT:
+        return False
+
+
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
     """Lets Ctrl-C raise in `input()`. While a cell runs, the handler only tells the event loop, which is blocked."""

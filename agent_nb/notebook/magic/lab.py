@@ -7,8 +7,10 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from agent_nb._base.consent import allow, allowed, consent_key
 from agent_nb._base.model_name import is_demo, is_replay
 from agent_nb._base.table import Table
+from agent_nb._base.text import printable
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import count_variants
 from agent_nb.errors import ConfigError
@@ -17,6 +19,7 @@ from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.reading import FILE
 from agent_nb.lab.rules import LabRules
 from agent_nb.messages import Usage
+from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.magic.hints import hint_rows, watch_of
 from agent_nb.notebook.magic.mode import CassettePlan
@@ -30,6 +33,15 @@ NO_AI = "no-ai"
 """A cell with this tag runs no agent, with or without a lab file."""
 NOTHING_LEFT = 1e-6
 """Dollars. The limit of a free model when the budget is used up: its tools may cost something."""
+KIND = "lab"
+"""Of consent."""
+_ASKED = (
+    "{file} says `{rule}`, so tools that ask you first would no longer do so: they can run code and use your\n"
+    "accounts. Allow this for the notebooks of that folder from now on?"
+)
+_NOT_AGREED = (
+    "`{rule}` in {file} does not count: nobody has agreed to it. `--approve {value}` in a cell does the same."
+)
 MUCH = Usage(input=1_000_000, output=1_000_000)
 
 
@@ -50,6 +62,30 @@ def cell_tags(shell: Any) -> Sequence[str]:
     metadata = request.get("metadata") if isinstance(request, dict) else None
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     return tags if isinstance(tags, list) else ()
+
+
+def agreed(session: Session, rules: LabRules, options: Options, *, attended: bool) -> LabRules:
+    """The rules as far as the user has agreed to them: those that only tighten need no consent.
+
+    A cell with its own `--approve` does not take that of the file.
+    """
+    own = session.defaults.approve
+    loosening = rules.loosening(own)
+    if not loosening or any("=" not in value for value in options.approve):
+        return rules
+    key = consent_key(rules.path.parent, loosening)
+    if key in allowed(KIND):
+        return rules
+    refused = watch_of(session).refused
+    rule = ", ".join(f'{name} = "{value}"' for name, value in loosening.items())
+    file = printable(rules.file, keep="")
+    if attended and key not in refused and confirm(_ASKED.format(file=file, rule=rule)):
+        allow(KIND, key, {"folder": str(rules.path.parent), **loosening})
+        return rules
+    if key not in refused:
+        refused.add(key)
+        print(_NOT_AGREED.format(file=file, rule=rule, value=rules.approve))
+    return replace(rules, approve=None)
 
 
 def govern(rules: LabRules, options: Options, shell: Any) -> Options:
@@ -167,7 +203,7 @@ def _rows(session: Session, rules: LabRules) -> list[tuple[str, str]]:
         "budget": _budget_value(rules),
         "run_budget": dollars(rules.run_budget) if rules.run_budget else "",
         "tools": "none" if rules.tools == () else listed(rules.tools or ()),
-        "approve": rules.approve,
+        "approve": _approve_value(session, rules),
         "variants": rules.variants and f"at most {rules.variants}",
         "replay": rules.replay,
         **hint_rows(session, rules),
@@ -175,6 +211,12 @@ def _rows(session: Session, rules: LabRules) -> list[tuple[str, str]]:
         "close": rules.close and rules.close.isoformat(" ", "minutes"),
     }
     return [(name, str(value)) for name, value in values.items() if value]
+
+
+def _approve_value(session: Session, rules: LabRules) -> str:
+    loosening = rules.loosening(session.defaults.approve)
+    is_agreed = not loosening or consent_key(rules.path.parent, loosening) in allowed(KIND)
+    return (rules.approve or "") if is_agreed else f"{rules.approve}, once you have agreed"
 
 
 def _budget_value(rules: LabRules) -> str:

@@ -13,7 +13,7 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import printable
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
-from agent_nb.notebook.asking import NO_INPUT
+from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.waiting import is_attended
 from agent_nb.tools import Tool
@@ -116,14 +116,6 @@ async def start_tools(session: Session, names: Sequence[str], *, attended: bool)
     return list(found.values())
 
 
-def ask(question: str) -> bool:
-    """Asks the person; no where nobody can answer."""
-    try:
-        return input(f"{printable(safe_text(question))} [y/N] ").strip().lower() in ("y", "yes")
-    except NO_INPUT:
-        return False
-
-
 def _allow(server: Server, *, attended: bool) -> None:
     """Asks about a server of the project's file before its first start. Only a person can start one."""
     config = server.config
@@ -138,7 +130,7 @@ def _allow(server: Server, *, attended: bool) -> None:
         return
     what = "connect to" if config.url else "start"
     question = f"{FILE} asks to {what} the MCP server `{server.name}`:{description(config)}"
-    if not ask(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
+    if not confirm(f"{question}\nIt can do on this machine what you can. Allow it from now on?"):
         raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
     remember(config, {})
 
@@ -148,7 +140,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
     if changed := server.changed:
         described = "".join(f"\n  {_described(tool)}" for tool in changed)
         question = f"The MCP server `{server.name}` has changed what it says about its tools:{described}\nOffer them?"
-        if attended and ask(question):
+        if attended and confirm(question):
             server.accept()
         else:
             print("\n".join(note for note in server.notes if note.endswith("what it says.")))

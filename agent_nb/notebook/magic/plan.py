@@ -25,7 +25,7 @@ from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.approve import read_rules
 from agent_nb.notebook.magic.hints import plan_hints, watch_of
 from agent_nb.notebook.magic.inputs import find_system, load_images
-from agent_nb.notebook.magic.lab import LabLimit, enter_lab, govern, govern_cassette
+from agent_nb.notebook.magic.lab import LabLimit, agreed, enter_lab, govern, govern_cassette
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
@@ -83,6 +83,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
             f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
         )
     lab = enter_lab(session)
+    lab = agreed(session, lab, options, attended=attended) if lab else None
     options = govern(lab, options, session.shell) if lab else options
     base = _base(session, options, name)
     stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None

@@ -1,10 +1,10 @@
 """The servers of a project: `.mcp.json` beside the notebook, in the form that other MCP clients read."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.consent import consent_key
 from agent_nb._base.text import printable
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
@@ -60,7 +60,7 @@ def _config(folder: Path, name: str, entry: Any) -> ServerConfig:
         env=_texts(entry, "env"),
         headers=_texts(entry, "headers"),
         folder=folder,
-        key=_key(folder, name, entry),
+        key=consent_key(folder, name, entry),
     )
 
 
@@ -69,9 +69,3 @@ def _texts(entry: Json, field: str) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise ConfigError(f'"{field}" must be an object of texts.')
     return value
-
-
-def _key(folder: Path, name: str, entry: Json) -> str:
-    """Identifies what a person allows. The folder counts, too: `python server.py` is another program elsewhere."""
-    content = json.dumps([str(folder.resolve()), name, entry], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()

@@ -216,3 +216,74 @@ def test_tags_of_odd_requests(metadata):
     kernel = SimpleNamespace(get_parent=lambda: {"metadata": metadata})
     assert list(cell_tags(SimpleNamespace(kernel=kernel))) == []
     assert list(cell_tags(SimpleNamespace())) == []
+
+
+@pytest.fixture
+def asked(monkeypatch, tmp_path):
+    """The questions, and the answers to them."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    questions: list[str] = []
+    answers = ["n"]
+    monkeypatch.setattr("builtins.input", lambda question: questions.append(question) or answers[0])
+    return SimpleNamespace(questions=questions, answers=answers)
+
+
+def approved(shell, line: str = DEMO) -> str:
+    cell = shell.run(line)
+    assert cell.ok, cell.stderr
+    return shell.names["hero"].settings["approve"]
+
+
+def test_a_file_cannot_ask_less_often_without_consent(shell, lab, asked):
+    lab('approve = "auto"')
+    cell = shell.run(DEMO)
+    assert '`approve = "auto"` in lab.toml does not count' in cell.stdout
+    assert shell.names["hero"].settings["approve"] == "ask"
+    assert 'lab.toml says `approve = "auto"`' in asked.questions[0]
+    assert "auto, once you have agreed" in shell.run("%agent lab").displays[0]["text/plain"]
+    assert approved(shell) == "ask"
+    assert len(asked.questions) == 1
+
+
+def test_consent_is_remembered_outside_the_folder_for_what_was_asked(shell, lab, asked, tmp_path):
+    asked.answers[0] = "y"
+    lab('approve = "auto"')
+    assert approved(shell) == "auto"
+    shell.run("%reload_ext agent_nb")
+    lab('approve = "auto"\ntitle = "Another title"')
+    assert approved(shell) == "auto"
+    assert len(asked.questions) == 1
+    assert (tmp_path / "config/agent_nb/lab.json").is_file()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lab.toml").write_text('[lab]\napprove = "auto"')
+    shell.run(f"%cd {other}\n%reload_ext agent_nb")
+    asked.answers[0] = "n"
+    assert approved(shell) == "ask"
+    assert len(asked.questions) == 2
+
+
+def test_nobody_is_asked_where_nobody_watches(shell, lab, asked, monkeypatch):
+    monkeypatch.setattr("agent_nb.notebook.magic.cell.is_attended", lambda shell: False)
+    asked.answers[0] = "y"
+    lab('approve = "auto"')
+    assert "does not count: nobody has agreed to it" in shell.run(DEMO).stdout
+    assert shell.names["hero"].settings["approve"] == "ask"
+    assert not asked.questions
+
+
+def test_what_counts_is_what_the_user_has_set(shell, lab, asked):
+    lab('approve = "ask"')
+    assert approved(shell) == "ask"
+    shell.run("%config AgentMagics.approve = 'deny'")
+    assert approved(shell) == "deny"
+    assert len(asked.questions) == 1
+    shell.run("%config AgentMagics.approve = 'auto'")
+    assert approved(shell) == "ask"
+
+
+def test_a_cell_decides_for_itself(shell, lab, asked):
+    lab('approve = "auto"')
+    assert approved(shell, DEMO.replace("hero", "hero --approve auto")) == "auto"
+    assert approved(shell, DEMO.replace("hero", "hero --approve deny")) == "deny"
+    assert not asked.questions
