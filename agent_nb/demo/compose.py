@@ -2,14 +2,13 @@
 
 import html
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.look import FONTS, Look
-from agent_nb.demo.texts import template
+from agent_nb.demo.texts import table, template
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
@@ -34,7 +33,7 @@ class Layout:
 @cache
 def layouts(kind: str) -> tuple[Layout, ...]:
     """The three layouts of a kind."""
-    entries = tomllib.loads(template("layouts.toml"))[kind].items()
+    entries = table("layouts")[kind].items()
     return tuple(
         Layout(name, Html(entry.get("early", "").strip()), Html(entry.get("later", "").strip()))
         for name, entry in entries

@@ -1,13 +1,12 @@
-"""Dashboards: key figures, two charts for pointer and keyboard, and a table of the numbers."""
+"""The figures, charts and table of a dashboard."""
 
 import math
+from collections.abc import Sequence
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.compose import Html, fill, head, joined, layouts, note, rest
+from agent_nb.demo.compose import Html, Layout, fill, joined
 from agent_nb.demo.data import read_data
-from agent_nb.demo.look import Look
 from agent_nb.demo.numbers import Data
-from agent_nb.demo.texts import template
 
 SAMPLE = "Sample numbers, made up from the words of the prompt."
 TICKS = 5
@@ -16,28 +15,24 @@ ROWS = 6
 Point = tuple[float, float]
 
 
-def dashboard(brief: Brief, look: Look, found: str) -> Html:
+def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str, str]:
+    """Key figures, two charts for pointer and keyboard, and a table of the numbers."""
     data = read_data(brief)
-    line_first = look.layout != 2
+    line_first = layout.name != "sunset"
+    turned = layout.name == "circles"
     charts = (
         _chart(data, 0, line=line_first and not data.ranked),
         _chart(data, min(1, len(data.columns) - 1), line=not line_first and not data.ranked),
     )[: len(data.columns) if data.ranked else 2]
-    return fill(
-        template("dashboard.html"),
-        head=head(brief.name, look),
-        layout=layouts("dashboard")[look.layout].later,
-        rest=rest(look),
-        columns="1fr 1.6fr" if look.layout == 1 else "1.6fr 1fr",
-        name=brief.name,
-        lede=f"{_period(brief, data)} {_origin(data)}",
-        found=note(found),
-        kpis=_ranks(data) if data.ranked else _kpis(data),
-        charts=joined(reversed(charts) if look.layout == 1 else charts),
-        table_note=_table_note(data),
-        table=_table(data),
-        footer="A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
-    )
+    return {
+        "columns": "1fr 1.6fr" if turned else "1.6fr 1fr",
+        "lede": f"{_period(brief, data)} {_origin(data)}",
+        "kpis": _ranks(data) if data.ranked else _kpis(data),
+        "charts": joined(reversed(charts) if turned else charts),
+        "table_note": _table_note(data),
+        "table": _table(data),
+        "footer": "A dashboard by the offline demo model." + ("" if data.given else f" {SAMPLE}"),
+    }
 
 
 def _origin(data: Data) -> str:

@@ -10,6 +10,7 @@ from agent_nb.demo.conversation import EDIT, Conversation
 from agent_nb.demo.look import Look
 from agent_nb.demo.own_tools import failure, summaries
 from agent_nb.demo.page import describe
+from agent_nb.demo.texts import table
 
 LABEL = "This is the offline demo model. It fills templates with words it knows from your prompt and needs no server."
 DATA_LABEL = "This is the offline demo model, a script that can compare the groups of one table."
@@ -26,30 +27,6 @@ CONNECT = (
     " Then leave out `-m demo:`. A local model needs no key, such as"
     " `-m ollama:qwen3`; `%agent models` lists all of them."
 )
-_PLANS = (
-    "put the styles first so that the page can be watched while it grows, and then write it from top to bottom.",
-    "give it {look}, so that it differs from the other variants.",
-    "begin with {look}. The text comes from the same templates.",
-    "try {look} this time.",
-)
-_OPENINGS = (
-    "I am writing **{name}** as one page, styles first.",
-    "For this variant of **{name}** I choose {look}.",
-    "**{name}** could also look like this: {look}.",
-    "Here is **{name}** with {look}.",
-)
-_TOUCHES = (
-    "The page is done. One more touch: an eye-catching line at the top.",
-    "That is the whole page. I add a short notice above it.",
-    "All sections are there. A line at the top will say the most important thing first.",
-    "Nothing is missing now. To finish, a line above the heading.",
-)
-_NEXT = (
-    "“make it blue”, “call it Petit Four” or “add a newsletter section”",
-    "“make it dark”, “add testimonials” or “use #0a7d5a”",
-    "“larger text”, “add a gallery” or “make it pink”",
-    "“make it green”, “add an faq” or “call it The Corner”",
-)
 _COLOURS = ("red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 _TYPEFACES = {"serif": "serif", "sans": "sans-serif", "round": "rounded", "slab": "slab serif"}
 _GREYISH = 0.03
@@ -60,7 +37,7 @@ def thoughts_on_page(talk: Conversation, brief: Brief, look: Look) -> str:
     where = f" {brief.where}" if brief.where else ""
     source = "it" if len(talk.images) == 1 else "the first"
     images = f" {_images(talk)} I can only take a colour from {source}." if talk.images else ""
-    plan = _of(brief.variant, _PLANS).format(look=describe_look(look))
+    plan = _said("plan", brief).format(look=describe_look(look))
     return (
         f"I am the offline demo model, so I look for words I know in “{_prompt(talk)}”. I find {describe(brief)}, "
         f"about {brief.phrase}{where}.{images} I will call it “{brief.name}” and {plan}"
@@ -91,11 +68,11 @@ def announced(talk: Conversation) -> str:
 
 
 def opening(brief: Brief, look: Look) -> str:
-    return _of(brief.variant, _OPENINGS).format(name=brief.name, look=describe_look(look)) + "\n"
+    return _said("opening", brief).format(name=brief.name, look=describe_look(look)) + "\n"
 
 
 def last_touch(brief: Brief) -> str:
-    return _of(brief.variant, _TOUCHES) + "\n"
+    return _said("touch", brief) + "\n"
 
 
 def intention(changes: Sequence[Change]) -> str:
@@ -128,7 +105,7 @@ def page_summary(talk: Conversation, brief: Brief, look: Look) -> str:
     edits = ["An edit added a line at the top." if use.ok else failure(use) for use in talk.called(EDIT)]
     # First, because the cards of the variants show only the first lines.
     differs = f"This variant has {describe_look(look)}.\n\n" if brief.variant else ""
-    more = f"Continue with {_of(brief.variant, _NEXT)}. `%agent models` lists real models, which can do much more."
+    more = f"Continue with {_said('next', brief)}. `%agent models` lists real models, which can do much more."
     return differs + labelled([holds, *edits, *_inputs(talk), more])
 
 
@@ -163,8 +140,8 @@ def _inputs(talk: Conversation) -> list[str]:
     return [*talk.findings, *summaries(talk, on_page=True), *images]
 
 
-def _of(variant: int, sentences: Sequence[str]) -> str:
-    return sentences[variant % len(sentences)]
+def _said(what: str, brief: Brief) -> str:
+    return brief.choice(table("copy")["speech"][what])
 
 
 def _prompt(talk: Conversation) -> str:

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 _PAGES = files(__package__) / "pages"
 
@@ -58,6 +58,26 @@ class Purpose:
     """Label, type, and a hint or the choices separated by `|`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dish:
+    """A recipe from `recipes.toml`."""
+
+    key: str
+    pattern: str
+    lede: list[str]
+    art: str
+    minutes: int
+    serves: int
+    effort: str
+    ingredients: list[list[str]]
+    """Name, amount and unit; an empty amount is to taste."""
+    steps: list[str]
+    tip: str
+
+
+T = TypeVar("T", Trade, Purpose, Dish)
+
+
 @cache
 def template(name: str) -> str:
     """The text of a file in the pages folder."""
@@ -65,24 +85,42 @@ def template(name: str) -> str:
 
 
 @cache
+def table(name: str) -> dict[str, Any]:
+    """The entries of a TOML file in the pages folder."""
+    return tomllib.loads(template(f"{name}.toml"))
+
+
+@cache
 def trades() -> tuple[Trade, ...]:
-    return tuple(Trade(key=key, **entry) for key, entry in tomllib.loads(template("trades.toml")).items())
+    return tuple(Trade(key=key, **entry) for key, entry in table("trades").items())
 
 
 @cache
 def purposes() -> tuple[Purpose, ...]:
-    return tuple(Purpose(key=key, **entry) for key, entry in tomllib.loads(template("forms.toml")).items())
+    return tuple(Purpose(key=key, **entry) for key, entry in table("forms").items())
+
+
+@cache
+def dishes() -> tuple[Dish, ...]:
+    return tuple(Dish(key=key, **entry) for key, entry in table("recipes").items())
 
 
 def trade_of(subject: str) -> Trade:
-    """The first trade that fits the subject; the last one fits everything."""
-    return next(trade for trade in trades() if fits(trade.pattern, subject))
+    return _first(trades(), subject)
 
 
 def purpose_of(prompt: str) -> Purpose:
-    return next(purpose for purpose in purposes() if fits(purpose.pattern, prompt))
+    return _first(purposes(), prompt)
 
 
-def fits(pattern: str, text: str) -> bool:
-    """Whether the pattern is found as whole words; an empty pattern fits everything."""
-    return not pattern or re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE) is not None
+def dish_of(prompt: str) -> Dish:
+    return _first(dishes(), prompt)
+
+
+def _first(entries: tuple[T, ...], text: str) -> T:
+    """The first entry whose pattern is found as whole words; the last one has none and fits everything."""
+    return next(
+        entry
+        for entry in entries
+        if not entry.pattern or re.search(rf"\b(?:{entry.pattern})\b", text, re.IGNORECASE)
+    )
