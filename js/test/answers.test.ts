@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
 import widget from "../src/widget.ts";
 import { done, finished, script, started, tool, turn } from "./events.ts";
-import { Kernel, shadow, soon } from "./kernel.ts";
+import { Kernel, shadow, soon, still } from "./kernel.ts";
 
 let kernel: Kernel;
 let stop: () => void;
@@ -57,7 +57,7 @@ const asks = (call_id: string, args: Record<string, unknown> = { command: "ls" }
 
 test("a late refusal replaces the hint", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
-	await soon();
+	await still();
 	find(".anb-acts .primary").click();
 	await later(() => expect(find(".anb-acts .warn").textContent).toBe(STOP_HINT));
 	kernel.answer(kernel.commands("approve")[0], { ok: false, error: "That question is no longer open." });
@@ -90,15 +90,36 @@ function key(selector: string, name: string, more: KeyboardEventInit = {}): void
 
 test.each([".anb-card.ask", ".anb-ask", ".anb-acts .primary"])("Y approves from %s", async (selector) => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
-	await soon();
+	await still();
 	expect(find(".anb-card.ask").tabIndex).toBe(-1);
 	key(selector, "y");
 	expect(kernel.commands("approve")).toHaveLength(1);
 });
 
+test.each([() => find(".anb-acts .primary").click(), () => key(".anb-card.ask", "n")])(
+	"a press on a card that has just appeared or moved does not count",
+	async (press) => {
+		const answers = () => [...kernel.commands("approve"), ...kernel.commands("deny")];
+		kernel.batch(1, script(started, turn, ...asks("a")));
+		await soon();
+		expect(find(".anb-acts .primary").getAttribute("aria-disabled")).toBe("true");
+		press();
+		expect(answers()).toEqual([]);
+		await later(() => expect(shadow().textContent).toContain("that press did not count"));
+		await still();
+		find(".anb-acts").getBoundingClientRect = () => new DOMRect(0, 40, 300, 80);
+		press();
+		expect(answers()).toEqual([]);
+		expect(find(".anb-acts .primary").getAttribute("aria-disabled")).toBe("true");
+		await still();
+		press();
+		expect(answers()).toHaveLength(1);
+	},
+);
+
 test("in the note letters are text, and Enter denies with what it says", async () => {
 	kernel.batch(1, script(started, turn, ...asks("a")));
-	await soon();
+	await still();
 	key("input", "y");
 	key("input", "n");
 	key("input", "Enter");
@@ -139,6 +160,7 @@ test("the buttons say what always means", async () => {
 	expect(await always({ schema: {} })).toBe("Always in this run");
 	const edit = [...shadow().querySelectorAll<HTMLElement>(".anb-card header button")].at(-1)!;
 	expect(edit.hidden).toBe(true);
+	await still();
 	key(".anb-card.ask", "e");
 	key(".anb-card.ask", "Y", { shiftKey: true });
 	expect(kernel.commands("module")).toEqual([]);
@@ -173,7 +195,7 @@ test("questions of several variants are one queue, and those alike are approved 
 	expect(find(".anb-queue").textContent).toContain("2 of 2");
 	expect(shadow().activeElement).toBe(find(".anb-card.ask"));
 	find('[aria-label="Next question"]').click();
-	await soon();
+	await still();
 	expect((find(".anb-note-input") as HTMLInputElement).value).toBe("go");
 	expect(labels()).toContain("Approve all 2 alike");
 	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn")][2]!.click();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
 import { done, finished, script, started, text, tool, turn, USAGE } from "./events.ts";
-import { META, output, shadow, soon } from "./kernel.ts";
+import { META, output, shadow, soon, still } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
 describe("buttons", () => {
@@ -71,6 +71,7 @@ describe("buttons", () => {
 		const card = shadow().querySelector<HTMLElement>(".anb-card.ask")!;
 		expect(card.hidden).toBe(false);
 		expect(card.textContent).toContain("print(1)");
+		await still();
 		card.querySelector<HTMLInputElement>("input")!.value = "not now";
 		card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
 		expect(kernel.sent.at(-1)).toMatchObject({ command: "deny", call_id: "c1", note: "not now" });

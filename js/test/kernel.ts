@@ -1,5 +1,6 @@
 // The kernel's half of the hub, for tests of the page: it records what the page sends, and sends what a test says.
 
+import { expect, vi } from "vitest";
 import type { Event, Meta } from "../src/events.ts";
 
 export const META: Meta = {
@@ -71,6 +72,12 @@ export async function soon(): Promise<void> {
 
 /** The first output on the page, and what is mounted over it. */
 export const output = (): HTMLElement => document.querySelector<HTMLElement>("[data-anb-run]")!;
+/** Waits until presses on the card that asks count. */
+export async function still(): Promise<void> {
+	await soon();
+	await vi.waitFor(() => expect(shadow().querySelector(".anb-acts.waits")).toBeNull(), { timeout: 4000 });
+}
+
 export const shadow = (): ShadowRoot => output().shadowRoot!;
 
 // happy-dom throws when the focus is in another shadow root, where browsers return null.

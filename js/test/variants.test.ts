@@ -16,7 +16,7 @@ import {
 	turn,
 	USAGE,
 } from "./events.ts";
-import { Kernel, META, shadow, soon } from "./kernel.ts";
+import { Kernel, META, shadow, soon, still } from "./kernel.ts";
 
 type Loose = Parameters<typeof script>[0];
 
@@ -321,7 +321,7 @@ describe("several variants on the page", () => {
 		expect(spoken()).toBe("Variant 2 · opus asks: run it");
 		expect(visible(".anb-asks")).toHaveLength(1);
 		named("Answer Variant 2 · opus: run it").click();
-		await soon();
+		await still();
 		shadow().querySelector<HTMLElement>(".anb-card.ask .primary")!.click();
 		expect(model.commands("approve")).toMatchObject([{ variant: 1, call_id: "c1" }]);
 	});

@@ -121,6 +121,7 @@ def test_question_does_not_take_the_focus(stage: Stage):
     stage.widget.get_by_role("button", name="Approve").wait_for()
     assert stage.page.evaluate("document.activeElement.id") == "again"
     stage.widget.get_by_role("button", name="Deny").focus()
+    stage.still()
     stage.page.keyboard.press("y")
     stage.page.wait_for_function("() => window.kernel.commands.some((sent) => sent.command === 'approve')")
 

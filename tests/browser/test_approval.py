@@ -30,6 +30,7 @@ def ask(stage: Stage, args: dict[str, Any], schema: dict[str, Any], **more: Any)
     stage.play([event("turn_started", step=1), request])
     card = stage.widget.locator(".anb-card.ask")
     card.get_by_role("heading").click()
+    stage.still()
     return card
 
 
@@ -68,6 +69,7 @@ def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
     assert sent(stage) == []
     refusal = {"ok": False, "error": "`code`: It is too long.", "fields": {"code": "It is too long."}}
     stage.page.evaluate("refusal => { window.kernel.record.approve = refusal }", refusal)
+    stage.still()
     stage.page.keyboard.press("y")
     problem = card.get_by_role("alert").filter(has_text="It is too long.")
     problem.wait_for()
@@ -117,3 +119,55 @@ def test_every_kind_of_argument_has_its_field(stage: Stage):
     )
     stage.widget.get_by_text("changed by you").wait_for()
     assert focused(stage).startswith("run it")
+
+
+PRESS_WHEN_MOVED = """() => {
+    const [, card] = document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-card.ask');
+    const top = () => card.getBoundingClientRect().top;
+    const before = top();
+    const look = () => (top() === before ? requestAnimationFrame(look) : card.querySelector('.primary').click());
+    look();
+}"""
+ANSWERED = "() => window.kernel.commands.filter((one) => one.command === 'approve').map((one) => one.call_id)"
+
+
+def test_a_double_click_answers_one_question(stage: Stage):
+    """The card below moves up when the first is answered, and the second press comes in that frame."""
+    asked = [
+        event("approval_requested", call_id=name, name="sh", title=name, args={"command": name}, schema={})
+        for name in ("first", "second")
+    ]
+    stage.play([event("turn_started", step=1), *asked])
+    approve = stage.widget.get_by_role("button", name="Approve", exact=True)
+    approve.first.click()
+    stage.page.evaluate(PRESS_WHEN_MOVED)
+    resolved = {"approved": True, "note": "", "by": "person", "proposed": {}, "executed": {}}
+    stage.more(event("approval_resolved", call_id="first", **resolved))
+    stage.widget.get_by_text("that press did not count").first.wait_for()
+    assert stage.page.evaluate(ANSWERED) == ["first"]
+    approve.click()  # waits until the button is enabled
+    assert stage.page.evaluate(ANSWERED) == ["first", "second"]
+
+
+def test_keys_on_a_card_that_has_just_appeared_do_not_count(stage: Stage):
+    stage.play([event("turn_started", step=1)])
+    request = event("approval_requested", call_id="c", name="sh", title="run it", args={}, schema={})
+    stage.page.evaluate(
+        """() => {
+            const root = document.querySelector('[data-anb-run]').shadowRoot;
+            const press = () => {
+                const card = root.querySelector('.anb-card.ask:not([hidden])');
+                const key = new KeyboardEvent('keydown', { key: 'y', bubbles: true });
+                if (card) card.dispatchEvent(key);
+                else requestAnimationFrame(press);
+            };
+            press();
+        }"""
+    )
+    stage.more(request)
+    stage.widget.get_by_text("that press did not count").first.wait_for()
+    assert stage.page.evaluate(ANSWERED) == []
+    stage.widget.locator(".anb-card.ask").get_by_role("heading").click()
+    stage.still()
+    stage.page.keyboard.press("y")
+    assert stage.page.evaluate(ANSWERED) == ["c"]

@@ -119,6 +119,7 @@ def test_a_call_runs_as_it_was_edited(page, lab, vendor):
     keep_screenshot(page, "lab-approval-edit")
     page.keyboard.press("Escape")
     expect(page.locator(".anb-card.ask .anb-diff tr")).to_have_text(["1−ls", "1+ls -l"])
+    expect(page.locator(".anb-acts.waits")).to_have_count(0)
     page.keyboard.press("y")
     phase(page, "done")
     expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text("ran ls -l")

@@ -160,6 +160,10 @@ class Stage:
             list(events),
         )
 
+    def still(self) -> None:
+        """Waits until the card that asks has stood still, so that keys count. A click waits by itself."""
+        self.widget.locator(".anb-acts.waits").first.wait_for(state="detached", timeout=10 * SECONDS)
+
     @property
     def widget(self) -> Any:
         return self.page.locator("[data-anb-run]")

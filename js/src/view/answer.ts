@@ -1,6 +1,6 @@
 // The answers to a question: the note to the model, the buttons, and their keys.
 
-import { h, listen, setText } from "../dom.ts";
+import { h, listen, setAttribute, setText } from "../dom.ts";
 import type { Draft } from "../questions.ts";
 import type { ToolRow } from "../state.ts";
 
@@ -45,6 +45,11 @@ export function createAnswer(act: (action: Action) => void, signal: AbortSignal)
 		setHint(text: string) {
 			hint.hidden = text === "";
 			if (text) setText(hint, text);
+		},
+		/** Shows whether a press counts. */
+		setStill(still: boolean) {
+			element.classList.toggle("waits", !still);
+			for (const button of buttons) setAttribute(button.element, "aria-disabled", still ? null : "true");
 		},
 		offers: (action: Action): boolean =>
 			buttons.some((button) => button.action === action && !button.element.hidden),

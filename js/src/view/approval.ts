@@ -8,6 +8,7 @@ import { type Action, actionFor, createAnswer } from "./answer.ts";
 import { createCall } from "./call.ts";
 import { createCardHead } from "./cardhead.ts";
 import { type Context, follow, type Outcome, type Snapshot, STOP_HINT } from "./context.ts";
+import { Stillness } from "./stillness.ts";
 import { openVariant } from "./variant.ts";
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
@@ -21,6 +22,7 @@ export class Approval {
 	);
 	readonly #call: ReturnType<typeof createCall>;
 	readonly #answer: ReturnType<typeof createAnswer>;
+	readonly #stillness: Stillness;
 	#row: ToolRow;
 	#draft: Draft = newDraft();
 	/** The position of the question that is shown among the run's events. */
@@ -34,6 +36,7 @@ export class Approval {
 		this.#row = row;
 		this.#call = createCall(context, () => this.#drawAnswer());
 		this.#answer = createAnswer((action) => this.#act(action), context.signal);
+		this.#stillness = new Stillness(this.#answer.element, context.signal, this.#answer.setStill);
 		this.element = h(
 			"div",
 			// The keys work after a click anywhere on the card.
@@ -57,7 +60,10 @@ export class Approval {
 		if (held) moveFocus(this.element.parentElement?.querySelector("summary"));
 		const asked = asking ? row.asked : 0;
 		if (asking && this.#shown !== asked) this.#ask();
-		if (!asking && this.#shown) this.#context.choices.drafts.delete(this.#key);
+		if (!asking && this.#shown) {
+			this.#context.choices.drafts.delete(this.#key);
+			this.#stillness.unwatch();
+		}
 		this.#shown = asked;
 	}
 
@@ -105,6 +111,7 @@ export class Approval {
 		this.#head.ask(title, description ? withCode(description) : [asksFirst(row)]);
 		this.element.setAttribute("aria-label", `Allow ${title}?`);
 		this.#draw();
+		this.#stillness.watch();
 		if (!choices.replay) announce(`Approval needed: ${title}`);
 		requestAnimationFrame(() => scrollToCard(this.element, this.#call.element));
 	}
@@ -133,7 +140,9 @@ export class Approval {
 		else if (!this.#mayAnswer || this.#sent) return;
 		else if (action === "edit") void this.#edit();
 		else if (action === "undo") this.#undo();
-		else if (this.#answer.offers(action)) this.#send(action);
+		else if (!this.#answer.offers(action)) return;
+		else if (this.#stillness.check()) this.#send(action);
+		else this.#context.notify("The card had just appeared or moved, so that press did not count.");
 	}
 
 	/** Out of the fields to the card, out of the card to the transcript. It answers nothing, and what was typed stays. */
