@@ -155,13 +155,13 @@ def form(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
         "eyebrow": spoken("{{Subject}}", brief),
         "lede": brief.choice(purpose.lede),
         "art": art(brief.trade.art, "xMidYMax meet"),
-        "fields": joined(_field(*field, f"f{i}") for i, field in enumerate(purpose.fields, start=1)),
+        "fields": joined(_field(field, f"f{i}") for i, field in enumerate(purpose.fields, start=1)),
         "action": purpose.action,
     }
 
 
-def _field(label: str, kind: str, extra: str, key: str) -> Html:
-    """A field; `extra` is a hint, or the choices separated by `|`."""
+def _field(field: list[str], key: str) -> Html:
+    label, kind, extra = field
     slots: Slots = {"key": key, "label": label, "hint": Html("")}
     slots["error"] = Html(f'<p class="error" id="{key}-error" role="alert"></p>')
     if kind == "radio":
