@@ -48,7 +48,7 @@ VARIABLES = {
     "digits": ("10 ** 5000", "int; (value not readable: raises ValueError: Exceeds the limit"),
     "empty": ("[]", "list, 0 items; []"),
     "many": ("list(range(1_000_000))", "list, 1,000,000 items; [0, 1, 2, 3, 4, 5, 6, 7, ...]"),
-    "rec": ("(lambda x: x.append(x) or x)([1])", "list, 2 items; [1, [1, [1, '…']]]"),
+    "rec": ("(lambda x: x.append(x) or x)([1])", "list, 2 items; [1, [1, [1, [...]]]]"),
     "rows": ("[{'a': 1, 'token': 'abc'}]", "list, 1 item; [{'a': 1, 'token': '•••'}]"),
     "nested": ("{'a': {'api_key': 'abc', 'n': 1}}", "dict, 1 item; {'a': {'api_key': '•••', 'n': 1}}"),
     "order": (

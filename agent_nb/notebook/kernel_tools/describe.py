@@ -16,8 +16,9 @@ from agent_nb.notebook.kernel_tools.columns import column_facts
 from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
 from agent_nb.notebook.kernel_tools.names import user_variables
 from agent_nb.notebook.kernel_tools.one_line import size, type_name
-from agent_nb.notebook.values.context import TEXT_LIMIT, Described, describe, lookup
-from agent_nb.notebook.values.masking import is_secret
+from agent_nb.notebook.values.context import TEXT_LIMIT, Described, describe
+from agent_nb.notebook.values.masking import Masked, is_secret
+from agent_nb.notebook.values.paths import lookup_masked
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 from agent_nb.tools.output import to_output
@@ -36,7 +37,7 @@ def describe_variable(shell: Any) -> Tool:
 
     def run(args: Json, context: ToolContext) -> ToolOutput:
         name = args["name"].strip()
-        return _description(name, _value(name, dict(user_variables(shell))))
+        return _description(name, *_value(name, dict(user_variables(shell))))
 
     return Tool(
         spec=tool_spec(
@@ -53,22 +54,24 @@ def describe_variable(shell: Any) -> Tool:
     )
 
 
-def _value(path: str, variables: dict[str, Any]) -> Any:
-    """The value at a path that begins with one of these variables."""
+def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
+    """The value at a path that begins with one of these variables, and the names that were masked on the way."""
     if re.search(r"\.\s*_", path):
         raise ToolError(f"`{path}` is private.", hint="Describe the variable itself.")
     try:
-        return call_within(SECONDS, lambda: lookup(path, variables))
+        return call_within(SECONDS, lambda: lookup_masked(path, variables))
     except UnreadableError as problem:
         if isinstance(problem.__cause__, UsageError):
             raise ToolError(str(problem.__cause__), hint="`list_variables` has the names.") from None
         raise ToolError(f"`{path}` cannot be read: it {problem}.") from None
 
 
-def _description(name: str, value: Any) -> ToolOutput:
+def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
     heading = ", ".join(filter(None, (_part(lambda: type_name(value)), _part(lambda: size(value)))))
+    if type(value) is Masked:  # `isinstance` would ask the value, which may raise
+        heading = "masked"
     try:
-        described = call_within(SECONDS, lambda: _described(name, value))
+        described = call_within(SECONDS, lambda: _described(name, value, masked_before))
     except UnreadableError as problem:
         reason = (
             problem.__cause__ if isinstance(problem.__cause__, UsageError) else f"describing it {problem}"
@@ -89,13 +92,13 @@ def _part(function: Callable[[], str]) -> str:
         return f"(not readable: {problem})"
 
 
-def _described(name: str, value: Any) -> Described:
+def _described(name: str, value: Any, masked_before: list[str]) -> Described:
     if figure := _figure(value):
         return Described(f"(image of the figure of `{name}`)", (to_image(figure, name=name),))
-    if is_secret(name, value):
+    if isinstance(value, Masked) or is_secret(name, value):
         return describe(name, value)
     beginning, note = _beginning(value)
-    described = describe(name, beginning)
+    described = describe(name, beginning, masked_before)
     if not note:
         return described
     return Described(f"{note}\n{described.text}", masked=described.masked)

@@ -11,7 +11,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.mode import CassettePlan
-from agent_nb.notebook.values.context import lookup
+from agent_nb.notebook.values.paths import lookup
 
 DESIGNS = "design"
 """Folder for the user's design systems."""

@@ -31,7 +31,8 @@ from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.values.context import Described, describe, expand, joined, lookup, recent_cells
+from agent_nb.notebook.values.context import Described, describe_path, expand, joined, recent_cells
+from agent_nb.notebook.values.paths import lookup
 from agent_nb.options import Options
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
@@ -234,7 +235,7 @@ async def _read_prompt(session: Session, options: Options, cell: str, cassette: 
     namespace = session.namespace
     parts = [expand(cell.strip(), namespace)]
     for variable in options.variables:
-        described = describe(variable, lookup(variable, namespace))
+        described = describe_path(variable, namespace)
         parts.append(replace(described, text=f"Variable `{variable}`:\n{described.text}"))
     if options.cells:
         parts.append(Described(recent_cells(session.shell, options.cells)))

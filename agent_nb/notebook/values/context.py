@@ -3,11 +3,8 @@
 The first describer that accepts a value describes it. Secrets are masked.
 """
 
-import ast
-import difflib
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,12 +15,12 @@ from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.conversation import fenced
 from agent_nb.engine.handle import Handle
-from agent_nb.errors import AgentError, ConfigError
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.values.file_context import summarize_files
-from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.masking import Masked, Masks, is_secret
+from agent_nb.notebook.values.paths import PATH, first_name, lookup_masked
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.phase import ENDINGS
 from agent_nb.run import Run
@@ -31,14 +28,7 @@ from agent_nb.run.element import Element
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
-_NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
-"""A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
-_TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
-_CALL = rf"\.(?:element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)|at\(\s*\d{{1,6}}\s*\))"
-"""What a reference can call, on a run: `element(selector)`, with the file if it is not the page, and `at(moment)`."""
-_STEP = rf"(?:{_CALL}|\.{_NAME}|\[[^\[\]{{}}]+\])"
-_PATH = _NAME + _STEP + "*"
-_REFERENCE = re.compile(r"(\\?)\{\{\s*(" + _PATH + r")\s*\}\}")
+_REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
 
 Describer = Callable[[Any], str]
 _describers: list[tuple[Callable[[Any], bool], Describer]] = []
@@ -82,10 +72,19 @@ def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], De
     return register
 
 
-def describe(name: str, value: Any) -> Described:
-    """The value as text and images, limited in size, with secrets masked."""
-    if is_secret(name, value):
-        return Described(MASK, masked=(f"`{name}`",))
+def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Described:
+    """What the model may see of the value at a path; raises `UsageError` if it cannot be read."""
+    return describe(path, *lookup_masked(path, namespace, braces))
+
+
+def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Described:
+    """The value as text and images, limited in size, with secrets masked.
+
+    `masked_before` are the names that were masked in what the value was taken from.
+    """
+    if isinstance(value, Masked) or is_secret(name, value):
+        text = value if isinstance(value, Masked) else MASK
+        return Described(str(text), masked=(f"`{name}`",))
     if is_of(value, "matplotlib", "Figure") or is_of(value, "PIL", "Image"):
         # The word is part of the prompt, by which cassettes match, so it stays.
         return Described(f"(picture `{name}`)", (to_image(value, name=name),))
@@ -97,13 +96,14 @@ def describe(name: str, value: Any) -> Described:
     masks = Masks()
     try:
         masked = masks.over(value)
-        description = function(masked if masks.names else value)
+        description = str(masked) if isinstance(masked, Masked) else function(masked)
         text = mask(description)
     except Exception as error:  # a `repr` can raise anything
-        raise UsageError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
+        raise UsageError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
     keys = [f"a key in `{name}`"] if text != description else []
     cut = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
-    masked_names = (*(f"`{key}` in `{name}`" for key in masks.names), *keys)
+    names = masks.names or (masked_before if MASK in text else ())
+    masked_names = (*(f"`{key}` in `{name}`" for key in names), *keys)
     elements = (value,) if isinstance(value, Element) else ()
     return Described(_limited(text), elements=elements, masked=masked_names, shortened=tuple(cut))
 
@@ -141,62 +141,13 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     def replace(found: re.Match[str]) -> str:
         if found[1]:
             return found[0][1:]
-        if not _first_name(found[2]):
+        if not first_name(found[2]):
             return found[0]
-        described = describe(found[2], lookup(found[2], namespace, braces=found[0]))
+        described = describe_path(found[2], namespace, braces=found[0])
         parts.append(described)
         return described.text
 
     return joined(_REFERENCE.sub(replace, prompt), parts)
-
-
-def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
-    """The value of `name`, `name.field` or `name["key"]`; raises `UsageError` if it cannot be read.
-
-    `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
-    """
-    name = _first_name(path)
-    if not name or not re.fullmatch(_PATH, path):
-        raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
-    if name not in namespace:
-        near = difflib.get_close_matches(name, [each for each in namespace if each[0] != "_"], 1, 0.7)
-        remedy = f"Did you mean `{near[0]}`?" if near else "Define it first."
-        literal = f" For the braces themselves, write \\{braces}." if braces else ""
-        raise UsageError(f"`{name}` is not defined. {remedy}{literal}")
-    value = namespace[name]
-    for step in re.findall(_STEP, path):
-        try:
-            value = _step(value, step)
-        except AgentError as error:
-            raise UsageError(f"`{path}` cannot be read: {error}") from None
-        except Exception as error:
-            raise UsageError(f"`{path}` cannot be read: {type(error).__name__}: {error}") from None
-    return value
-
-
-def _step(value: Any, step: str) -> Any:
-    """What one step of a path leads to: a key, a field, or what a run returns."""
-    if step[0] == "[":
-        return value[ast.literal_eval(step[1:-1].strip())]
-    if not step.endswith(")"):
-        return getattr(value, _normal(step[1:]))
-    run = value.result if isinstance(value, Handle) else value
-    if not isinstance(run, Run):
-        raise ConfigError("only a finished run has elements and moments.")
-    method = run.at if step.startswith(".at(") else run.element
-    return method(*ast.literal_eval(f"[{step[step.index('(') + 1 : -1]}]"))
-
-
-def _first_name(path: str) -> str:
-    """The variable at the start of a path; empty if there is none."""
-    found = re.match(_NAME, path)
-    name = _normal(found[0]) if found else ""
-    return name if name.isidentifier() else ""
-
-
-def _normal(name: str) -> str:
-    """A name as Python stores it: with one form for characters that have several."""
-    return unicodedata.normalize("NFKC", name)
 
 
 def recent_cells(shell: Any, count: int) -> str:

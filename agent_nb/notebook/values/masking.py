@@ -1,22 +1,63 @@
-"""Masks values by name: variables, keys, fields and columns that are called like secrets."""
+"""Masks values by name: variables, keys, fields and columns that are called like secrets.
 
+What lies below such a name is masked, and so is what is nested too deep to be searched.
+"""
+
+import contextlib
 import copy
 import dataclasses
+import datetime
+import inspect
+import operator
 import os
-from collections.abc import Mapping
-from types import SimpleNamespace
+from collections import ChainMap, UserList, deque
+from collections.abc import Collection, ItemsView, Iterable, KeysView, Mapping, ValuesView
+from enum import Enum
+from functools import lru_cache
+from numbers import Number
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any
 
 from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import MASK, register
-from agent_nb.notebook.values.table_masking import holds_text, is_table, mask_table
+from agent_nb.notebook.values.table_masking import is_of, is_table, mask_table, table_holds_text
 
 DEPTH = 8
+_OBJECTS = 3
+"""Objects in each other that are searched. Their `repr` seldom shows more, and deeper they often know everything."""
+_NO_TEXT = (
+    Number, type(None), datetime.date, datetime.time, datetime.timedelta, range, slice,
+    type, FunctionType, BuiltinFunctionType, ModuleType,
+)  # fmt: skip
+"""What has no text to hide and nothing inside that a description shows."""
+_LEAVES = (str, bytes, bytearray, *_NO_TEXT)
+_PLAIN = frozenset({str, bytes, int, float, complex, bool, type(None)})
+_BUILT_IN = frozenset({dict, list, tuple, set, frozenset})
+_ITEMS = (list, tuple, set, frozenset, deque, UserList)
 
 
-def is_secret(name: str, value: Any) -> bool:
+class Masked(str):
+    """Stands for a value that is not shown. No path leads below it."""
+
+    __slots__ = ()
+
+
+def is_secret(name: Any, value: Any) -> bool:
     """Whether a value has text to hide and is called like a secret: `api_key`, `config["client-secret"]`."""
     return is_secret_name(name) and holds_text(value)
+
+
+def holds_text(value: Any, depth: int = 4) -> bool:
+    """Whether a value with a secret name has text to hide. Numbers and dates have none; objects may have."""
+    if isinstance(value, _NO_TEXT) or _is_own(value):
+        return False
+    if (known := table_holds_text(value)) is not None:
+        return known
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, _ITEMS):
+        return depth == 0 or any(holds_text(item, depth - 1) for item in value)
+    return True
 
 
 def mask_environment() -> None:
@@ -29,68 +70,178 @@ def mask_environment() -> None:
             register(value)
 
 
+def stored(value: Any) -> dict[str, Any]:
+    """What an object stores by name, read without running its code. What it caches for a property is not included."""
+    kind = type(value)
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        attributes = {}
+    fields = {
+        name: item for name, item in attributes.items() if not hasattr(getattr(kind, name, None), "__get__")
+    }
+    for name, member in _members(kind):  # type: ignore[arg-type]
+        with contextlib.suppress(AttributeError):  # not set
+            fields[name] = member.__get__(value)
+    if isinstance(value, BaseException):
+        fields["args"] = value.args
+    return fields
+
+
+@lru_cache(maxsize=1024)
+def _members(kind: type) -> list[tuple[str, MemberDescriptorType]]:
+    """The slots of a class."""
+    names = {name for base in kind.__mro__ for name in vars(base)} - {"__dict__", "__weakref__"}
+    members = [(name, inspect.getattr_static(kind, name)) for name in sorted(names)]
+    return [(name, member) for name, member in members if isinstance(member, MemberDescriptorType)]
+
+
 class Masks:
     """Makes masked copies of values and collects the names that were masked."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
+        self._found = False
+        """Whether there is something to mask. A copy differs from its original also where that contains itself."""
+        self._objects = 0
+        """Objects that contain what is looked at."""
+        self._done: dict[tuple[int, int], tuple[Any, Any]] = {}
+        """Each container with its copy, by its id and the number of objects around it."""
 
     def over(self, value: Any, depth: int = DEPTH) -> Any:
-        """The value, or a copy with its secrets masked. Below `depth` levels the content is left out."""
-        match value:
-            case Mapping() | list() | tuple() if depth == 0:
-                return "…"
-            case Mapping():
-                return {key: self._item(str(key), item, depth) for key, item in value.items()}
-            case list():
-                return [self.over(item, depth - 1) for item in value]
-            case tuple() if names := getattr(value, "_fields", None):
-                items = zip(names, value, strict=True)
-                return type(value)(*(self._item(name, item, depth) for name, item in items))
-            case tuple():
-                return tuple(self.over(item, depth - 1) for item in value)
-            case _ if is_table(value):
-                masked, names = mask_table(value, is_secret_name, lambda cell: self.over(cell, depth - 1))
-                for name in names:
-                    self._remember(name)
-                return masked
-            case _:
-                return self._object(value, depth)
+        """The value itself if nothing in it is a secret, else a masked copy without what is below `depth` levels."""
+        self._found, self._done = False, {}
+        masked = self._over(value, depth)
+        return masked if self._found else value
 
-    def _item(self, name: str, item: Any, depth: int) -> Any:
+    def _over(self, value: Any, depth: int) -> Any:
+        if type(value) in _PLAIN or isinstance(value, _LEAVES) or _is_own(value):
+            return value
+        if isinstance(value, _ITEMS) and _is_plain(value):
+            return value
+        place = id(value), self._objects
+        if place in self._done:
+            return self._done[place][1]
+        if depth == 0:
+            self._found = True
+            return Masked("…")
+        self._done[place] = value, Masked("…")
+        masked = self._copy(value, depth - 1)
+        self._done[place] = value, masked
+        return masked
+
+    def _copy(self, value: Any, depth: int) -> Any:
+        """The value itself if its copy would be the same."""
+        if type(value) not in _BUILT_IN and is_table(value):
+            return self._table(value, depth)
+        match value:
+            case ChainMap():
+                return self._rebuilt(value, value.maps, lambda maps: ChainMap(*maps), depth)
+            case Mapping():
+                return self._mapping(value, depth)
+            case ItemsView() | KeysView() | ValuesView() if hasattr(value, "mapping"):
+                return self._rebuilt(value, [value.mapping], lambda mappings: mappings[0], depth)
+            case tuple() if names := getattr(value, "_fields", None):
+                items = [self._item(name, item, depth) for name, item in zip(names, value, strict=True)]
+                return value if _same(items, value) else tuple.__new__(type(value), items)
+            case deque():
+                return self._rebuilt(value, value, lambda items: deque(items, value.maxlen), depth)
+            case UserList():
+                return self._rebuilt(value, value.data, UserList, depth)
+            case list() | tuple() | set() | frozenset():
+                kind = next(kind for kind in _ITEMS if isinstance(value, kind))
+                return self._rebuilt(value, value, kind, depth)
+            case Enum():
+                masked = self._item(value.name, value.value, depth)
+                return value if masked is value.value else Masked(f"{type(value).__name__}.{value.name}")
+            case _:
+                return self._record(value, depth) if _is_record(value) else self._object(value)
+
+    def _table(self, value: Any, depth: int) -> Any:
+        masked, names = mask_table(value, lambda cell: self._over(cell, depth))
+        for name in names:
+            self._remember(name)
+        return Masked(masked) if isinstance(masked, str) else masked
+
+    def _rebuilt(self, value: Any, items: Iterable[Any], build: Any, depth: int) -> Any:
+        before = list(items)
+        masked = [self._over(item, depth) for item in before]
+        return value if _same(masked, before) else build(masked)
+
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
+        items = dict(value.items())
+        masked = {self._over(key, depth): self._item(key, item, depth) for key, item in items.items()}
+        same = _same(masked, items) and _same(masked.values(), items.values())
+        return value if same else masked
+
+    def _item(self, name: Any, item: Any, depth: int) -> Any:
         if not is_secret(name, item):
-            return self.over(item, depth - 1)
-        self._remember(name)
-        return MASK
+            return self._over(item, depth)
+        self._remember(str(name))
+        return Masked(MASK)
 
     def _remember(self, name: str) -> None:
+        self._found = True
         if name not in self.names:
             self.names.append(name)
 
-    def _object(self, value: Any, depth: int) -> Any:
-        """Objects with known fields. A masked one is a copy of the same class, so that its own `repr` describes it."""
-        names = _fields(value)
-        if not names:
+    def _record(self, value: Any, depth: int) -> Any:
+        """A copy of the same class, so that its own `repr` describes it."""
+        fields = stored(value)
+        masked = {name: self._item(name, item, depth) for name, item in fields.items()}
+        if _same(masked.values(), fields.values()):
             return value
-        if depth == 0:
-            return "…"
-        items = {name: getattr(value, name) for name in names if hasattr(value, name)}
-        masked = {name: self._item(name, item, depth) for name, item in items.items()}
-        if all(masked[name] is item for name, item in items.items()):
+        if not hasattr(value, "__del__"):
+            with contextlib.suppress(Exception):  # a class that allows no copies
+                return _with_fields(value, masked)
+        return _fields_only(value, fields)
+
+    def _object(self, value: Any) -> Any:
+        """The names of its fields: it may hold a secret under other names too, which a copy could show."""
+        if self._objects == _OBJECTS:
             return value
-        copied = copy.copy(value)
-        for name, item in masked.items():
-            object.__setattr__(copied, name, item)  # works for frozen classes too
-        return copied
+        self._objects += 1
+        fields = stored(value)
+        same = all(self._item(name, item, DEPTH) is item for name, item in fields.items())
+        self._objects -= 1
+        return value if same else _fields_only(value, fields)
 
 
-def _fields(value: Any) -> list[str]:
-    """The fields of a dataclass, pydantic model or `SimpleNamespace`; other objects have none that we know."""
-    if isinstance(value, type):
-        return []
-    if dataclasses.is_dataclass(value):
-        return [field.name for field in dataclasses.fields(value)]
-    if isinstance(value, SimpleNamespace):
-        return list(vars(value))
-    models = getattr(type(value), "model_fields", None)
-    return list(models) if isinstance(models, dict) else []
+def _same(one: Collection[Any], other: Collection[Any]) -> bool:
+    return len(one) == len(other) and all(map(operator.is_, one, other))
+
+
+def _is_plain(items: Iterable[Any]) -> bool:
+    """Whether none of the items needs to be looked at. Most containers are such, and large ones have to be quick."""
+    return not hasattr(items, "_fields") and set(map(type, items)) <= _PLAIN
+
+
+def _is_own(value: Any) -> bool:
+    """Whether it is a value of this package, such as a run: these have no fields with secrets."""
+    return type(value).__module__.partition(".")[0] == "agent_nb" and not isinstance(value, Mapping)
+
+
+def _is_record(value: Any) -> bool:
+    """Whether all that an object holds is in its fields: a dataclass, a namespace, a model of pydantic or attrs."""
+    kind = type(value)
+    if dataclasses.is_dataclass(kind) or isinstance(value, SimpleNamespace):
+        return True
+    if isinstance(getattr(kind, "model_fields", None), dict):
+        return True
+    return hasattr(kind, "__attrs_attrs__") or is_of(value, "argparse", "Namespace")
+
+
+def _fields_only(value: Any, fields: Iterable[str]) -> Masked:
+    shown = [name for name in fields if not name.startswith("_")]
+    listed = f" with the fields {', '.join(shown)}" if shown else ""
+    return Masked(f"{type(value).__name__}{listed}; its values are masked")
+
+
+def _with_fields(value: Any, fields: Mapping[str, Any]) -> Any:
+    """A copy with these fields and no others, such as cached properties."""
+    copied = copy.copy(value)
+    for name in set(getattr(copied, "__dict__", ())) - set(fields):
+        object.__delattr__(copied, name)
+    for name, item in fields.items():
+        object.__setattr__(copied, name, item)  # works for frozen classes too
+    return copied

@@ -3,19 +3,23 @@
 A table is recognised by the name of its class. Its library is never imported here: if the value exists, it is loaded.
 """
 
+import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import MASK
 
 _PLAIN_KINDS = frozenset("biufcmM")
 """NumPy's codes for booleans, numbers and dates. Columns of these have no text to hide."""
-_SAMPLE = 10
-"""Rows that are searched for dicts and objects. Descriptions show fewer rows than this."""
+_PLAIN_CELLS = frozenset({"string", "integer", "floating", "boolean", "decimal", "date", "datetime", "empty"})
+"""What pandas calls columns of objects that have nothing inside them."""
 
-IsSecretName = Callable[[str], bool]
 MaskCell = Callable[[Any], Any]
+"""Returns a cell itself if there is nothing to mask in it."""
+MaskedTable = tuple[Any, list[str]]
+"""The table itself or a masked copy, and the names that were masked."""
 
 
 def is_of(value: Any, module: str, name: str) -> bool:
@@ -25,95 +29,96 @@ def is_of(value: Any, module: str, name: str) -> bool:
     )
 
 
-def mask_table(value: Any, is_secret_name: IsSecretName, mask_cell: MaskCell) -> tuple[Any, list[str]]:
+def mask_table(value: Any, mask_cell: MaskCell) -> MaskedTable:
     """A masked copy of a table and the names that were masked; the table itself if nothing was."""
-    for (module, name), function in _KNOWN_TABLES.items():
-        if is_of(value, module, name):
-            return function(value, is_secret_name, mask_cell)
-    return _unknown_table(value, is_secret_name)
+    function = _known(value)
+    return function(value, mask_cell) if function else _unknown_table(value)
 
 
 def is_table(value: Any) -> bool:
-    if isinstance(value, type):
-        return False
-    if any(is_of(value, module, name) for module, name in _KNOWN_TABLES):
-        return True
-    return bool(_column_names(value))
+    """Whether it is a table of a library that we know, or has a column that is called like a secret."""
+    return _known(value) is not None or any(map(is_secret_name, _column_names(value)))
 
 
-def holds_text(value: Any, depth: int = 4) -> bool:
-    """Whether a value with a secret name has text to hide. Numbers and dates have none."""
-    if isinstance(value, str | bytes | bytearray):
-        return True
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple | set | frozenset):
-        return depth > 0 and any(holds_text(item, depth - 1) for item in value)
-    if is_of(value, "numpy", "ndarray"):
-        return value.dtype.kind not in _PLAIN_KINDS
+def table_holds_text(value: Any) -> bool | None:
+    """Whether a table or column has text to hide; None if the value is none that we know."""
+    if is_of(value, "pandas", "DataFrame"):
+        return any(map(_pandas_holds_text, value.dtypes))
+    if is_of(value, "polars", "DataFrame"):
+        return any(map(_polars_holds_text, value.dtypes))
     if is_of(value, "polars", "Series"):
         return _polars_holds_text(value.dtype)
-    if is_of(value, "pandas", "Series") or is_of(value, "pandas", "Index"):
+    if any(is_of(value, module, name) for module, name in (*_COLUMNS, ("numpy", "generic"))):
         return _pandas_holds_text(value.dtype)
-    return False
+    return None
 
 
-def _pandas_frame(value: Any, is_secret_name: IsSecretName, mask_cell: MaskCell) -> tuple[Any, list[str]]:
-    if any(is_secret_name(str(name)) for name in value.index.names):
-        value = value.reset_index()
-    masked, names = value.copy(deep=False), []
-    for place, (name, kind) in enumerate(value.dtypes.items()):
-        if is_secret_name(str(name)) and _pandas_holds_text(kind):
-            names.append(str(name))
-            masked.isetitem(place, [MASK] * len(value))
-        elif fields := [field for field in _arrow_fields(kind) if is_secret_name(field)]:
-            names += fields
-            masked.isetitem(place, [MASK] * len(value))
-        elif str(kind) == "object":
-            column = value.iloc[:, place]
-            if (cells := _masked_cells(column, mask_cell)) is not None:
-                masked.isetitem(place, cells)
+def _known(value: Any) -> Callable[[Any, MaskCell], MaskedTable] | None:
+    kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(value).__mro__)
+    return next((_KNOWN_TABLES[kind] for kind in kinds if kind in _KNOWN_TABLES), None)
+
+
+def _masked_cells(cells: list[Any], mask_cell: MaskCell) -> list[Any] | None:
+    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask."""
+    masked = [mask_cell(cell) for cell in cells]
+    return None if all(after is before for after, before in zip(masked, cells, strict=True)) else masked
+
+
+def _pandas_frame(value: Any, mask_cell: MaskCell) -> MaskedTable:
+    table = value.reset_index() if any(map(is_secret_name, value.index.names)) else value
+    masked, names = table.copy(deep=False), []
+    changed = table is not value
+    for place, label in enumerate(table.columns):
+        cells, found = _pandas_cells(label, table.iloc[:, place], mask_cell)
+        if cells is not None:
+            masked.isetitem(place, cells)
+            names += found
+            changed = True
     # A transposed frame has column names as row labels.
-    rows = [is_secret_name(str(label)) for label in value.index[:_SAMPLE]]
+    rows = _secret_rows(table.index)
     if any(rows):
-        names += [str(label) for label, secret in zip(value.index, rows, strict=False) if secret]
-        masked = masked.iloc[:_SAMPLE].astype(object)
-        masked.loc[rows] = MASK
-    return masked, names
+        names += [str(label) for label, secret in zip(table.index, rows, strict=True) if secret]
+        masked = masked.astype(object)
+        masked.iloc[[place for place, secret in enumerate(rows) if secret]] = MASK
+    return (masked if changed or any(rows) else value), names
 
 
-def _pandas_series(value: Any, is_secret_name: IsSecretName, mask_cell: MaskCell) -> tuple[Any, list[str]]:
-    if is_secret_name(str(value.name)) and _pandas_holds_text(value.dtype):
-        return type(value)([MASK] * len(value), index=value.index, name=value.name), [str(value.name)]
-    if any(is_secret_name(str(name)) for name in value.index.names):
-        masked = value.copy(deep=False)
-        masked.index = [MASK] * len(value)
-        return masked, [str(name) for name in value.index.names if is_secret_name(str(name))]
+def _pandas_cells(label: Any, column: Any, mask_cell: MaskCell) -> tuple[list[Any] | None, list[str]]:
+    """The masked cells of a column, None if they stay, and the names that were masked."""
+    fields = [field for field in _arrow_fields(column.dtype) if is_secret_name(field)]
+    if fields or (is_secret_name(label) and _pandas_holds_text(column.dtype)):
+        return [MASK] * len(column), fields or [str(label)]
+    if str(column.dtype) != "object" or sys.modules["pandas"].api.types.infer_dtype(column) in _PLAIN_CELLS:
+        return None, []
+    return _masked_cells(column.tolist(), mask_cell), []
+
+
+def _secret_rows(index: Any) -> list[bool]:
+    return [is_secret_name(label) for label in index.tolist()] if _pandas_holds_text(index.dtype) else []
+
+
+def _pandas_series(value: Any, mask_cell: MaskCell) -> MaskedTable:
+    frame = value.to_frame()
+    masked, names = _pandas_frame(frame, mask_cell)
+    if masked is frame:
+        return value, []
+    column = masked.iloc[:, -1].rename(value.name)
+    if len(masked.columns) > 1:  # the index is a column now, because it is called like a secret
+        column.index = [MASK] * len(value)
+    return column, names
+
+
+def _pandas_index(value: Any, mask_cell: MaskCell) -> MaskedTable:
     if not _pandas_holds_text(value.dtype):
         return value, []
-    # A row of a frame has column names as labels.
-    rows = [is_secret_name(str(label)) for label in value.index]
-    if any(rows):
-        labels = [str(label) for label, secret in zip(value.index, rows, strict=True) if secret]
-        return value.astype(object).mask(rows, MASK), labels
-    cells = _masked_cells(value, mask_cell) if str(value.dtype) == "object" else None
-    return (value if cells is None else type(value)(cells, index=value.index, name=value.name)), []
-
-
-def _pandas_index(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> tuple[Any, list[str]]:
-    secret = [str(name) for name in value.names if is_secret_name(str(name))]
-    if not secret or not _pandas_holds_text(value.dtype):
+    frame = value.to_frame(index=False)
+    masked, names = _pandas_frame(frame, mask_cell)
+    if masked is frame:
         return value, []
-    return type(value)([MASK] * len(value), name=value.name), secret
-
-
-def _masked_cells(column: Any, mask_cell: MaskCell) -> list[Any] | None:
-    """The cells, with secrets inside dicts and objects masked; None if there is nothing to mask."""
-    first = column.iloc[:_SAMPLE].tolist()
-    masked = [mask_cell(cell) for cell in first]
-    if all(after is before for after, before in zip(masked, first, strict=True)):
-        return None
-    return [mask_cell(cell) for cell in column.tolist()]
+    pandas = sys.modules["pandas"]
+    if value.nlevels > 1:
+        return pandas.MultiIndex.from_frame(masked, names=value.names), names
+    return pandas.Index(masked.iloc[:, 0], name=value.name), names
 
 
 def _pandas_holds_text(kind: Any) -> bool:
@@ -133,22 +138,23 @@ def _nested_fields(kind: Any) -> list[str]:
     return [name for field in fields for name in (field.name, *_nested_fields(field.type))]
 
 
-def _polars_frame(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> tuple[Any, list[str]]:
+def _polars_frame(value: Any, mask_cell: MaskCell) -> MaskedTable:
     polars = sys.modules["polars"]
-    names = [
-        name
-        for name, kind in zip(value.columns, value.dtypes, strict=True)
-        if (is_secret_name(name) and _polars_holds_text(kind))
-        or any(is_secret_name(field) for field in _polars_fields(kind))
-    ]
+    names = [column.name for column in value.get_columns() if _is_masked_in_polars(column, mask_cell)]
     return (value.with_columns(polars.lit(MASK).alias(name) for name in names) if names else value), names
 
 
-def _polars_series(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> tuple[Any, list[str]]:
-    own = is_secret_name(value.name) and _polars_holds_text(value.dtype)
-    if not own and not any(is_secret_name(field) for field in _polars_fields(value.dtype)):
-        return value, []
-    return type(value)(value.name, [MASK] * len(value)), [value.name]
+def _polars_series(value: Any, mask_cell: MaskCell) -> MaskedTable:
+    masked = _is_masked_in_polars(value, mask_cell)
+    return (type(value)(value.name, [MASK] * len(value)), [value.name]) if masked else (value, [])
+
+
+def _is_masked_in_polars(column: Any, mask_cell: MaskCell) -> bool:
+    if is_secret_name(column.name) and _polars_holds_text(column.dtype):
+        return True
+    if str(column.dtype) == "Object":
+        return _masked_cells(column.to_list(), mask_cell) is not None
+    return any(map(is_secret_name, _polars_fields(column.dtype)))
 
 
 def _polars_holds_text(kind: Any) -> bool:
@@ -163,49 +169,85 @@ def _polars_fields(kind: Any) -> list[str]:
     return [name for field in fields for name in (field.name, *_polars_fields(field.dtype))]
 
 
-def _arrow_table(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> tuple[Any, list[str]]:
+def _arrow_table(value: Any, _: MaskCell) -> MaskedTable:
     pyarrow, names = sys.modules["pyarrow"], []
     for place, field in enumerate(value.schema):
-        if any(is_secret_name(name) for name in (field.name, *_nested_fields(field.type))):
+        if any(map(is_secret_name, (field.name, *_nested_fields(field.type)))):
             names.append(field.name)
             value = value.set_column(place, field.name, pyarrow.array([MASK] * value.num_rows))
     return value, names
 
 
-def _structured_array(value: Any, is_secret_name: IsSecretName, _: MaskCell) -> tuple[Any, list[str]]:
-    names = [
-        name
-        for name in value.dtype.names or ()
-        if is_secret_name(name) and value.dtype[name].kind not in _PLAIN_KINDS
-    ]
-    if not names:
+def _arrow_array(value: Any, _: MaskCell) -> MaskedTable:
+    names = [name for name in _nested_fields(value.type) if is_secret_name(name)]
+    return (f"{type(value).__name__} of {value.type}; its values are masked" if names else value), names
+
+
+def _array(value: Any, mask_cell: MaskCell) -> MaskedTable:
+    numpy = sys.modules["numpy"]
+    if value.dtype.names is not None:
+        return _structured_array(value, mask_cell)
+    cells = _masked_cells(list(value.flat), mask_cell) if value.dtype.kind == "O" else None
+    if cells is None:
         return value, []
-    kinds = [(name, object if name in names else value.dtype[name]) for name in value.dtype.names]
-    masked = value.astype(kinds)
-    for name in names:
-        masked[name] = MASK
+    masked = numpy.empty(len(cells), object)
+    for place, cell in enumerate(cells):
+        masked[place] = cell
+    return masked.reshape(value.shape), []
+
+
+def _structured_array(value: Any, mask_cell: MaskCell) -> MaskedTable:
+    parts: dict[str, Any] = {}
+    names: list[str] = []
+    for name in value.dtype.names:
+        if is_secret_name(name) and value.dtype[name].kind not in _PLAIN_KINDS:
+            parts[name] = MASK
+            names.append(name)
+            continue
+        given = value[name]
+        part, found = _array(given, mask_cell)
+        if part is not given:
+            parts[name] = part
+            names += found
+    if not parts:
+        return value, []
+    kinds = [
+        (name, getattr(parts[name], "dtype", object) if name in parts else value.dtype[name])
+        for name in value.dtype.names
+    ]
+    masked = sys.modules["numpy"].empty(value.shape, kinds)
+    for name in value.dtype.names:
+        masked[name] = parts.get(name, value[name])
     return masked, names
 
 
-def _unknown_table(value: Any, is_secret_name: IsSecretName) -> tuple[Any, list[str]]:
-    """An unknown table with a secret column is reduced to its column names, because its cells cannot be masked."""
-    columns = _column_names(value)
-    names = [name for name in columns if is_secret_name(name)]
-    if not names:
+def _structured_scalar(value: Any, mask_cell: MaskCell) -> MaskedTable:
+    if value.dtype.names is None:
         return value, []
-    return f"{type(value).__name__} with the columns {', '.join(columns)}; its values are masked", names
+    array = sys.modules["numpy"].array(value)
+    masked, names = _array(array, mask_cell)
+    return (value if masked is array else masked[()]), names
 
 
-def _column_names(value: Any) -> list[str]:
+def _unknown_table(value: Any) -> MaskedTable:
+    """A table with a secret column is reduced to its column names if we cannot mask its cells."""
+    columns = _column_names(value)
+    names = [str(name) for name in columns if is_secret_name(name)]
+    listed = ", ".join(map(str, columns))
+    return f"{type(value).__name__} with the columns {listed}; its values are masked", names
+
+
+def _column_names(value: Any) -> list[Any]:
     try:
-        columns = getattr(value, "columns", None)
-        if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        if inspect.getattr_static(value, "columns", None) is None:  # a proxy's `__getattr__` has everything
             return []
-        return [str(name) for name in columns]
+        columns = value.columns
+        return list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str | bytes) else []
     except Exception:  # a property of someone else's class
         return []
 
 
+_COLUMNS = (("pandas", "Series"), ("pandas", "Index"), ("numpy", "ndarray"))
 _KNOWN_TABLES = {
     ("pandas", "DataFrame"): _pandas_frame,
     ("pandas", "Series"): _pandas_series,
@@ -213,5 +255,10 @@ _KNOWN_TABLES = {
     ("polars", "DataFrame"): _polars_frame,
     ("polars", "Series"): _polars_series,
     ("pyarrow", "Table"): _arrow_table,
-    ("numpy", "ndarray"): _structured_array,
+    ("pyarrow", "RecordBatch"): _arrow_table,
+    ("pyarrow", "Array"): _arrow_array,
+    ("pyarrow", "ChunkedArray"): _arrow_array,
+    ("pyarrow", "Scalar"): _arrow_array,
+    ("numpy", "ndarray"): _array,
+    ("numpy", "void"): _structured_scalar,
 }

@@ -11,7 +11,8 @@ from PIL import Image as Picture
 
 from agent_nb import Agent
 from agent_nb.notebook.values import context
-from agent_nb.notebook.values.context import TEXT_LIMIT, describe, describer, expand, lookup
+from agent_nb.notebook.values.context import TEXT_LIMIT, describe, describer, expand
+from agent_nb.notebook.values.paths import lookup
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.providers.scripted import text as say
 from tests.support.shells import start_shell

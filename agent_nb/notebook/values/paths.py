@@ -1,0 +1,121 @@
+"""Paths to values, such as `df.shape` or `config["paths"]`: read as they are, or as far as the model may see them."""
+
+import ast
+import difflib
+import re
+import unicodedata
+from collections import UserList, deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from agent_nb._base.secrets import MASK, mask
+from agent_nb.engine.handle import Handle
+from agent_nb.errors import AgentError, ConfigError
+from agent_nb.notebook.values.masking import Masked, Masks, is_secret, stored
+from agent_nb.notebook.values.table_masking import is_table
+from agent_nb.run import Run
+
+_NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
+"""A name in any script. `\\w` lacks the vowel signs of some, and `isidentifier` excludes what is not part of a name."""
+_TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
+_CALL = rf"\.(?:element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)|at\(\s*\d{{1,6}}\s*\))"
+"""What a reference can call, on a run: `element(selector)`, with the file if it is not the page, and `at(moment)`."""
+_STEP = rf"(?:{_CALL}|\.{_NAME}|\[[^\[\]{{}}]+\])"
+PATH = _NAME + _STEP + "*"
+
+Key = Any
+"""The name or key of a step; None for what a run returns."""
+
+
+def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
+    """The value of `name`, `name.field` or `name["key"]`; raises `UsageError` if it cannot be read.
+
+    `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
+    """
+    return _walk(path, namespace, braces, lambda value, step, _: _step(value, step))
+
+
+def lookup_masked(path: str, namespace: Mapping[str, Any], braces: str = "") -> tuple[Any, list[str]]:
+    """What the model may see of the value at a path, and the names that were masked on the way.
+
+    Below a value that is called like a secret, everything is masked. A step that reads what a container or an object
+    stores leads to the value itself; any other step, such as a property, is taken in a masked copy.
+    """
+    masks = Masks()
+    return _walk(path, namespace, braces, partial(_masked_step, masks)), masks.names
+
+
+def first_name(path: str) -> str:
+    """The variable at the start of a path; empty if there is none."""
+    found = re.match(_NAME, path)
+    name = _normal(found[0]) if found else ""
+    return name if name.isidentifier() else ""
+
+
+def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[Any, str, Key], Any]) -> Any:
+    """Takes each step of the path from the value before it and that value's name."""
+    name = first_name(path)
+    if not name or not re.fullmatch(PATH, path):
+        raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
+    if name not in namespace:
+        near = difflib.get_close_matches(name, [each for each in namespace if each[0] != "_"], 1, 0.7)
+        remedy = f"Did you mean `{near[0]}`?" if near else "Define it first."
+        literal = f" For the braces themselves, write \\{braces}." if braces else ""
+        raise UsageError(f"`{name}` is not defined. {remedy}{literal}")
+    value, key = namespace[name], name
+    for step in re.findall(_STEP, path):
+        try:
+            value, key = take(value, step, key), _key(step)
+        except AgentError as error:
+            raise UsageError(f"`{path}` cannot be read: {error}") from None
+        except Exception as error:
+            raise UsageError(mask(f"`{path}` cannot be read: {type(error).__name__}: {error}")) from None
+    return value
+
+
+def _key(step: str) -> Key:
+    if step[0] == "[":
+        return ast.literal_eval(step[1:-1].strip())
+    return None if step.endswith(")") else _normal(step[1:])
+
+
+def _step(value: Any, step: str) -> Any:
+    """What one step of a path leads to: a key, a field, or what a run returns."""
+    key = _key(step)
+    if step[0] == "[":
+        return value[key]
+    if key is not None:
+        return getattr(value, key)
+    run = value.result if isinstance(value, Handle) else value
+    if not isinstance(run, Run):
+        raise ConfigError("only a finished run has elements and moments.")
+    method = run.at if step.startswith(".at(") else run.element
+    return method(*ast.literal_eval(f"[{step[step.index('(') + 1 : -1]}]"))
+
+
+def _masked_step(masks: Masks, value: Any, step: str, name: Key) -> Any:
+    if is_secret(name, value):
+        return Masked(MASK)
+    key = _key(step)
+    if is_table(value) or (found := _stored_item(value, key, in_brackets=step[0] == "[")) is None:
+        copied = masks.over(value)
+        found = copied if isinstance(copied, Masked) else _step(copied, step)
+    return Masked(MASK) if is_secret(key, found) else found
+
+
+def _stored_item(value: Any, key: Key, *, in_brackets: bool) -> Any:
+    """What a container or an object stores under a key or a name; None if that takes the value's own code to find."""
+    if isinstance(value, Mapping):
+        as_attribute = isinstance(key, str) and not hasattr(type(value), key) and hasattr(value, key)
+        return value[key] if key in value and (in_brackets or as_attribute) else None
+    if in_brackets:
+        return value[key] if isinstance(value, list | tuple | deque | UserList) else None
+    return stored(value).get(key) if isinstance(key, str) and not key.startswith("_") else None
+
+
+def _normal(name: str) -> str:
+    """A name as Python stores it: with one form for characters that have several."""
+    return unicodedata.normalize("NFKC", name)
