@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from agent_nb._base.wire import Json
 from agent_nb.chromium.connection import BrowserGoneError, Connection
 from agent_nb.files import Files
+from agent_nb.render.gate import gated
 from agent_nb.render.policy import SANDBOX, allowed_files, policy_for
 from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
 from agent_nb.tools.element_look import MAX_SIDE
@@ -36,6 +37,7 @@ _HEADLESS = _SCRIPTS.parent / "static" / "headless.js"
 """Functions of the page's own checks, built to be run here."""
 _VIOLATION = re.compile(r"'(https?:[^']+)' violates")
 _NOT_THE_PAGES = ("network", "rendering", "security")
+_NOT_ALLOWED = "the preview does not allow it"
 _BUSY = "A script did not end and was stopped"
 
 
@@ -44,11 +46,11 @@ class Page:
 
     def __init__(self, connection: Connection, files: Files, path: str) -> None:
         self._connection, self._files, self._path = connection, files, path
-        self._document, too_large = _document(files, path)
+        self._document, removed, too_large = _document(files, path)
         self._console: list[Json] = []
         self._logged_at: Counter[tuple[str, Any, Any]] = Counter()
         """How many messages of a level each line of a file has caused."""
-        self._blocked: dict[str, str] = {}
+        self._blocked = dict.fromkeys(removed, _NOT_ALLOWED)
         self._requests: dict[str, str] = {}
         """Addresses by the ids of requests."""
         self._inlined: dict[str, str] = {}
@@ -259,7 +261,7 @@ class Page:
             self._connection.send("Fetch.continueRequest", requestId=request)
         else:
             leaves = data.get("resourceType") == "Document"
-            self._block(address, "the page tried to go there" if leaves else "the preview does not allow it")
+            self._block(address, "the page tried to go there" if leaves else _NOT_ALLOWED)
             # An aborted navigation leaves the page as it is.
             reason = "Aborted" if leaves else "BlockedByClient"
             self._connection.send("Fetch.failRequest", requestId=request, errorReason=reason)
@@ -267,7 +269,7 @@ class Page:
     def _failed(self, data: Json) -> None:
         address = self._requests.pop(data["requestId"], "")
         if data.get("blockedReason") == "csp":
-            self._block(address, "the preview does not allow it")
+            self._block(address, _NOT_ALLOWED)
         elif data["errorText"] != "net::ERR_ABORTED":
             self._block(address, data["errorText"])
 
@@ -285,7 +287,7 @@ class Page:
     def _browser_says(self, entry: Json) -> None:
         """Messages of the browser. Those about loads are reported as blocked loads."""
         if found := _VIOLATION.search(entry["text"]):
-            self._block(found[1], "the preview does not allow it")
+            self._block(found[1], _NOT_ALLOWED)
         elif entry["source"] not in _NOT_THE_PAGES and "Security Policy" not in entry["text"]:
             self._log(_LEVELS.get(entry["level"], "info"), entry["text"], entry.get("stackTrace"))
 
@@ -323,14 +325,16 @@ class Page:
         return next((path for path, content in self._files.items() if content == text), "a script")
 
 
-def _document(files: Files, path: str) -> tuple[str, bool]:
-    """The page as it is shown, and whether its other files had to be left out."""
+def _document(files: Files, path: str) -> tuple[str, list[str], bool]:
+    """The page as it is shown, what was removed from it, and whether its other files had to be left out."""
     page = files[path]
     assert isinstance(page, str)
+    removed: list[str] = []
     try:
-        return with_frame_script(assembled(files, path, MAX_PAGE)), False
+        document, too_large = assembled(files, path, MAX_PAGE), False
     except TooLargeError:
-        return with_frame_script(page[:MAX_PAGE]), True
+        document, too_large = page[:MAX_PAGE], True
+    return with_frame_script(gated(document, removed)), removed, too_large
 
 
 def _argument(value: Json) -> str:

@@ -26,6 +26,8 @@ POLICY = _joined(_parts["page"])
 """For pages: `data:`, `blob:` and the files of the stacks."""
 OUTPUT_POLICY = _joined(_parts["output"])
 """For the HTML of a tool, which runs no scripts."""
+KNOWN_VALUES: dict[str, dict[str, list[str]]] = _parts["tags"]
+"""The words that attributes of some tags may have, for `gate.py`."""
 
 
 def policy_for(page: str) -> str:

@@ -12,6 +12,7 @@ from agent_nb._base.secrets import mask
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files, media_type
 from agent_nb.messages import Image
+from agent_nb.render.gate import gated
 from agent_nb.render.policy import OUTPUT_POLICY, SANDBOX, policy_for
 
 # With this base, anchors stay inside the frame, and broken relative links are not requested from the Jupyter server.
@@ -39,9 +40,6 @@ _TAGS = re.compile(r"<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?"
 _ADDRESSES = re.compile(
     r"(\s(?:src|href|poster|xlink:href)\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE
 )
-_RELATIONS = re.compile(r"(\srel\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE)
-_HINTS = re.compile("preconnect|dns-prefetch", re.IGNORECASE)
-"""Hints to connect early: no policy covers them, and pages that load fonts from elsewhere often have them."""
 _SOURCE_SETS = re.compile(r"(\ssrcset\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECASE)
 _STYLE_URLS = re.compile(r"url\(\s*(?:([\"'])([^\"'()]+)\1\s*|([^\"'()\s][^\"'()]*))\)", re.IGNORECASE)
 _STYLE_IMPORTS = re.compile(r"(@import\s+)([\"'])([^\"']+)\2", re.IGNORECASE)
@@ -88,8 +86,8 @@ def _head(policy: str) -> str:
 
 
 def _with_preamble(page: str, preamble: str) -> str:
-    """Inserts the preamble after the doctype and before everything else."""
-    page = page.removeprefix("\ufeff")
+    """Inserts the preamble after the doctype and before everything else. Every page goes through the gate here."""
+    page = gated(page.removeprefix("\ufeff"))
     if doctype := _DOCTYPE.match(page):
         return doctype[0] + preamble + page[doctype.end() :]
     # A doctype after a comment is hard to find reliably, but a second doctype is ignored.
@@ -131,9 +129,8 @@ class _Resolver:
     def page(self, page: str, path: str) -> str:
         self._meter(page)
         if len(self._files) == 1:
-            return _TAGS.sub(_without_hints, page)
-        styled = self._styles(_TAGS.sub(_without_hints, page), path)
-        return _TAGS.sub(lambda tag: self._tag(tag[0], path), styled)
+            return page
+        return _TAGS.sub(lambda tag: self._tag(tag[0], path), self._styles(page, path))
 
     def _tag(self, tag: str, base: str) -> str:
         if not tag.endswith(">"):
@@ -198,13 +195,6 @@ class _Resolver:
         if self._left < 0:
             raise TooLargeError
         return text
-
-
-def _without_hints(tag: re.Match[str]) -> str:
-    def put(found: re.Match[str]) -> str:
-        return f'{found[1]}""' if _HINTS.search(found[2]) else found[0]
-
-    return _RELATIONS.sub(put, tag[0]) if _HINTS.search(tag[0]) else tag[0]
 
 
 def _small_copy(kind: str, content: bytes) -> tuple[str, bytes]:

@@ -17,6 +17,7 @@ beforeEach(() => {
 		"onReady",
 		"onShown",
 		"onConsole",
+		"onBlocked",
 		"onLink",
 		"onUnmorphable",
 		"onScrolled",

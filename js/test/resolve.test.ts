@@ -64,13 +64,6 @@ describe("pages", () => {
 		expect(inside).not.toMatch(/[()'"\s]/);
 	});
 
-	test("hints to connect are left out", () => {
-		expect(
-			resolve('<link rel="preconnect" href="https://a.example"><link href=//b.example rel=DNS-Prefetch>'),
-		).toBe('<link rel="" href="https://a.example"><link href=//b.example rel="">');
-		expect(resolve('<link rel="stylesheet" href="https://a.example">')).toContain('rel="stylesheet"');
-	});
-
 	test("every entry of a source set is resolved", () => {
 		expect(resolve('<img srcset="img/a.png 1x, https://x.example/b.png 2x, img/a.png">')).toBe(
 			'<img srcset="data:image/png;base64,AAAA 1x, https://x.example/b.png 2x, data:image/png;base64,AAAA">',

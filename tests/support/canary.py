@@ -1,6 +1,8 @@
 """A host that must hear nothing: every `*.example` over https is this machine, and what arrives is written down."""
 
+import contextlib
 import http.server
+import re
 import socket
 import ssl
 import threading
@@ -11,6 +13,7 @@ from tests.support.tls import self_signed
 from tests.support.widget_stage import CHROMIUM, FLAGS
 
 ADDRESS = "https://canary.example"
+_HOST = re.compile(rb"([a-z0-9-]+)\.example")
 QUIET = "--disable-background-networking"
 """It would keep the browser from connecting early."""
 
@@ -37,9 +40,7 @@ class Canary:
 
     @property
     def flags(self) -> list[str]:
-        """With these a browser takes it for every host under `.example`."""
-        mapped = f"--host-resolver-rules=MAP *.example 127.0.0.1:{self._server.server_port}"
-        return [*FLAGS, mapped, "--ignore-certificate-errors"]
+        return flags_for(self._server.server_port)
 
     def clear(self) -> None:
         self.heard.clear()
@@ -74,7 +75,39 @@ class Canary:
         return Handler
 
 
-def with_profile(playwright: Any, canary: Canary, folder: Path, *flags: str) -> Any:
+class Connections:
+    """Counts connections that ask for nothing, too: each host under `.example` that a browser has connected to."""
+
+    def __init__(self) -> None:
+        self.hosts: set[str] = set()
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.flags = flags_for(self._socket.getsockname()[1])
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:  # closed
+                return
+            threading.Thread(target=self._note, args=(connection,), daemon=True).start()
+
+    def _note(self, connection: socket.socket) -> None:
+        """The first message of TLS names the host in clear."""
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(5)
+            self.hosts.update(name.decode() for name in _HOST.findall(connection.recv(8192)))
+
+
+def flags_for(port: int) -> list[str]:
+    """With these a browser takes this port for every host under `.example`."""
+    return [*FLAGS, f"--host-resolver-rules=MAP *.example 127.0.0.1:{port}", "--ignore-certificate-errors"]
+
+
+def with_profile(playwright: Any, canary: Canary | Connections, folder: Path, *flags: str) -> Any:
     """Chromium with a profile on disk: one without never connects early, whatever a page asks for."""
     return playwright.chromium.launch_persistent_context(
         str(folder / "profile"),

@@ -102,12 +102,13 @@ async function inspect(
 		end = resolve;
 	});
 	const timer = setTimeout(() => end(`The check was ended after ${MOST / 1000} s.`), MOST);
-	const frame = makeFrame(
-		handlers(
+	const frame = makeFrame({
+		...handlers(
 			() => begin(frame, page, port2),
 			(why) => end(LOST[why]),
 		),
-	);
+		onBlocked: (tag) => add(report, { blocked: [{ address: tag, reason: "the preview does not allow it" }] }),
+	});
 	let messages = 0;
 	port1.onmessage = ({ data }: MessageEvent<FromCheck>) => {
 		if (++messages > MOST_MESSAGES) end(LOST.flooded);
@@ -134,7 +135,7 @@ function begin(frame: FrameType, page: Page, port: MessagePort): void {
 }
 
 /** `onReady` is called once: a frame that the browser has loaded again is not filled again. */
-function handlers(onReady: () => void, onLost: (why: Loss) => void): FrameEvents {
+function handlers(onReady: () => void, onLost: (why: Loss) => void): Omit<FrameEvents, "onBlocked"> {
 	const nothing = (): void => {};
 	let begun = false;
 	return {

@@ -123,6 +123,7 @@ export class Feed {
 			},
 			onShown: () => this.#uncover(frame),
 			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page)),
+			onBlocked: (tag) => this.#events.onConsole({ level: "warn", text: `Blocked by the sandbox: ${tag}` }),
 			onLink: (href) => this.#events.onLink(href),
 			onScrolled: (share) => this.#events.onScrolled(share),
 			onUnmorphable: () => this.reload("all"),

@@ -2,6 +2,7 @@
 
 import type { GivenField } from "./fields.ts";
 import { guardFocus } from "./focus.ts";
+import { Gate, gated } from "./gate.ts";
 import { type ConsoleEntry, type Hello, MOST_PER_SECOND, readMessage, type ToFrame } from "./messages.ts";
 import { SANDBOX } from "./policy.ts";
 import { shellDocument } from "./shell.ts";
@@ -23,6 +24,8 @@ export interface FrameEvents {
 	onShown(): void;
 	/** `script` is the inline script that `entry.line` counts from. */
 	onConsole(entry: ConsoleEntry, script?: string): void;
+	/** A tag was changed because its frame or refresh would have connected to a host. Called once for each. */
+	onBlocked(tag: string): void;
 	onLink(href: string): void;
 	/** `share` says how far, from 0 to 1. */
 	onScrolled(share: number): void;
@@ -47,6 +50,8 @@ export class Frame {
 	#received = { second: 0, all: 0, shown: 0 };
 	/** A morph has been sent, and not refused yet. */
 	#morphing = false;
+	#gate = new Gate();
+	readonly #blocked = new Set<string>();
 	/** What the person has given to the fields has been asked for. */
 	#taking = false;
 	scroll = { x: 0, y: 0 };
@@ -82,31 +87,48 @@ export class Frame {
 	}
 
 	/** Adds to the page in pieces; each is sent once the frame has taken the one before. */
-	write(text: string): void {
-		let from = 0;
-		while (from < text.length) {
-			const to = wholeEnd(text, Math.min(from + PIECE, text.length));
-			this.#send({ do: "write", text: text.slice(from, to) });
-			from = to;
-		}
+	write(piece: string): void {
+		this.#sendText(this.#gate.push(piece));
 	}
 
 	open(): void {
+		this.#gate = new Gate();
+		this.#blocked.clear();
 		this.#send({ do: "open" });
 	}
 
 	close(): void {
+		this.#sendText(this.#gate.push("", true));
 		this.#send({ do: "close" });
 	}
 
 	/** With `reveal`, shows where the page has changed. */
 	morph(from: string, to: string, reveal: boolean): void {
 		this.#morphing = true;
-		this.#send({ do: "morph", from, to, reveal });
+		this.#gate = new Gate();
+		this.#send({ do: "morph", from: gated(from), to: this.#gate.push(to, true), reveal });
+		this.#reportBlocked();
 	}
 
 	reveal(from: string, to: string): void {
-		this.#send({ do: "reveal", from, to });
+		this.#send({ do: "reveal", from: gated(from), to: gated(to) });
+	}
+
+	#sendText(text: string): void {
+		let from = 0;
+		while (from < text.length) {
+			const to = wholeEnd(text, Math.min(from + PIECE, text.length));
+			this.#send({ do: "write", text: text.slice(from, to) });
+			from = to;
+		}
+		this.#reportBlocked();
+	}
+
+	#reportBlocked(): void {
+		for (const tag of this.#gate.blocked) {
+			if (!this.#blocked.has(tag)) this.#events.onBlocked(tag);
+			this.#blocked.add(tag);
+		}
 	}
 
 	/** Asks for what the person has given to the fields; `onGiven` gets it. */

@@ -11,9 +11,6 @@ export interface Source {
 // They match a tag that never ends, too, so that the search does not start again inside it.
 const TAGS = /<(?:link|script|img|source|video|audio|image|use)\b[^>]*>?/gi;
 const ADDRESSES = /(\s(?:src|href|poster|xlink:href)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
-const RELATIONS = /(\srel\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
-/** Hints to connect early. No policy covers them, and pages that load fonts from elsewhere often have them. */
-const HINTS = /preconnect|dns-prefetch/i;
 const SOURCE_SETS = /(\ssrcset\s*=\s*)("[^"]*"|'[^']*')/gi;
 const STYLE_URLS = /url\(\s*(?:(["'])([^"'()]+)\1\s*|([^"'()\s][^"'()]*))\)/gi;
 const STYLE_IMPORTS = /@import\s+(["'])([^"']+)\1/gi;
@@ -48,7 +45,7 @@ export class Resolver {
 
 	#tag(tag: string): string {
 		const missing = /^<img/i.test(tag) ? NO_IMAGE : MISSING;
-		return this.#sourceSets(withoutHints(tag)).replace(ADDRESSES, (whole, name: string, value: string) => {
+		return this.#sourceSets(tag).replace(ADDRESSES, (whole, name: string, value: string) => {
 			const quoted = /^["']/.test(value);
 			const address = this.#address(quoted ? value.slice(1, -1) : value, this.#base, missing);
 			return address === null ? whole : `${name}"${address}"`;
@@ -110,12 +107,6 @@ export class Resolver {
 		}
 		return text;
 	}
-}
-
-function withoutHints(tag: string): string {
-	return tag.replace(RELATIONS, (whole, name: string, value: string) =>
-		HINTS.test(value) ? `${name}""` : whole,
-	);
 }
 
 /** Encodes what `encodeURIComponent` does not, and what would end an address in a style sheet. */

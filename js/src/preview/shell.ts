@@ -1,5 +1,6 @@
 // The document that a preview's frame starts with, and the document of a page in a tab of its own.
 
+import { gated } from "./gate.ts";
 import inside from "./inside.ts?bundle";
 import { NETWORK_POLICY, PAGE_POLICY, SANDBOX } from "./policy.ts";
 
@@ -20,7 +21,7 @@ export function shellDocument(secret: string, network: boolean): string {
 
 /** A page for a tab of its own. The tab's document shares Jupyter's origin, as every blob does; the frame does not. */
 export function tabDocument(title: string, html: string, network: boolean): string {
-	return around(title, html, network);
+	return around(title, gated(html), network);
 }
 
 /** A document that holds only the policy and a frame that is subject to it. */

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.ts";
 import type { MimeBundle } from "../events.ts";
+import { gated } from "../preview/gate.ts";
 import { OUTPUT_POLICY } from "../preview/policy.ts";
 import { isPlain } from "../toolrow.ts";
 import { CHECK_TYPE, type Check, createCheck } from "./checked.ts";
@@ -111,7 +112,7 @@ function createOutput(bundle: MimeBundle): Node[] {
 /** HTML from a tool: no scripts, no origin, no network. */
 function createHtml(html: string): HTMLElement {
 	const frame = h("iframe", { class: "anb-html", sandbox: "", title: "Tool output", loading: "lazy" });
-	frame.srcdoc = OUTPUT_POLICY + FRAME_STYLE + html;
+	frame.srcdoc = OUTPUT_POLICY + FRAME_STYLE + gated(html);
 	// A frame without scripts cannot size itself: a table is about as high as its rows.
 	const rows = html.match(/<tr/gi)?.length ?? 0;
 	if (rows) frame.style.height = `${Math.min(40 + 25 * rows, 320)}px`;

@@ -35,13 +35,6 @@ def test_an_address_keeps_its_quotes(before, after):
     assert page_of(before) == after
 
 
-def test_hints_to_connect_are_left_out():
-    page = '<link rel="preconnect" href="https://a.example"><link href=//b.example rel=DNS-Prefetch><p rel=preconnect>'
-    quiet = '<link rel="" href="https://a.example"><link href=//b.example rel=""><p rel=preconnect>'
-    assert assembled(Files({"index.html": page}), "index.html", 10_000) == quiet
-    assert page_of(page) == quiet
-
-
 def test_every_entry_of_a_source_set_is_resolved():
     before = '<img srcset="a.png 1x, https://x.example/b.png 2x, a.png">'
     assert page_of(before) == f'<img srcset="{DATA} 1x, https://x.example/b.png 2x, {DATA}">'
@@ -106,7 +99,6 @@ def _seconds(work: Callable[[int], object], size: int) -> float:
         ("index.html", "", "<img "),
         ("index.html", "", "<img src='a.png' "),
         ("index.html", "<img src=", " "),
-        ("index.html", "<link preconnect ", " rel="),
         ("a.css", "", "@import  '"),
         ("a.js", "import", " "),
         ("a.js", "", "import( "),

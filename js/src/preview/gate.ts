@@ -1,0 +1,156 @@
+// Removes from a page what makes a browser connect to a host although the policy forbids to load from it. Everything
+// that a frame gets goes through here. `agent_nb/render/gate.py` does the same for saved pages, and says how and why.
+
+import { tags } from "../../../agent_nb/render/policy.json";
+
+const KNOWN: Record<string, Record<string, string[]>> = tags;
+const TAG = new RegExp(`<(${Object.keys(KNOWN).join("|")})(?=[\\t\\n\\f\\r />])`, "gi");
+/** A tag of which the name is not complete yet. */
+const UNNAMED = /<[a-z]{0,12}$/i;
+const SPACE = /[\t\n\f\r ]*/y;
+const BETWEEN = /[\t\n\f\r /]*/y;
+const NAME = /[^\t\n\f\r "'<>/=\0]*/y;
+const BARE = /(?:[^\t\n\f\r "'<>\0/]|\/(?!>))*/y;
+const WORD = /[^\t\n\f\r ]+/g;
+const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6]));/g;
+const LIKE_REFERENCE = /&(?=[A-Za-z0-9#])/g;
+const REFERENCES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+/** Of documents in the `srcdoc` of frames. */
+const MAX_DEPTH = 3;
+const MAX_BLOCKED = 50;
+const MAX_SHOWN = 200;
+/** A tag longer than this is not looked at again before it has grown by a quarter, so that all takes linear time. */
+const LONG = 4096;
+
+interface Attribute {
+	name: string;
+	value: string;
+	quote: string;
+	start: number;
+	end: number;
+}
+
+/** Why a tag cannot be read: its end is not there yet, or it needs more than the common syntax. */
+type Unread = "unfinished" | "unknown";
+
+export class Gate {
+	/** What somebody may miss, such as the address of a frame; nobody misses a hint. */
+	readonly blocked: string[] = [];
+	readonly #depth: number;
+	#held = "";
+	#enough = 0;
+
+	constructor(depth = 0) {
+		this.#depth = depth;
+	}
+
+	/** What may be written by now of the text so far; a tag is held back until its end. */
+	push(piece: string, last = false): string {
+		const text = this.#held + piece;
+		this.#held = text;
+		if (text.length < this.#enough && !last) return "";
+		let [out, done, at] = ["", 0, 0];
+		const edit = (start: number, end: number, put: string): void => {
+			out += text.slice(done, start) + put;
+			done = end;
+		};
+		for (let tag = tagFrom(text, at); tag; tag = tagFrom(text, at)) {
+			const { index, 0: open, 1: name = "" } = tag;
+			at = index + open.length;
+			const attributes = readAttributes(text, at);
+			if (attributes === "unfinished" && !last) return this.#hold(text, index, out + text.slice(done, index));
+			if (typeof attributes === "string") edit(index + 1, index + 1, " ");
+			else
+				for (const attribute of attributes) {
+					const source = text.slice(attribute.start, attribute.end);
+					edit(attribute.start, attribute.end, this.#known(name.toLowerCase(), attribute, source));
+					at = attribute.end;
+				}
+		}
+		const unnamed = last ? -1 : text.search(UNNAMED);
+		const end = unnamed < at ? text.length : unnamed;
+		return this.#hold(text, end, out + text.slice(done, end));
+	}
+
+	#hold(text: string, from: number, ready: string): string {
+		this.#held = text.slice(from);
+		this.#enough = this.#held.length > LONG ? this.#held.length * 1.25 : 0;
+		return ready;
+	}
+
+	/** The attribute as it may stay; empty if it may not. */
+	#known(tag: string, attribute: Attribute, source: string): string {
+		const words = KNOWN[tag]?.[attribute.name];
+		const isKnown =
+			!words || (attribute.value.toLowerCase().match(WORD) ?? []).every((word) => words.includes(word));
+		if (isKnown && attribute.name === "srcdoc") return this.#withDocument(attribute, source);
+		if (isKnown) return withoutTags(source);
+		if (tag !== "link" && this.blocked.length < MAX_BLOCKED)
+			this.blocked.push(`<${tag} ${source.slice(0, MAX_SHOWN)}>`);
+		return "";
+	}
+
+	/** The attribute `srcdoc`: its value is a page, too. */
+	#withDocument({ name, value, quote }: Attribute, source: string): string {
+		if (this.#depth === MAX_DEPTH) return "";
+		const inner = value.replace(
+			REFERENCE,
+			(_, named, code) => REFERENCES[named] ?? String.fromCharCode(code),
+		);
+		const document = new Gate(this.#depth + 1).push(inner, true);
+		// The document decodes the other references itself; there they make no tags.
+		const safe = withoutTags(document.replace(LIKE_REFERENCE, "&amp;"));
+		if (safe === value) return source;
+		const mark = quote || '"';
+		return `${source.slice(0, name.length)}=${mark}${safe.replaceAll(mark, `&#${mark.charCodeAt(0)};`)}${mark}`;
+	}
+}
+
+/** The same for a whole page. */
+export function gated(html: string): string {
+	return new Gate().push(html, true);
+}
+
+function tagFrom(text: string, at: number): RegExpExecArray | null {
+	TAG.lastIndex = at;
+	return TAG.exec(text);
+}
+
+/** The attributes of the tag whose name ends here, unless it needs more than the common syntax. */
+function readAttributes(text: string, from: number): Attribute[] | Unread {
+	const attributes: Attribute[] = [];
+	let start = endOf(BETWEEN, text, from);
+	while (text[start] !== ">") {
+		const attribute = readAttribute(text, start);
+		if (typeof attribute === "string") return attribute;
+		attributes.push(attribute);
+		start = endOf(BETWEEN, text, attribute.end);
+	}
+	return attributes;
+}
+
+function readAttribute(text: string, start: number): Attribute | Unread {
+	const nameEnd = endOf(NAME, text, start);
+	const equals = endOf(SPACE, text, nameEnd);
+	const name = text.slice(start, nameEnd).toLowerCase();
+	if (equals === text.length) return "unfinished";
+	if (!name) return "unknown";
+	if (text[equals] !== "=") return { name, value: "", quote: "", start, end: nameEnd };
+	const begin = endOf(SPACE, text, equals + 1);
+	const quote = /["']/.exec(text[begin] ?? "")?.[0] ?? "";
+	const end = quote ? text.indexOf(quote, begin + 1) + 1 : endOf(BARE, text, begin);
+	if (end === 0 || end === text.length) return "unfinished";
+	if (end === begin) return "unknown";
+	return { name, value: text.slice(begin + quote.length, end - quote.length), quote, start, end };
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+	pattern.lastIndex = at;
+	pattern.test(text);
+	return pattern.lastIndex;
+}
+
+/** The same value, in which no tag could begin that is to be looked at. */
+function withoutTags(value: string): string {
+	return value.replace(TAG, "&lt;$1");
+}
