@@ -340,7 +340,7 @@ describe("several kernels", () => {
 			if (again) await draw();
 			expect(phase()).toBe("the kernel was restarted");
 			expect(shadow().textContent).toContain("Hello.");
-			expect(shadow().querySelector(".anb-ver .which")?.textContent).toBe("v1"); // no longer streaming
+			expect(shadow().querySelector(".anb-ver .which")?.textContent).toBe("unfinished, not kept");
 			expect(shadow().querySelector<HTMLElement>(".anb-stop")?.hidden).toBe(true);
 			expect(shadow().querySelector(".anb-foot .ready")?.textContent).toBe(
 				"hero is not in this kernel: the kernel was restarted. Run the cell again.",

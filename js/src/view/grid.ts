@@ -80,7 +80,7 @@ function createLastText() {
 			if (text !== shown) element.replaceChildren(...withCode(text));
 			shown = text;
 			element.classList.toggle("err", state.error !== null);
-			setAttribute(element, "title", state.error);
+			setAttribute(element, "title", text || null);
 		},
 	};
 }

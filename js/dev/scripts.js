@@ -1,0 +1,299 @@
+// The events of each state on the page of all states.
+
+const LONG = "a_name_that_has_no_place_to_break_".repeat(6);
+const WORDS = "A long line of plain words that has to wrap somewhere, wherever that may be. ".repeat(3);
+const PATH = `assets/illustrations/${"deeply/nested/".repeat(4)}a-file-with-a-long-name.html`;
+const PAGE = `<!doctype html><title>Bread</title><h1>Bread</h1>\n${"<p>Flour, water, salt.</p>".repeat(60)}\n`;
+const USAGE = { input: 120_000, cached_read: 0, cached_write: 0, output: 14_200, reasoning: 0 };
+
+const started = (settings = {}, images = []) => [
+	{
+		type: "run_started",
+		prompt: "A page",
+		model: "anthropic:claude-opus-5-5",
+		base: null,
+		settings,
+		images,
+		at: 0,
+	},
+	{ type: "turn_started", step: 1 },
+];
+const call = (call_id, title = "create index.html", name = "create_file") => ({
+	type: "tool_started",
+	call_id,
+	name,
+	title,
+});
+const end = (call_id, fields = {}) => ({
+	type: "tool_finished",
+	call_id,
+	ok: true,
+	summary: "",
+	outputs: [],
+	seconds: 0.2,
+	code: null,
+	hint: "",
+	...fields,
+});
+const delta = (call_id, path, text) => ({ type: "file_delta", call_id, path, offset: 0, text });
+const change = (call_id, path, fields = {}) => ({
+	type: "file_changed",
+	call_id,
+	path,
+	version: 1,
+	action: "created",
+	size: 3400,
+	media_type: "text/html",
+	first_line: 1,
+	added: 120,
+	removed: 0,
+	patch: null,
+	...fields,
+});
+const create = (call_id, path = "index.html", text = PAGE) => [
+	call(call_id, `create ${path}`),
+	delta(call_id, path, text),
+	change(call_id, path),
+	end(call_id),
+];
+const edit = (call_id, version, line = "<p>New</p>") => [
+	call(call_id, "edit index.html", "edit_file"),
+	change(call_id, "index.html", { version, action: "edited", removed: 7, patch: [[1, 1, line]] }),
+	end(call_id, {
+		outputs: [{ "text/x-diff": `--- a/index.html\n+++ b/index.html\n@@ -1 +1 @@\n-${LONG}\n+${WORDS}` }],
+	}),
+];
+const ask = (call_id, args, fields = {}) => [
+	call(call_id, "run python", "run_python"),
+	{
+		type: "approval_requested",
+		call_id,
+		name: "run_python",
+		title: "run python",
+		args,
+		description: `Runs Python code in the notebook's kernel. ${WORDS}`,
+		schema: schemaOf(args),
+		identical_only: true,
+		...fields,
+	},
+];
+const schemaOf = (args) => ({
+	type: "object",
+	properties: Object.fromEntries(Object.keys(args).map((name) => [name, { type: "string" }])),
+});
+const finished = (reason = "end_turn", error = null, fields = {}) => ({
+	type: "run_finished",
+	reason,
+	usage: USAGE,
+	cost: 0.57,
+	seconds: 24.4,
+	error,
+	...fields,
+});
+const say = (text) => ({ type: "text_delta", text });
+const variant = (number, events) => events.map((event) => ({ ...event, variant: number }));
+const variants = (count, ends) =>
+	Array.from({ length: count }, (_, number) =>
+		variant(number, [...started(), ...create("c1"), ...ends(number)]),
+	).flat();
+const done = [...started({ steps: 20, usd: 0.5, window: 200_000 }), ...create("c1")];
+const cut = [...done, call("c2", "create file index.html"), delta("c2", "index.html", "<h1>New</h1><p>and")];
+const CODE = { code: `print("${LONG}")\nfor row in rows:\n    print(row)\n${"total += 1\n".repeat(30)}` };
+const FAILED = `The server is limiting requests (429): ${WORDS} \`${LONG}\` Try again in a while.`;
+const CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA landing page for a small bakery in Lyon";
+
+const TRANSCRIPT = {
+	starting: { events: started() },
+	thinking: { events: [...started(), { type: "thinking_delta", text: `${WORDS} ${LONG}` }] },
+	thought: {
+		events: [...started(), { type: "thinking_delta", text: WORDS }, say(`${WORDS} \`${LONG}\``)],
+		press: [["summary", "Thought"]],
+	},
+	"a text in Markdown": {
+		events: [
+			...started(),
+			say(
+				`# ${WORDS}\n\n- ${LONG}\n\n| ${LONG} | b |\n|---|---|\n| c | ${WORDS} |\n\n\`\`\`\n${LONG}${LONG}\n\`\`\`\n\n> ${WORDS}`,
+			),
+			finished(),
+		],
+	},
+	"arguments arrive": {
+		events: [
+			...started(),
+			call("c1", "look up", "look_up"),
+			{ type: "tool_args_delta", call_id: "c1", text: `{"query": "${LONG}` },
+		],
+	},
+	"a file is written": { events: [...started(), call("c1"), delta("c1", PATH, PAGE)] },
+	"a tool runs": {
+		events: [
+			...started(),
+			call("c1", `look up ${LONG}`, "look_up"),
+			{ type: "tool_running", call_id: "c1", title: `look up ${LONG}` },
+			{ type: "tool_progress", call_id: "c1", text: WORDS },
+		],
+	},
+	"a tool prints": {
+		events: [
+			...started(),
+			call("c1", "run python", "run_python"),
+			{ type: "tool_running", call_id: "c1", title: "run python" },
+			{ type: "tool_progress", call_id: "c1", text: "", output: { "text/plain": `${LONG}\n${WORDS}\n` } },
+		],
+	},
+	"tools ended": {
+		events: [
+			...started(),
+			...create("c0", PATH),
+			call("c1", `look up ${LONG}`, "look_up"),
+			end("c1", { summary: WORDS, outputs: [{ "text/plain": `${LONG}\n${WORDS}` }] }),
+			call("c2", "edit index.html", "edit_file"),
+			end("c2", { ok: false, code: "FAILED", summary: `${WORDS} ${LONG}`, hint: WORDS }),
+			call("c3", "run python", "run_python"),
+			end("c3", { ok: false, code: "DENIED", summary: WORDS }),
+			call("c4", "run python", "run_python"),
+			end("c4", { ok: false, code: "STOPPED", summary: "Not run: the run ended first." }),
+			finished("stopped"),
+		],
+		press: [["summary", "look up"]],
+	},
+	edits: {
+		events: [...done, ...edit("c2", 2), ...edit("c3", 3, LONG), finished()],
+		press: [["summary", "2 edits"]],
+	},
+	compacted: {
+		events: [
+			...started(),
+			{
+				type: "conversation_compacted",
+				why: "full",
+				before: 133_000,
+				after: 12_100,
+				limit: null,
+				rewritten: 24,
+				summarized: 6,
+			},
+			say("Done."),
+		],
+	},
+	"a retry": {
+		events: [...started(), { type: "turn_retrying", attempt: 1, wait: 17, why: FAILED }],
+	},
+	"retries, and then a failure": {
+		events: [
+			...started(),
+			{ type: "turn_retrying", attempt: 1, wait: 1, why: FAILED },
+			{ type: "turn_retrying", attempt: 2, wait: 2, why: FAILED },
+			finished("failed", FAILED),
+		],
+		ready: { again: CELL, other: CELL.replace("anthropic:claude-opus-5-5", "openai:gpt-6.1-sol"), paths: [] },
+		press: [["summary", "Tried 2 times"]],
+	},
+};
+
+const QUESTIONS = {
+	"a question": { events: [...started(), ...ask("c1", CODE)] },
+	"a question with short arguments": {
+		events: [
+			...started(),
+			...ask("c1", { city: "Lyon", guests: 3, name_of_the_one_who_asks: LONG }, { identical_only: false }),
+		],
+	},
+	"two questions": { events: [...started(), ...ask("c1", CODE), ...ask("c2", { city: "Lyon" })] },
+	"a question being edited": { events: [...started(), ...ask("c1", CODE)], press: [["button", "Edit"]] },
+	"a question in another window": { events: [...started(), ...ask("c1", CODE)], readOnly: true },
+	"an answered question": {
+		events: [
+			...started(),
+			...ask("c1", CODE),
+			{
+				type: "approval_resolved",
+				call_id: "c1",
+				approved: false,
+				note: WORDS,
+				by: "person",
+				proposed: CODE,
+				executed: null,
+			},
+			end("c1", { ok: false, code: "DENIED", summary: WORDS }),
+			finished(),
+		],
+	},
+};
+
+const ENDINGS = {
+	done: { events: [...done, say(WORDS), finished()] },
+	"text alone": { events: [...started(), say(WORDS), finished()] },
+	nothing: { events: [...started(), finished("refusal", WORDS)] },
+	budget: { events: [...done, finished("budget")] },
+	failed: {
+		events: [...done, finished("failed", FAILED)],
+		ready: { again: CELL, other: CELL },
+	},
+	"a failed check": {
+		events: [...done, finished()],
+		ready: { failed_check: `len(files) > 1: ${LONG} is 1` },
+	},
+	"cut off while rewriting": { events: [...cut, finished("stopped")] },
+	"unfinished text": {
+		events: [...cut, finished("stopped")],
+		press: [["[aria-label='Next version']"]],
+	},
+	"a first version, unfinished": {
+		events: [
+			...started(),
+			call("c1"),
+			delta("c1", "index.html", "<h1>Bre"),
+			change(null, "index.html"),
+			finished("stopped"),
+		],
+	},
+	"a style alone": {
+		events: [...started(), ...create("c1", "index.html", "<style>body{color:red}"), finished("stopped")],
+	},
+};
+
+const RESULT = {
+	code: {
+		events: [...started(), ...create("c1", "index.html", `${LONG.repeat(20)}\n${PAGE}`), finished()],
+		press: [["[data-tab=code]"]],
+	},
+	"code of several files": {
+		events: [...done, ...create("c2", PATH), ...create("c3", `${LONG.slice(0, 90)}.css`), finished()],
+		press: [["[data-tab=code]"]],
+	},
+	diff: { events: [...done, ...edit("c2", 2, LONG), finished()], press: [["[data-tab=diff]"]] },
+	"an earlier version": {
+		events: [...done, ...edit("c2", 2, LONG), finished()],
+		press: [["[aria-label='Previous version']"]],
+	},
+	console: { events: [...done, finished()], press: [["[data-tab=console]"]] },
+	files: { events: [...done, ...create("c2", PATH), finished()], press: [["[data-tab=files]"]] },
+	"the next cell": { events: [...done, finished()], press: [["button", "Next cell"]] },
+	replay: { events: [...done, ...edit("c2", 2), finished()], press: [["button", "Replay"]] },
+	"the request of a turn": {
+		events: [...done, finished()],
+		press: [
+			["button", "Replay"],
+			["button", "turn 1: request"],
+		],
+	},
+	"the actions": { events: [...done, finished()], press: [["button", "Actions"]] },
+};
+
+const VARIANTS = {
+	"three variants": {
+		events: variants(3, (number) => (number ? [] : ask("c2", CODE))),
+	},
+	"five variants, ended": {
+		events: variants(5, (number) => [
+			number === 1 ? finished("failed", FAILED) : finished(number === 2 ? "budget" : "end_turn"),
+		]),
+		ready: {
+			line: "`hero` and `files` are ready. Variant 1 of 5, the first to succeed; `hero.pick(2)` selects another",
+		},
+	},
+};
+
+export const STATES = { ...TRANSCRIPT, ...QUESTIONS, ...ENDINGS, ...RESULT, ...VARIANTS };

@@ -1,0 +1,76 @@
+// Every card, row and state of the widget on one page, from events, each with texts that are hard to fit.
+//   states.html?dark&width=480&only=retry
+// `window.ready` resolves once all are drawn. `findings()`, in the console too, lists text that is covered or cut.
+import widget from "/widget.js";
+import { Kernel } from "./kernel.js";
+import { findings } from "./look.js";
+import { STATES } from "./scripts.js";
+
+const META = {
+	key: "",
+	name: "hero",
+	model: "anthropic:claude-opus-5-5",
+	demo: false,
+	magic: "agent",
+	digest: null,
+	default_model: "",
+	network: false,
+	failed_check: "",
+};
+const READY = {
+	line: '`hero` and `files` are ready: `hero.files["index.html"]` (3.4 kB)',
+	files_name: "files",
+	variant: 0,
+	picked: false,
+	paths: [".agent_nb/runs/20261116-061953-hero-8acfa23904bf.json"],
+	digest: "",
+	again: "",
+	other: "",
+	failed_check: "",
+};
+
+const query = new URLSearchParams(location.search);
+const place = document.querySelector("#states");
+document.documentElement.classList.toggle("dark", query.has("dark"));
+if (query.has("width")) place.style.width = `${query.get("width")}px`;
+
+async function draw([name, { events, meta = {}, ready = {}, press = [], readOnly = false }]) {
+	const record = {
+		meta: { ...META, ...meta, key: name },
+		events: events.map((event, index) => ({ run_id: name, variant: 0, at: 1, seq: index + 1, ...event })),
+		ready: events.some(({ type }) => type === "run_finished") && { ...READY, ...ready },
+		readOnly,
+	};
+	const output = document.createElement("div");
+	output.dataset.anbRun = name;
+	const title = document.createElement("h2");
+	title.textContent = name;
+	// Outputs in one place belong to one kernel.
+	const cell = document.createElement("section");
+	cell.append(title, output);
+	place.append(cell);
+	const kernel = new Kernel(record, name);
+	widget.initialize({ model: kernel });
+	kernel.play(0);
+	for (const [selector, text = ""] of press) (await find(output, selector, text)).click();
+}
+
+/** The element of a widget with this text, as soon as it is there. */
+async function find(output, selector, text) {
+	for (let frame = 0; frame < 300; frame++) {
+		await new Promise(requestAnimationFrame);
+		const all = output.shadowRoot?.querySelectorAll(selector) ?? [];
+		const found = [...all].find((element) => element.textContent.includes(text) && element.checkVisibility());
+		if (found) return found;
+	}
+	throw new Error(`${output.dataset.anbRun}: there is no ${selector} with ${text}`);
+}
+
+const only = query.get("only");
+window.ready = (async () => {
+	for (const state of Object.entries(STATES)) if (!only || state[0] === only) await draw(state);
+	for (let frame = 0; frame < 10; frame++) await new Promise(requestAnimationFrame);
+	await new Promise((resolve) => setTimeout(resolve, 300));
+})();
+
+window.findings = findings;

@@ -1,0 +1,47 @@
+"""The page of all states (js/dev/states.html): no text is covered or cut, and nothing is wider than its box."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.widget_stage import SECONDS, DevServer, needs_browser
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+
+UNFOLD = """() => {
+    for (const run of document.querySelectorAll('[data-anb-run]'))
+        run.shadowRoot.querySelector('.anb-body.folded .anb-fold')?.click();
+    return new Promise(resolve => setTimeout(resolve, 300));
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, server: DevServer) -> Any:
+    page = browser.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    page.set_default_timeout(120 * SECONDS)
+    page.goto(f"{server.address}/states.html")
+    page.evaluate("window.ready")
+    return page
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 700, 420])
+def test_no_text_is_covered_or_cut(page: Any, width: int, theme: str):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("dark => document.documentElement.classList.toggle('dark', dark)", theme == "dark")
+    page.evaluate(UNFOLD)
+    assert page.evaluate("findings()") == []
+
+
+RING = """() => {
+    const { shadowRoot } = document.querySelector('[data-anb-run="a retry"]');
+    shadowRoot.querySelector('.anb-ring').style.flex = '1 0 100%';
+}"""
+
+
+def test_a_ring_over_the_message_is_found(page: Any):
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.evaluate(RING)
+    assert any(found.startswith("a retry: overlap") for found in page.evaluate("findings()"))
