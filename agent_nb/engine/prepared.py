@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, runtime_checkable
 
+from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.engine.config import RunConfig, VariantGroup
 from agent_nb.engine.context import Context
@@ -58,6 +59,15 @@ class Prepared:
     def tools(self) -> tuple[ToolSpec, ...]:
         """The tools that the model is offered: those whose needs this model and this prompt meet."""
         return self.config.toolbox.specs
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A sentence for each tool that the model's vendor cannot be told of.
+
+        Raises `ConfigError` if there are more tools than it takes.
+        """
+        check = getattr(self.config.provider, "left_out", None)
+        return check(self.tools) if check else ()
 
     def fingerprint(self) -> Json:
         """What makes two requests the same: prompt, model, own texts, images, files, tools, effort."""
@@ -125,6 +135,8 @@ def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
     """Starts a run for each of these at once, as variants of each other."""
     first = variants[0]
     check_recording(first, len(variants))
+    for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
+        log.warning(line)
     recorders = first.record(variants) if first.record else [None] * len(variants)
     group = VariantGroup()
     return [

@@ -16,6 +16,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.dialects import ANTHROPIC
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import arguments_object, base64_of, source_text
@@ -66,6 +67,7 @@ _BEGINNING = "(The conversation begins.)"
 
 
 class AnthropicProvider(StreamingProvider):
+    dialect = ANTHROPIC
     optional = (
         OptionalParameter(
             name="thinking",

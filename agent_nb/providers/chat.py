@@ -8,6 +8,7 @@ from agent_nb.errors import ProviderError
 from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import Request
 from agent_nb.providers.chat_decoder import ChatDecoder
+from agent_nb.providers.dialects import CHAT
 from agent_nb.providers.openai import sdk_error
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
@@ -29,6 +30,7 @@ _BETWEEN = "I have the results."
 
 
 class ChatProvider(StreamingProvider):
+    dialect = CHAT
     optional = (
         OptionalParameter(
             name="reasoning_effort",

@@ -16,6 +16,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.dialects import GEMINI
 from agent_nb.providers.http import HEADER_SECONDS
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
@@ -45,6 +46,7 @@ _STATUS_OF = {
 
 
 class GeminiProvider(StreamingProvider):
+    dialect = GEMINI
     optional = (
         OptionalParameter(
             name="thinking_level", path="generation_config.thinking_level", refused=r"thinking[ _]level"

@@ -18,6 +18,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Request, UsagePiece
+from agent_nb.providers.dialects import GEMINI
 from agent_nb.providers.gemini import CALL_ID, IMAGE_LIMITS, make_client
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.optional import OptionalParameter, explained
@@ -53,6 +54,7 @@ _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
 class GeminiGenerateProvider(VendorProvider):
+    dialect = GEMINI
     optional = (
         OptionalParameter(
             name="thinking_level", path="config.thinking_config.thinking_level", refused=r"thinking[ _]level"
@@ -77,6 +79,8 @@ class GeminiGenerateProvider(VendorProvider):
         return _body(self.settings, request)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        offered = self.offered(request.tools)
+        request, restored = offered.outgoing(request), offered.incoming()
         body = await self.prepared_body(request)
         _, models = await self.client()
         decoder = _Decoder(self.settings)
@@ -88,9 +92,9 @@ class GeminiGenerateProvider(VendorProvider):
                 first = await anext(chunks, None)
             yield Accepted()
             async for chunk in _after(first, chunks):
-                for piece in decoder.feed(chunk):
+                for piece in restored(decoder.feed(chunk)):
                     yield piece
-            for piece in decoder.finish():
+            for piece in restored(decoder.finish()):
                 yield piece
         except ProviderError as error:
             failed = error

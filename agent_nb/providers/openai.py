@@ -12,6 +12,7 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Request
+from agent_nb.providers.dialects import OPENAI
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import data_url, source_text, valid_arguments
@@ -42,6 +43,7 @@ _POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
 
 
 class OpenAIProvider(StreamingProvider):
+    dialect = OPENAI
     optional = (
         # Refused for organisations that are not verified, whatever the model.
         OptionalParameter(

@@ -19,10 +19,12 @@ from agent_nb._base.constants import EFFORTS
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
-from agent_nb.messages import Image, ToolResult
+from agent_nb.messages import Image, ToolResult, ToolSpec
 from agent_nb.providers import failure
 from agent_nb.providers.base import Accepted, Clock, Piece, RealClock, Request, Turn
+from agent_nb.providers.dialects import Dialect
 from agent_nb.providers.http import release, responses_opened, shared_client
+from agent_nb.providers.offered import Offered
 from agent_nb.providers.optional import OptionalParameter, explained, lean_body
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.sse import SseReader
@@ -111,6 +113,8 @@ class VendorProvider(VendorClient):
 
     optional: tuple[OptionalParameter, ...] = ()
     """The parameters that a request is retried without when the vendor refuses them."""
+    dialect: Dialect
+    """What the protocol takes as tools."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -124,6 +128,13 @@ class VendorProvider(VendorClient):
 
     def new_clock(self) -> Clock:
         return RealClock()
+
+    def offered(self, tools: Sequence[ToolSpec]) -> Offered:
+        return Offered.of(tools, self.dialect, self.settings.vendor.title)
+
+    def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+        """A sentence for each tool that the vendor cannot be told of. Raises `ConfigError` if there are too many."""
+        return self.offered(tools).left_out
 
     @abc.abstractmethod
     def body(self, request: Request) -> Json:
@@ -151,6 +162,8 @@ class StreamingProvider(VendorProvider):
         """The `ProviderError` for an exception of the SDK."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        offered = self.offered(request.tools)
+        request, restored = offered.outgoing(request), offered.incoming()
         body = await self.prepared_body(request)
         client = await self.client()
         reading = _Reading(self.decoder(body), self.settings)
@@ -163,11 +176,11 @@ class StreamingProvider(VendorProvider):
                 await self._check_answer(response.http_response)
                 yield Accepted()
                 async for chunk in chunks:
-                    for piece in reading.feed(chunk):
+                    for piece in restored(reading.feed(chunk)):
                         yield piece
                     if reading.ended:
                         break
-                for piece in reading.finish():
+                for piece in restored(reading.finish()):
                     yield piece
                 await _drain(chunks)
         except ProviderError as error:

@@ -2,17 +2,18 @@
 
 Strict mode requires every property. Making an optional one nullable instead would put nulls into the
 arguments, which the tool's own schema refuses, so such a schema is not rewritten.
+https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas
 """
 
-from typing import Any
+from collections.abc import Iterator
 
 from agent_nb._base.wire import Json
 
 _KEYWORDS = frozenset(
     {
         "type",
-        "description",
         "title",
+        "description",
         "enum",
         "const",
         "properties",
@@ -20,48 +21,80 @@ _KEYWORDS = frozenset(
         "additionalProperties",
         "items",
     }
-    | {"anyOf", "$ref", "$defs", "pattern", "format", "minimum", "maximum", "exclusiveMinimum"}
-    | {"exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
+    | {
+        "anyOf",
+        "$ref",
+        "$defs",
+        "pattern",
+        "format",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+    }
+    | {"multipleOf", "minItems", "maxItems"}
 )
 _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
+MAX_LEVELS, MAX_SCHEMAS, MAX_CHOICES = 5, 100, 500
+"""The limits of older models; those of newer ones are higher."""
 
 
 def strict_schema(schema: Json) -> Json | None:
-    """The schema in the form of strict mode, or None if that would change its meaning."""
-    if schema.get("type") != "object" or "anyOf" in schema:
+    """A schema of `tool_schemas` in the form of strict mode; None if that would change its meaning."""
+    found = list(_levels(schema))
+    is_small = len(found) <= MAX_SCHEMAS and max(level for level, _ in found) <= MAX_LEVELS
+    choices = sum(len(each.get("enum", ())) for _, each in found)
+    if not is_small or choices > MAX_CHOICES or not all(_fits(each, each is schema) for _, each in found):
         return None
-    return _strict(schema)
+    return _closed(schema)
 
 
-def _strict(schema: Any) -> Json | None:
-    if not isinstance(schema, dict) or not _KEYWORDS.issuperset(schema):
-        return None
-    if schema.get("format", "date") not in _FORMATS or not str(schema.get("$ref", "#")).startswith("#"):
-        return None
-    strict = dict(schema)
-    if schema.get("type") == "object" or "properties" in schema:
-        properties = schema.get("properties", {})
-        if schema.get("additionalProperties", False) is not False:
-            return None
-        if set(properties) != set(schema.get("required", ())):
-            return None
-        strict |= {"properties": properties, "required": list(properties), "additionalProperties": False}
-    elif not {"type", "enum", "const", "anyOf", "$ref"} & set(schema):
-        return None
-    return _with_children(strict)
+def _fits(schema: Json, is_root: bool) -> bool:
+    if not _KEYWORDS.issuperset(schema) or schema.get("format", "date") not in _FORMATS:
+        return False
+    if not {"type", "anyOf", "$ref"} & schema.keys():
+        return False
+    if not _is_object(schema):
+        return True
+    properties = schema.get("properties", {})
+    is_closed = schema.get("additionalProperties", False) is False and (is_root or bool(properties))
+    return is_closed and set(properties) == set(schema.get("required", ()))
 
 
-def _with_children(strict: Json) -> Json | None:
+def _is_object(schema: Json) -> bool:
+    return (
+        "object" in (kind if isinstance(kind := schema.get("type"), list) else [kind])
+        or "properties" in schema
+    )
+
+
+def _levels(schema: Json, level: int = 0) -> Iterator[tuple[int, Json]]:
+    yield level, schema
+    for inner in _children(schema):
+        yield from _levels(inner, level + ("anyOf" not in schema))
+
+
+def _children(schema: Json) -> list[Json]:
+    items = [schema["items"]] if "items" in schema else []
+    return [
+        *schema.get("properties", {}).values(),
+        *schema.get("$defs", {}).values(),
+        *schema.get("anyOf", ()),
+        *items,
+    ]
+
+
+def _closed(schema: Json) -> Json:
+    """A copy in which every object has its properties alone."""
+    closed = dict(schema)
     for keyword in ("properties", "$defs"):
-        if keyword in strict:
-            children = {name: _strict(child) for name, child in strict[keyword].items()}
-            if None in children.values():
-                return None
-            strict[keyword] = children
-    if "anyOf" in strict:
-        strict["anyOf"] = [_strict(child) for child in strict["anyOf"]]
-        if None in strict["anyOf"]:
-            return None
-    if "items" in strict and (strict.update(items=_strict(strict["items"])) or strict["items"] is None):
-        return None
-    return None if strict.get("type") == "array" and "items" not in strict else strict
+        if keyword in closed:
+            closed[keyword] = {name: _closed(inner) for name, inner in closed[keyword].items()}
+    if "anyOf" in closed:
+        closed["anyOf"] = [_closed(inner) for inner in closed["anyOf"]]
+    if "items" in closed:
+        closed["items"] = _closed(closed["items"])
+    if _is_object(closed):
+        properties = closed.get("properties", {})
+        closed |= {"properties": properties, "required": list(properties), "additionalProperties": False}
+    return closed

@@ -7,7 +7,16 @@ To add a rule, add a row to the file of its protocol, with its source and a requ
 import json
 from collections.abc import Iterable
 
-from tests.support.wire.rules import anthropic, chat, gemini, gemini_generate, openai, openai_parameters
+from tests.support.wire.rules import (
+    anthropic,
+    chat,
+    gemini,
+    gemini_generate,
+    openai,
+    openai_parameters,
+    strict_schemas,
+    tool_schemas,
+)
 from tests.support.wire.rules.rule import Asked, Exchange, Fault, Rule
 from tests.support.wire.steps import Reply
 
@@ -20,6 +29,8 @@ RULES: tuple[Rule, ...] = (
     *chat.RULES,
     *gemini.RULES,
     *gemini_generate.RULES,
+    *tool_schemas.RULES,
+    *strict_schemas.RULES,
 )
 _SHAPES = {
     "anthropic": anthropic.error_body,

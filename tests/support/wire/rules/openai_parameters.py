@@ -1,4 +1,4 @@
-"""What OpenAI's Responses API refuses: parameters, by model, and tools."""
+"""What OpenAI's Responses API refuses: parameters, by model, and names of tools."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,6 @@ _EFFORTS = (
     (r"^gpt-6", "low medium high xhigh max"),
 )
 """The effort words of each family; the first match wins."""
-_NOT_STRICT = ("$schema", "ref", "allOf", "oneOf", "not", "patternProperties", "default")
 
 
 def _encrypted_content(asked: Asked) -> Iterator[Fault]:
@@ -72,43 +71,6 @@ def _tool_name(asked: Asked) -> Iterator[Fault]:
                 "'^[a-zA-Z0-9_-]+$'.",
                 {"param": path},
             )
-
-
-def _objects(schema: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Json]]:
-    """Every schema inside a schema, with its path as OpenAI writes it."""
-    yield path, schema
-    for name, inner in (schema.get("properties") or {}).items():
-        yield from _objects(inner, (*path, "properties", name))
-    if isinstance(schema.get("items"), dict):
-        yield from _objects(schema["items"], (*path, "items"))
-    for index, inner in enumerate(schema.get("anyOf") or ()):
-        yield from _objects(inner, (*path, "anyOf", str(index)))
-
-
-def _strict_faults(schema: Json) -> Iterator[str]:
-    for path, found in _objects(schema):
-        context = f"In context={path},"
-        for keyword in set(_NOT_STRICT) & found.keys():
-            yield f"{context} '{keyword}' is not permitted."
-        if found.get("type") != "object":
-            continue
-        if found.get("additionalProperties") is not False:
-            yield f"{context} 'additionalProperties' is required to be supplied and to be false."
-        properties, required = set(found.get("properties") or ()), set(found.get("required") or ())
-        for name in properties - required:
-            yield (
-                f"{context} 'required' is required to be supplied and to be an array including every key in "
-                f"properties. Missing '{name}'."
-            )
-        for name in required - properties:
-            yield f"{context} Extra required key '{name}' supplied."
-
-
-def _strict_schema(asked: Asked) -> Iterator[Fault]:
-    for index, tool in enumerate(asked.body.get("tools") or ()):
-        for fault in _strict_faults(tool["parameters"]) if tool.get("strict") else ():
-            where = {"param": f"tools[{index}].parameters"}
-            yield f"Invalid schema for function '{tool['name']}': {fault}", where
 
 
 def _tool(**changes: Any) -> Json:
@@ -167,13 +129,5 @@ RULES = (
         error={"code": "invalid_value"},
         source="openai SDK: FunctionDefinition.name; github/copilot-cli#3394",
         example=example(tools=[_tool(name="find it")]),
-    ),
-    Rule(
-        id="oa-strict",
-        protocol="openai",
-        check=_strict_schema,
-        error={"code": "invalid_function_parameters"},
-        source="openai-agents-mcp#2; bytedance/trae-agent#173; sst/opencode#13737; dotnet/extensions#6302",
-        example=example(tools=[_tool()]),
     ),
 )

@@ -1,0 +1,345 @@
+"""Turns the JSON schema of any tool into one that a vendor takes: vendors refuse a whole request for one schema.
+
+What a vendor does not take is dropped or rewritten. That is safe, because every call is checked against the tool's
+own schema before the tool runs.
+"""
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_nb._base.wire import Json
+from agent_nb.providers.dialects import Dialect
+
+MAX_DEPTH = 16
+MAX_NODES = 2000
+"""Schemas inside of one. Beyond that, definitions are no longer written where they are used."""
+MAX_ORDER = 300
+"""Characters that describe the places of a tuple."""
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+    "null": type(None),
+}
+_NOT_AT_THE_TOP = {"anyOf", "oneOf", "enum", "const"}
+_OLDER_BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+_NOT_REGULAR = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=")
+"""Lookaround and back references."""
+
+
+class UnsendableError(ValueError):
+    """A vendor cannot be told of this schema. The message continues "The schema of `name` ..."."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    schema: Json
+    names: dict[str, str]
+    """What is sent instead of names of properties that the vendor refuses."""
+
+
+def converted(schema: Json, dialect: Dialect) -> Converted:
+    """The schema in a dialect. The result is shared and must not be changed. Raises `UnsendableError`."""
+    try:
+        return _converted(json.dumps(schema, allow_nan=False), dialect)
+    except UnsendableError:
+        raise
+    except RecursionError:
+        raise UnsendableError("is nested too deeply") from None
+    except (TypeError, ValueError):
+        raise UnsendableError("is not valid JSON") from None
+
+
+@functools.lru_cache(maxsize=512)
+def _converted(text: str, dialect: Dialect) -> Converted:
+    writing = _Writing(json.loads(text), dialect)
+    return Converted(writing.root(), writing.names)
+
+
+def accepted_name(name: str, pattern: re.Pattern[str]) -> str:
+    """The name if the pattern matches it, else a similar one that stands for no other name."""
+    return name if pattern.fullmatch(name) else _plain_name(name)
+
+
+def _plain_name(name: str) -> str:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return "_".join(("", *re.findall(r"[a-zA-Z0-9]+", name[:50]), digest))
+
+
+@dataclass(slots=True)
+class _Writing:
+    """One schema while it is written in a dialect."""
+
+    source: Json
+    dialect: Dialect
+    names: dict[str, str] = field(default_factory=dict)
+    definitions: Json = field(default_factory=dict)
+    inlined: tuple[str, ...] = ()
+    """The references whose targets are being written in their place."""
+    nodes: int = 0
+    depth: int = 0
+
+    def root(self) -> Json:
+        """An object. Vendors refuse alternatives at the top, so the properties of all of them are offered."""
+        schema = self._whole(self.source)
+        if "object" not in _types(schema.get("type", "object")):
+            raise UnsendableError("is not that of an object")
+        options = [self._whole(each) for each in _list(schema, "anyOf") + _list(schema, "oneOf")]
+        offered: dict[str, Json] = {}
+        for name, each in (
+            (name, each) for one in (schema, *options) for name, each in _properties(one).items()
+        ):
+            offered.setdefault(name, {})[json.dumps(each, sort_keys=True)] = each
+        properties = {name: _either(list(distinct.values())) for name, distinct in offered.items()}
+        top = {key: value for key, value in schema.items() if key not in _NOT_AT_THE_TOP}
+        top |= {"type": "object", "properties": properties}
+        if not options and "properties" not in schema:
+            top.setdefault("additionalProperties", True)
+        if options:
+            top.pop("additionalProperties", None)
+            everywhere = set.intersection(*({*_list(each, "required", str)} for each in options))
+            top["required"] = [*_list(schema, "required", str), *sorted(everywhere)]
+        written = self._node(top)
+        return {**written, "$defs": self.definitions} if self.definitions else written
+
+    def schema(self, schema: Any) -> Json:
+        """A schema inside of another."""
+        self.nodes += 1
+        if not isinstance(schema, dict) or self.depth >= MAX_DEPTH:
+            return {}
+        self.depth += 1
+        ref = schema.get("$ref")
+        if isinstance(ref, str) and self._target(ref) is not None:
+            written = self._reference(schema, ref)
+        else:
+            written = self._node(self._whole(schema))
+        self.depth -= 1
+        return written
+
+    def _reference(self, schema: Json, ref: str) -> Json:
+        """A reference is refused beside other keywords, so its target is written in its place then."""
+        again = ref in self.inlined or self.nodes > MAX_NODES
+        if self.dialect.refs and (again or self.dialect.keywords.isdisjoint(schema)):
+            return {"$ref": f"#/$defs/{self._defined(ref)}"}
+        whole = self._whole(schema)
+        if again:
+            return self._node({key: whole[key] for key in ("type", "title", "description") if key in whole})
+        before, self.inlined = self.inlined, (*self.inlined, ref)
+        written = self._node(whole)
+        self.inlined = before
+        return written
+
+    def _defined(self, ref: str) -> str:
+        """The name of the definition of what is referred to."""
+        name = ref.removeprefix("#/$defs/")
+        if not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
+            name = _plain_name(ref)
+        if name not in self.definitions:
+            self.definitions[name] = {}  # known from now on: its target may refer to it
+            before, self.inlined, self.depth = (self.inlined, self.depth), (ref,), 1
+            self.definitions[name] = self._node(self._whole({"$ref": ref}))
+            self.inlined, self.depth = before
+        return name
+
+    def _target(self, ref: str) -> Json | None:
+        """The schema that a local reference refers to."""
+        start, *steps = ref.split("/")
+        found: Any = self.source if start == "#" else None
+        for step in (each.replace("~1", "/").replace("~0", "~") for each in steps):
+            if isinstance(found, list) and re.fullmatch(r"[0-9]{1,6}", step):
+                found = dict(enumerate(found)).get(int(step))
+            else:
+                found = found.get(step) if isinstance(found, dict) else None
+        return found if isinstance(found, dict) else None
+
+    def _whole(self, schema: Any, seen: tuple[str, ...] = ()) -> Json:
+        """The schema, what it refers to and all of its `allOf` as one; its own keywords win."""
+        if not isinstance(schema, dict):
+            return {}
+        self.nodes += 1
+        whole = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+        parts = _list(schema, "allOf")
+        if isinstance(ref := schema.get("$ref"), str) and ref not in seen and self.nodes < 2 * MAX_NODES:
+            seen = (*seen, ref)
+            parts = [self._target(ref), *parts]
+        for part in parts:
+            more = self._whole(part, seen)
+            properties = {**_properties(more), **_properties(whole)}
+            required = [*_list(whole, "required", str), *_list(more, "required", str)]
+            whole = {**more, **whole}
+            whole |= {"properties": properties} if properties else {}
+            whole |= {"required": required} if required else {}
+        return whole
+
+    def _node(self, schema: Json) -> Json:
+        schema = _modern(schema, self.dialect)
+        written: Json = {}
+        for keyword, value in schema.items():
+            is_taken = keyword in self.dialect.keywords and _VALID[keyword](value)
+            if is_taken and (found := self._written(schema, keyword, value)) is not None:
+                written[keyword] = found
+        if "array" in _types(written.get("type")) and not {"items", "prefixItems"} & written.keys():
+            written["items"] = {}
+        return written
+
+    def _written(self, schema: Json, keyword: str, value: Any) -> Any:
+        """The value of a keyword; None leaves it out."""
+        match keyword:
+            case "properties":
+                return {
+                    self._name(name): self._property(name, each) for name, each in _properties(schema).items()
+                }
+            case "required":
+                known = _properties(schema)
+                return [self._name(name) for name in dict.fromkeys(value) if name in known]
+            case "items":
+                return self.schema(value)
+            case "prefixItems" | "anyOf":
+                return [self.schema(each) for each in value if each is not False] or None
+            case "additionalProperties":
+                is_open = value is False and "patternProperties" in schema
+                return None if is_open else value if isinstance(value, bool) else self.schema(value)
+            case "enum":
+                return self._enum(schema, value)
+            case "format" if self.dialect.formats is not None and value not in self.dialect.formats:
+                return None
+        return value
+
+    def _property(self, name: str, schema: Any) -> Json:
+        written = self.schema(schema)
+        if self._name(name) == name or "$ref" in written or not _is_text(name):
+            return written
+        return {**written, "description": f"`{name}` {written.get('description', '')}".rstrip()}
+
+    def _name(self, name: str) -> str:
+        sent = accepted_name(name, self.dialect.property_name)
+        if sent != name:
+            self.names[name] = sent
+        return sent
+
+    def _enum(self, schema: Json, value: list[Any]) -> list[Any] | None:
+        kinds = _types(schema.get("type")) or tuple(_TYPES)
+        fitting = {json.dumps(each, sort_keys=True): each for each in value if _is_a(each, kinds)}
+        taken = all(_is_a(each, tuple(self.dialect.enum_types)) for each in fitting.values())
+        return (list(fitting.values()) or None) if taken else None
+
+
+def _modern(schema: Json, dialect: Dialect) -> Json:
+    """The schema in the terms of draft 2020-12, without keywords that the dialect has other words for."""
+    modern = dict(schema)
+    for exclusive, bound in _OLDER_BOUNDS:
+        if modern.get(exclusive) is True and bound in modern:
+            modern[exclusive] = modern.pop(bound)
+    if isinstance(modern.get("items"), list):
+        modern["prefixItems"] = modern.pop("items")
+        modern |= {"items": modern["additionalItems"]} if "additionalItems" in modern else {}
+    if "anyOf" not in modern and "oneOf" in modern:
+        modern["anyOf"] = modern["oneOf"]
+    if "const" in modern and "const" not in dialect.keywords:
+        modern.setdefault("enum", [modern["const"]])
+    if modern.get("items") is False and isinstance(modern.get("prefixItems"), list):
+        modern.setdefault("maxItems", len(modern["prefixItems"]))
+    if isinstance(modern.get("items"), bool):
+        del modern["items"]
+    if "prefixItems" not in dialect.keywords and (places := _list(modern, "prefixItems")):
+        rest = [modern["items"]] if "items" in modern else []
+        distinct = {json.dumps(each, sort_keys=True): each for each in (*places, *rest)}
+        modern["items"] = _either(list(distinct.values()))
+        if len(distinct) > 1:
+            order = f"In this order: {json.dumps(places)}"[:MAX_ORDER]
+            modern["description"] = f"{modern.get('description', '')} {order}".strip()
+    return modern
+
+
+def _either(options: list[Any]) -> Any:
+    return {"anyOf": options} if len(options) > 1 else options[0]
+
+
+def _list(schema: Json, keyword: str, kind: type | tuple[type, ...] = (dict, bool)) -> list[Any]:
+    value = schema.get(keyword)
+    return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []
+
+
+def _properties(schema: Json) -> Json:
+    """The properties that a value can have."""
+    value = schema.get("properties")
+    return (
+        {name: each for name, each in value.items() if each is not False} if isinstance(value, dict) else {}
+    )
+
+
+def _types(value: Any) -> tuple[str, ...]:
+    """The types that `type` names."""
+    names = value if isinstance(value, list) else [value]
+    return tuple(name for name in names if isinstance(name, str) and name in _TYPES)
+
+
+def _is_a(value: Any, types: tuple[str, ...]) -> bool:
+    if isinstance(value, bool):
+        return "boolean" in types
+    return any(isinstance(value, _TYPES[name]) for name in types)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it can be sent: half of a surrogate pair cannot."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_type(value: Any) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return bool(names) and len(set(_types(value))) == len(names)
+
+
+def _is_pattern(value: Any) -> bool:
+    try:
+        return _is_string(value) and bool(re.compile(value)) and not _NOT_REGULAR.search(value)
+    except (re.error, OverflowError, RecursionError):
+        return False
+
+
+def _is_number(value: Any) -> bool:
+    return _is_a(value, ("number",))
+
+
+def _is_count(value: Any) -> bool:
+    return _is_a(value, ("integer",)) and value >= 0
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str) and _is_text(value)
+
+
+_VALID: dict[str, Callable[[Any], bool]] = {
+    "type": _is_type,
+    **dict.fromkeys(("title", "description", "format"), _is_string),
+    **dict.fromkeys(("anyOf", "prefixItems"), _is_list),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
+    **dict.fromkeys(("minProperties", "maxProperties"), _is_count),
+    **dict.fromkeys(("const", "default"), _is_text),
+    "enum": lambda value: _is_list(value) and _is_text(value),
+    "required": lambda value: _is_list(value) and all(isinstance(each, str) for each in value),
+    "properties": lambda value: isinstance(value, dict),
+    "items": lambda value: isinstance(value, dict),
+    "additionalProperties": lambda value: isinstance(value, dict | bool),
+    "uniqueItems": lambda value: isinstance(value, bool),
+    "multipleOf": lambda value: _is_number(value) and value > 0,
+    "pattern": _is_pattern,
+}
+"""Whether the value of a keyword is valid under draft 2020-12."""
