@@ -1,14 +1,16 @@
 """The wire form of values: plain JSON objects, distinguished by their `type` tag.
 
 Decoding follows the declared types of fields, not the data, so a tool's arguments may contain `{"type": "text"}`
-and are not mistaken for a message part.
+and are not mistaken for a message part. It checks those types: what is decoded may come from anywhere.
 """
 
 import base64
+import contextlib
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any
 
@@ -33,48 +35,189 @@ def to_wire(value: Any) -> Any:
 
 
 def from_wire(kind: Any, data: Any) -> Any:
-    """The value of type `kind` (a class, a union of tagged classes, a tuple of them) that `data` describes."""
+    """The value of type `kind` that `data` describes; raises `WireError` if it describes another.
+
+    A kind is a dataclass, a TypedDict, a union of tagged classes, a tuple or mapping of them, a class with a
+    `from_wire` of its own, or a plain type. Fields that a class does not have are ignored.
+    """
     return _decoder(kind)(data)
 
 
+class WireError(ValueError):
+    """Data that does not describe a value of the wanted type, and where in the data it is: `events[3].at`."""
+
+    def __init__(self, why: str, path: str = "") -> None:
+        self.why, self.path = why, path
+        super().__init__(f"`{path.removeprefix('.')}` {why}" if path else f"it {why}")
+
+    def under(self, step: str) -> "WireError":
+        return WireError(self.why, step + self.path)
+
+
+_MOST = 2**53
+"""The largest number, as in JavaScript."""
+_DEEPEST = 100
+"""How deep lists and objects may be nested: what handles them later is recursive."""
+Decoder = Callable[[Any], Any]
+
+
 @cache
-def _decoder(kind: Any) -> Callable[[Any], Any]:
+def _decoder(kind: Any) -> Decoder:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if kind is bytes:
-        return base64.b64decode
-    if is_dataclass(kind) and isinstance(kind, type):
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if typing.is_typeddict(kind) or is_dataclass(kind):
         return lambda data: _build(kind, data)
-    if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
-        item = _decoder(arguments[0])
-        return lambda data: tuple(item(entry) for entry in data)
+    if hasattr(kind, "from_wire"):
+        return kind.from_wire  # type: ignore[no-any-return]
+    if origin is typing.Literal:
+        return _checked(lambda data: data in arguments, f"one of {', '.join(arguments)}")
     if origin is tuple:
-        return tuple
+        return _tuple_decoder(arguments)
+    if origin in (dict, Mapping):
+        return _mapping_decoder(arguments[1])
     if origin in (typing.Union, types.UnionType):
         return _union_decoder(arguments)
-    return lambda data: data
+    raise TypeError(f"{kind} has no wire form")
 
 
-def _union_decoder(arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    tagged = {option.type: _decoder(option) for option in arguments if hasattr(option, "type")}
-    others = [option for option in arguments if not hasattr(option, "type") and option is not type(None)]
-    plain = _decoder(others[0]) if len(others) == 1 else (lambda data: data)
+def _checked(test: Callable[[Any], bool], wanted: str) -> Decoder:
+    def decode(data: Any) -> Any:
+        if test(data):
+            return data
+        raise _other(wanted, data)
+
+    return decode
+
+
+def _other(wanted: str, data: Any) -> WireError:
+    if isinstance(data, str | int | float):
+        shown = repr(data)
+        return WireError(f"is {shown if len(shown) <= 40 else f'{shown[:40]}…'}, not {wanted}")
+    kind = "null" if data is None else "a list" if isinstance(data, list | tuple) else "an object"
+    return WireError(f"is {kind}, not {wanted}")
+
+
+def _number(data: Any) -> bool:
+    return type(data) in (int, float) and -_MOST <= data <= _MOST
+
+
+def _bytes(data: Any) -> bytes:
+    if isinstance(data, str):
+        with contextlib.suppress(ValueError):
+            return base64.b64decode(data)
+    raise _other("base64", data)
+
+
+def _json(data: Any, depth: int = 0) -> Any:
+    """Any JSON whose numbers are finite and that is not nested too deeply."""
+    if data is None or isinstance(data, str | bool | int):
+        return data
+    if isinstance(data, float):
+        if math.isfinite(data):
+            return data
+        raise _other("a finite number", data)
+    if depth == _DEEPEST:
+        raise WireError("is nested too deeply")
+    for item in data.values() if isinstance(data, Mapping) else data:
+        _json(item, depth + 1)
+    return data
+
+
+_PLAIN: dict[Any, Decoder] = {
+    Any: _json,
+    bytes: _bytes,
+    str: _checked(lambda data: isinstance(data, str), "text"),
+    bool: _checked(lambda data: isinstance(data, bool), "true or false"),
+    int: _checked(lambda data: type(data) is int and _number(data), "a whole number"),
+    float: _checked(_number, "a number"),
+    type(None): _checked(lambda data: data is None, "null"),
+}
+
+
+def _tuple_decoder(arguments: tuple[Any, ...]) -> Decoder:
+    repeated = len(arguments) == 2 and arguments[1] is Ellipsis
+    first = _decoder(arguments[0])
+    decoders = [] if repeated else [_decoder(kind) for kind in arguments]
+
+    def decode(data: Any) -> tuple[Any, ...]:
+        if not isinstance(data, list | tuple) or not (repeated or len(data) == len(decoders)):
+            raise _other("a list" if repeated else f"a list of {len(decoders)}", data)
+        found: list[Any] = []
+        try:
+            for entry in data:
+                found.append((first if repeated else decoders[len(found)])(entry))
+        except WireError as error:
+            raise error.under(f"[{len(found)}]") from None
+        return tuple(found)
+
+    return decode
+
+
+def _mapping_decoder(kind: Any) -> Decoder:
+    item = _decoder(kind)
 
     def decode(data: Any) -> Any:
-        if data is None:
-            return None
-        if tagged and isinstance(data, Mapping) and data.get("type") in tagged:
+        if not isinstance(data, Mapping):
+            raise _other("an object", data)
+        if kind is Any:
+            return _json(data)
+        return {key: _inside(f"[{key[:40]!r}]", item, value) for key, value in data.items()}
+
+    return decode
+
+
+def _inside(step: str, decode: Decoder, data: Any) -> Any:
+    try:
+        return decode(data)
+    except WireError as error:
+        raise error.under(step) from None
+
+
+def _union_decoder(arguments: tuple[Any, ...]) -> Decoder:
+    tagged = {option.type: _decoder(option) for option in arguments if hasattr(option, "type")}
+    plain = [_decoder(option) for option in arguments if not hasattr(option, "type")]
+    plain.sort(key=lambda each: each is not _PLAIN[type(None)])  # the error is about the other one
+
+    def decode(data: Any) -> Any:
+        if isinstance(data, Mapping) and data.get("type") in tagged:
             return tagged[data["type"]](data)
-        return plain(data)
+        for other in plain:
+            try:
+                return other(data)
+            except WireError as error:
+                failure = error
+        if not tagged:
+            raise failure
+        if not isinstance(data, Mapping):
+            raise _other("an object", data)
+        raise WireError(f"is of an unknown type, {str(data.get('type'))[:40]!r}")
 
     return decode
 
 
 @cache
-def _field_decoders(kind: type) -> dict[str, Callable[[Any], Any]]:
+def _fields_of(kind: Any) -> tuple[dict[str, Decoder], set[str]]:
+    """The decoders of the fields, and the names of those that must be there."""
     hints = typing.get_type_hints(kind)
-    return {field.name: _decoder(hints[field.name]) for field in fields(kind)}
+    if not is_dataclass(kind):
+        return {name: _decoder(hint) for name, hint in hints.items()}, set(kind.__required_keys__)
+    required = {each.name for each in fields(kind) if each.default is each.default_factory is MISSING}
+    return {each.name: _decoder(hints[each.name]) for each in fields(kind)}, required
 
 
-def _build(kind: type, data: Json) -> Any:
-    decoders = _field_decoders(kind)
-    return kind(**{name: decoders[name](item) for name, item in data.items() if name in decoders})
+def _build(kind: Any, data: Any) -> Any:
+    if not isinstance(data, Mapping):
+        raise _other("an object", data)
+    decoders, required = _fields_of(kind)
+    found: Json = {}
+    name = ""
+    try:
+        for name, item in data.items():
+            if name in decoders:
+                found[name] = decoders[name](item)
+    except WireError as error:
+        raise error.under(f".{name}") from None
+    if missing := required - found.keys():
+        raise WireError(f"lacks `{min(missing)}`")
+    return kind(**found)

@@ -10,7 +10,7 @@ from agent_nb._base.secrets import MASK
 from agent_nb._base.wire import Json
 from agent_nb.engine.config import RunConfig
 from agent_nb.engine.fingerprint import digest, tool_digest
-from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
+from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox
 from agent_nb.tools.preview import CHECK_PREVIEW
@@ -23,7 +23,7 @@ def release_fingerprint(config: RunConfig) -> Json:
     """The built-in texts and tools of this release, and the versions of the packages it used."""
     looking = "look" if CHECK_PREVIEW in config.toolbox else "no_look"
     texts = ["system", looking, "sum_up", FROM_IMAGE, CHANGE_FROM_IMAGE]
-    if stack := config.settings.get("stack"):
+    if (stack := config.settings.get("stack")) in STACKS:
         texts.append(f"stacks/{stack}")
     tools = [tool for tool in Toolbox.default() if tool.name in config.toolbox]
     return {

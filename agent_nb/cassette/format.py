@@ -65,6 +65,16 @@ class ToolMoment:
     after: Gap = 0
     data: Mapping[str, Any] = field(default_factory=dict)
     """What running the tool again would not give."""
+    tool: str = field(default="", compare=False)
+    """The name of the tool, if it was read from a file."""
+    line: int = field(default=0, compare=False)
+    """Its line in the file."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the tool is run again at this moment, because its result is not in the file."""
+        missing = {"finished": "text", "changed": "path"}.get(self.what)
+        return missing is not None and missing not in self.data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,18 +14,19 @@ from pathlib import Path
 
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import differences, release_fingerprint
-from agent_nb.cassette.format import Cassette, RecordedTurn, RecordedVariant, ToolMoment
-from agent_nb.cassette.reader import read_cassette
-from agent_nb.cassette.server_tools import with_recorded
+from agent_nb.cassette.format import Cassette, RecordedVariant, ToolMoment
+from agent_nb.cassette.reader import AGAIN, read_cassette
+from agent_nb.cassette.server_tools import ReplayToolbox, with_recorded
 from agent_nb.cassette.upgrades import as_recorded
 from agent_nb.engine.approval import question_about
 from agent_nb.engine.ending import EndRun, MustCompact
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
+from agent_nb.engine.policy import Rules
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
-from agent_nb.errors import CassetteError, ProviderError, ToolError
+from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
 from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
@@ -95,7 +96,7 @@ class ReplayProvider:
         recorded = self.recorded.settings
         config = replace(
             prepared.config,
-            limits=Limits(steps=int(recorded.get("steps", Limits().steps))),
+            limits=Limits(steps=recorded.get("steps", Limits().steps)),
             settings={**recorded, "replayed": self.path},
             window=None,
             compact=False,
@@ -115,10 +116,9 @@ class ReplayProvider:
         """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
         recorded = self.cassette.yours
         fingerprint = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
-        missing = [name for name in self.repeats if name not in prepared.toolbox]
         return [
             *differences(recorded, as_recorded(fingerprint, recorded, prepared.opening.images)),
-            *(f"the tool `{name}`" for name in missing),
+            *dict.fromkeys(self._other_tools(prepared)),
         ]
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
@@ -129,13 +129,22 @@ class ReplayProvider:
         names = self.recorded.settings.get("tools")
         left_out = {tool.name for tool in Toolbox.default()}.difference(names) if names is not None else ()
         offered = (tool for tool in toolbox if tool.name not in left_out)
-        return Toolbox(with_recorded(offered, self.cassette.yours))
+        try:
+            return ReplayToolbox(with_recorded(offered, self.cassette.yours))
+        except ConfigError as error:
+            raise CassetteError(f"{self.path!r} is damaged at line 2: {error} {AGAIN}") from None
 
-    @property
-    def repeats(self) -> list[str]:
-        """The tools that will be run again, so they must exist."""
-        turns = [turn for recorded in self.cassette.variants for turn in recorded.turns]
-        return sorted({name for turn in turns for name in _repeated(turn)})
+    def _other_tools(self, prepared: Prepared) -> Iterator[str]:
+        """How the tools that would be run again differ. Raises `CassetteError` if one of them must not be."""
+        turns = (turn for recorded in self.cassette.variants for turn in recorded.turns)
+        for moment in (moment for turn in turns for moment in turn.moments if moment.is_repeated):
+            tool = prepared.config.toolbox.get(moment.tool)
+            if tool is None:
+                yield f"the tool `{moment.tool}`"
+            elif not Rules().repeats(tool):
+                raise _not_run(moment, f"{self.path!r} is damaged at line {moment.line}")
+            elif not prepared.config.rules.repeats(tool):
+                yield f"`{moment.tool}` not asking first"
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         clock, recorded = request.clock, self.recorded
@@ -192,11 +201,10 @@ def _changed(before: Json, now: Json) -> list[str]:
     return [name for name in now if before.get(name) != now[name]]
 
 
-def _repeated(turn: RecordedTurn) -> Iterator[str]:
-    names = {call.id: call.name for call in turn.calls}
-    for moment in turn.moments:
-        if moment.what == "finished" and "text" not in moment.data:
-            yield names.get(moment.call, names.get(moment.call.rpartition("#")[0], moment.call))
+def _not_run(moment: ToolMoment, place: str) -> CassetteError:
+    return CassetteError(
+        f"{place}: a replay does not run `{moment.tool}`, and its result is missing. {AGAIN}"
+    )
 
 
 def _prices(recorded: RecordedVariant) -> dict[Usage, float] | None:
@@ -263,17 +271,17 @@ class ReplayedTools(ToolRunner):
             case "answered":
                 self._answered(moment, args)
             case "progress":
-                text, output = str(moment.data.get("text", "")), moment.data.get("output")
+                text, output = moment.data.get("text", ""), moment.data.get("output")
                 self.emit(ToolProgress, call_id=moment.call, text=text, output=output)
-            case "changed" if "path" in moment.data:
-                self._change(moment)
+            case "changed" if moment.is_repeated:
+                await self._repeat(moment, call)
             case "changed":
-                await self._repeat(moment.call, call)
+                self._change(moment)
             case "finished":
                 raise AssertionError(moment)
 
     def _answered(self, moment: ToolMoment, args: Json) -> None:
-        approved, note = bool(moment.data["approved"]), str(moment.data.get("note", ""))
+        approved, note = moment.data.get("approved", False), moment.data.get("note", "")
         executed = moment.data.get("executed", args) if approved else None
         who = moment.data.get("by", "person")
         fields = {"approved": approved, "note": note, "by": who, "proposed": args, "executed": executed}
@@ -281,14 +289,14 @@ class ReplayedTools(ToolRunner):
         self._args[moment.call] = args if executed is None else executed
 
     async def _end(self, moment: ToolMoment, call: ToolCall) -> ToolResult:
-        data, seconds = moment.data, float(moment.data.get("seconds", 0))
+        data, seconds = moment.data, moment.data.get("seconds", 0)
         self._pay(moment)
-        if "text" not in data:
-            output, error = await self._repeat(moment.call, call)
+        if moment.is_repeated:
+            output, error = await self._repeat(moment, call)
             self._finished(moment.call, seconds, output, error)
             return self.versioned(call, result_of(call, output, error))
         images: tuple[Image, ...] = from_wire(tuple[Image, ...], data.get("images", ()))
-        text, code = str(data["text"]), data.get("code")
+        text, code = data["text"], data.get("code")
         output = ToolOutput(
             text=text, summary=data.get("summary", ""), images=images, outputs=tuple(data.get("outputs", ()))
         )
@@ -301,15 +309,18 @@ class ReplayedTools(ToolRunner):
     def _pay(self, moment: ToolMoment) -> None:
         """Charges what the call cost when it was recorded."""
         if "cost" in moment.data:
-            charge, cost = self.open_charge(), moment.data["cost"]
-            charge.pay(None if cost is None else float(cost))
+            charge = self.open_charge()
+            charge.pay(moment.data["cost"])
             self.settle(moment.call, charge)
 
-    async def _repeat(self, event_id: str, call: ToolCall) -> tuple[ToolOutput, ToolError | None]:
-        """Runs a repeatable tool again, once."""
+    async def _repeat(self, moment: ToolMoment, call: ToolCall) -> tuple[ToolOutput, ToolError | None]:
+        """Runs a tool again, once. `check_recording` has looked whether all of them may be."""
+        event_id = moment.call
         if event_id not in self._ended:
             try:
                 tool, args = self.prepare(event_id, call)
+                if not self.approvals.rules.repeats(tool):
+                    raise _not_run(moment, "The cassette is damaged")
                 output = await self.toolbox.run(tool, args, replace(self.context, call_id=event_id))
                 self._ended[event_id] = output, None
             except ToolError as error:
@@ -317,9 +328,9 @@ class ReplayedTools(ToolRunner):
         return self._ended[event_id]
 
     def _change(self, moment: ToolMoment) -> None:
-        path = str(moment.data["path"])
+        path = moment.data["path"]
         if "text" in moment.data:
-            self.context.files.write(path, str(moment.data["text"]), moment.call)
+            self.context.files.write(path, moment.data["text"], moment.call)
         elif "data" in moment.data:
             self.context.files.write(path, base64.b64decode(moment.data["data"]), moment.call)
         else:

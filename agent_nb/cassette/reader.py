@@ -3,10 +3,10 @@
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
 
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.cassette.compact import natural_parts, unpacked_parts, unpacked_vendor
 from agent_nb.cassette.format import (
     FORMAT,
@@ -23,14 +23,15 @@ from agent_nb.cassette.format import (
     Retry,
     ToolMoment,
 )
+from agent_nb.cassette.lines import LINES
 from agent_nb.cassette.timing import read_pace
-from agent_nb.errors import CassetteError
-from agent_nb.events import Reason, WhyCompacted
-from agent_nb.messages import Message, Usage
+from agent_nb.errors import CassetteError, FileError
+from agent_nb.files import safe_path
+from agent_nb.messages import Message, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
+from agent_nb.run.record import unique_call_id
 
-_MOMENT_KINDS = ("ready", "running", "asking", "answered", "progress", "changed", "finished")
-_BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+_BROKEN = (FileError, LookupError, ValueError)
 AGAIN = "Record it again, or restore it from version control."
 
 
@@ -51,8 +52,8 @@ def parse_cassette(text: str, shown: str) -> Cassette:
     head = rows.expect("format")
     if head["format"] != FORMAT:
         raise CassetteError(f"{shown!r} is not a cassette: it does not say it is one.")
-    version = head.get("version")
-    if not isinstance(version, int) or version < 1:
+    version = head.get("version", 0)
+    if version < 1:
         raise CassetteError(f"{shown!r} is not a cassette: it does not say which version it is.")
     if version > VERSION:
         raise CassetteError(
@@ -60,8 +61,6 @@ def parse_cassette(text: str, shown: str) -> Cassette:
             "Upgrade: `pip install -U agent-nb`."
         )
     yours, ours = rows.expect("yours")["yours"], rows.expect("ours")["ours"]
-    if not isinstance(yours, dict) or not isinstance(ours, dict):
-        raise rows.damage("it does not say what was asked")
     variants = [_variant(rows)]
     while rows.more:
         variants.append(_variant(rows))
@@ -99,6 +98,11 @@ class _Rows:
         return self._place < len(self._lines)
 
     @property
+    def line(self) -> int:
+        """The number of the last line read."""
+        return max(self._place, 1)
+
+    @property
     def kind(self) -> str:
         """The kind of the next line; empty at the end."""
         return next(iter(self._row()), "") if self.more else ""
@@ -122,7 +126,7 @@ class _Rows:
 
     def damage(self, why: object) -> CassetteError:
         """An error about the last line read."""
-        return CassetteError(f"{self._shown!r} is damaged at line {max(self._place, 1)}: {why}. {AGAIN}")
+        return CassetteError(f"{self._shown!r} is damaged at line {self.line}: {why}. {AGAIN}")
 
     def cut_short(self) -> CassetteError:
         return CassetteError(f"{self._shown!r} is cut short: the end of the run is missing. {AGAIN}")
@@ -135,6 +139,7 @@ class _Rows:
         except (ValueError, RecursionError):
             row = None
         if isinstance(row, dict) and row:
+            self._check(row)
             self._parsed = (self._place, row)
             return row
         if self._place == 0:
@@ -143,6 +148,16 @@ class _Rows:
             raise self.cut_short()
         self._place += 1
         raise self.damage("it is not a JSON object")
+
+    def _check(self, row: Json) -> None:
+        """Checks the types of a line's fields, which a file from somewhere else may have wrong."""
+        kind = next(iter(row))
+        try:
+            from_wire(LINES.get(kind, Json), row)
+            from_wire(Json, row)  # what the kind does not know, too
+        except WireError as error:
+            self._place += 1
+            raise self.damage(error) from None
 
 
 def _variant(rows: _Rows) -> RecordedVariant:
@@ -168,7 +183,7 @@ def _variant(rows: _Rows) -> RecordedVariant:
                 case "tool":
                     if pieces or attempts or not turns:
                         raise ValueError("a tool line stands inside a turn")
-                    turns[-1][1].append(_moment(row))
+                    turns[-1][1].append(_moment(row, rows.line))
                 case _:
                     pieces += _pieces(kind, row, rows, pieces)
         except _BROKEN as error:
@@ -179,19 +194,16 @@ def _variant(rows: _Rows) -> RecordedVariant:
         if end["turns"] != len(recorded_turns):
             raise ValueError(f"the run has {end['turns']} turns and the file {len(recorded_turns)}")
         cut = _cut(end)
-        return _closed(head, [*recorded_turns, *_open_turn(cut, attempts, pieces, _cost(end))], end, cut)
+        return _closed(head, [*recorded_turns, *_open_turn(cut, attempts, pieces, end.get("cost"))], end, cut)
     except _BROKEN as error:
         raise rows.damage(_words(error)) from None
 
 
 def _cut(end: Json) -> Cut | None:
     """Where the run was ended from outside; None if it ended by itself."""
-    if end["end"] not in get_args(Reason):
-        raise ValueError(f"a run does not end {end['end']!r}")
     if end["end"] in OWN_ENDS:
         return None
-    error = end.get("error")
-    return Cut(during=end["during"], after=_gap(end), error=None if error is None else str(error))
+    return Cut(during=end["during"], after=_gap(end), error=end.get("error"))
 
 
 def _open_turn(
@@ -201,7 +213,7 @@ def _open_turn(
     match cut and cut.during:
         case "turn":
             return [RecordedTurn(attempts=(*attempts, Attempt(pieces=tuple(pieces), cost=cost)))]
-        case "wait" if attempts and not pieces:
+        case "wait" if attempts and attempts[-1].retry and not pieces:
             return [RecordedTurn(attempts=tuple(attempts))]
         case "tools" | None if not attempts and not pieces:
             return []
@@ -214,20 +226,43 @@ def _open_turn(
 def _closed(head: Json, turns: list[RecordedTurn], end: Json, cut: Cut | None) -> RecordedVariant:
     if not turns:
         raise ValueError("it has no turns")
+    if head["settings"].get("steps", 1) < 1:
+        raise ValueError("the run could take no steps")
+    seen: dict[str, int] = {}
     for number, turn in enumerate(turns, start=1):
-        _check_calls(turn, number, cut if number == len(turns) else None, last=number == len(turns))
+        is_last = number == len(turns)
+        turns[number - 1] = _with_tools(turn, number, _calls_by_id(turn, number, seen))
+        _check_results(turn, number, cut if is_last else None, last=is_last)
     return RecordedVariant(
-        variant=int(head["variant"]),
-        model=str(head["model"]),
-        settings=dict(head["settings"]),
+        variant=head["variant"],
+        model=head["model"],
+        settings=head["settings"],
         turns=tuple(turns),
         reason=end["end"],
-        seconds=float(end["seconds"]),
+        seconds=end["seconds"],
         cut=cut,
     )
 
 
-def _check_calls(turn: RecordedTurn, number: int, cut: Cut | None, *, last: bool) -> None:
+def _calls_by_id(turn: RecordedTurn, number: int, seen: dict[str, int]) -> dict[str, ToolCall]:
+    """The calls of a turn by the ids that the engine gives them in events."""
+    started = [piece for _, piece in turn.attempts[-1].pieces if isinstance(piece, CallStarted)]
+    if turn.end and len(started) != len(turn.calls):
+        raise ValueError(f"turn {number} begins {len(started)} calls and has {len(turn.calls)}")
+    ids = [unique_call_id(piece.id, seen) for piece in started]
+    return dict(zip(ids, turn.calls, strict=False))
+
+
+def _with_tools(turn: RecordedTurn, number: int, calls: dict[str, ToolCall]) -> RecordedTurn:
+    """The turn with the name of the tool at each of its moments."""
+    for moment in turn.moments:
+        if moment.call not in calls:
+            raise ValueError(f"turn {number} has a result for {moment.call!r}, which was not called")
+    moments = tuple(replace(moment, tool=calls[moment.call].name) for moment in turn.moments)
+    return replace(turn, moments=moments)
+
+
+def _check_results(turn: RecordedTurn, number: int, cut: Cut | None, *, last: bool) -> None:
     """Checks that each call has one result. In the last turn all may be missing, or some if it was cut."""
     ended = [moment.call for moment in turn.moments if moment.what == "finished"]
     in_tools = cut is not None and cut.during == "tools"
@@ -235,10 +270,6 @@ def _check_calls(turn: RecordedTurn, number: int, cut: Cut | None, *, last: bool
     open_end = last and (len(ended) < len(turn.calls) if in_tools else not ended)
     if len(ended) != len(set(ended)) or not (complete or open_end) or (in_tools and not turn.calls):
         raise ValueError(f"turn {number} has {len(turn.calls)} calls and {len(ended)} results")
-    ids = {call.id for call in turn.calls}
-    for call in (moment.call for moment in turn.moments):
-        if not {call, call.rpartition("#")[0]} & ids:
-            raise ValueError(f"turn {number} has a result for {call!r}, which was not called")
 
 
 def _pieces(
@@ -251,7 +282,7 @@ def _pieces(
             for fragment, after in _fragments(row[kind], rows):
                 yield after, _piece(kind, call_id, fragment)
         case "call":
-            yield gap, CallStarted(str(row["call"]), str(row["name"]))
+            yield gap, CallStarted(row["call"], row["name"])
         case "counted":
             yield gap, UsagePiece(_usage(row["counted"]))
         case _:
@@ -292,49 +323,40 @@ def _finished(row: Json, pieces: list[tuple[float, Piece]], number: int) -> Atte
         message=Message(role="assistant", parts=parts, vendor=vendor),
         stop=row["stop"],
         usage=_usage(row["usage"]),
-        model=str(row["model"]),
-        detail=str(row.get("detail", "")),
+        model=row["model"],
+        detail=row.get("detail", ""),
     )
-    return Attempt(pieces=(*pieces, (_gap(row), turn)), cost=_cost(row))
+    return Attempt(pieces=(*pieces, (_gap(row), turn)), cost=row.get("cost"))
 
 
 def _given_up(row: Json, pieces: list[tuple[float, Piece]]) -> Attempt:
-    retry = Retry(why=str(row["retry"]), wait=float(row["wait"]), after=_gap(row))
-    return Attempt(pieces=tuple(pieces), retry=retry, cost=_cost(row))
+    retry = Retry(why=row["retry"], wait=row["wait"], after=_gap(row))
+    return Attempt(pieces=tuple(pieces), retry=retry, cost=row.get("cost"))
 
 
 def _compacted(row: Json) -> Attempt:
-    why, limit = row["compacted"], row.get("limit")
-    if why not in get_args(WhyCompacted):
-        raise ValueError(f"a conversation is not compacted because of {why!r}")
-    return Attempt(
-        compaction=Compaction(why=why, limit=None if limit is None else int(limit), after=_gap(row))
-    )
+    return Attempt(compaction=Compaction(why=row["compacted"], limit=row.get("limit"), after=_gap(row)))
 
 
-def _moment(row: Json) -> ToolMoment:
+def _moment(row: Json, line: int) -> ToolMoment:
     data = {key: value for key, value in row.items() if key not in ("tool", "id", "after")}
-    if row["tool"] not in _MOMENT_KINDS:
-        raise ValueError(f"a tool has no moment {row['tool']!r}")
-    return ToolMoment(what=row["tool"], call=str(row["id"]), after=_gap(row), data=data)
+    if "path" in data:
+        safe_path(data["path"])
+    return ToolMoment(what=row["tool"], call=row["id"], after=_gap(row), data=data, line=line)
 
 
 def _usage(counts: Json) -> Usage:
     if unknown := [name for name in counts if name not in Usage.__slots__]:
         raise ValueError(f"{unknown[0]!r} is not a token count")
-    return Usage(**{name: int(count) for name, count in counts.items()})
+    return Usage(**counts)
 
 
-def _cost(row: Json) -> float | None:
-    return None if row.get("cost") is None else float(row["cost"])
-
-
-def _gap(row: Json) -> float:
-    gap: Any = row.get("after", 0)
-    if not isinstance(gap, int | float) or not abs(gap) <= LONGEST_GAP:
-        raise ValueError(f"`after` is {str(gap)[:20]!r}, not milliseconds")
+def _gap(row: Json) -> Gap:
+    gap: Gap = row.get("after", 0)
+    if abs(gap) > LONGEST_GAP:
+        raise ValueError(f"`after` is {gap:g}, which is more than {LONGEST_GAP:g} milliseconds")
     return gap
 
 
 def _words(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")

@@ -88,8 +88,6 @@ class Recorder:
         self._calls: list[str] = []
         """The calls of this turn by the ids they have in events."""
         self._names: dict[str, str] = {}
-        self._asked: set[str] = set()
-        """Calls whose tool asked first: the person may have changed their arguments, so they are not repeated."""
         self._now = 0.0
         """The time a replay's clock will have reached."""
         self._stage: Stage = "turn"
@@ -150,7 +148,6 @@ class Recorder:
                 self._moment("running", event, {})
             case ApprovalRequested(name=name, title=title):
                 about_tool = name == self._names[event.call_id]
-                self._asked.update({event.call_id} if about_tool else ())
                 self._moment("asking", event, {} if about_tool else {"name": name, "title": title})
             case ApprovalResolved():
                 self._moment("answered", event, _answer(event))
@@ -204,8 +201,7 @@ class Recorder:
 
     def _repeats(self, call_id: str) -> bool:
         tool = self._config.toolbox.get(self._names.get(call_id, ""))
-        never_asks = bool(tool and tool.approval == "never" and call_id not in self._asked)
-        return bool(tool and tool.repeatable and never_asks and not self._hooked)
+        return bool(tool and self._config.rules.repeats(tool) and not self._hooked)
 
     def _others_wrote(self, call_id: str) -> bool:
         """Whether other calls changed files while this one ran, so that a repetition might see other files."""

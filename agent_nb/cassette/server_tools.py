@@ -1,14 +1,27 @@
 """The tools of MCP servers in a cassette: it holds their specs, so that it plays without the servers."""
 
+import contextlib
 from collections.abc import Iterable, Iterator
 
 from agent_nb._base.wire import Json
 from agent_nb.engine.tool_runner import title_of
 from agent_nb.errors import ToolError
 from agent_nb.messages import ToolSpec
-from agent_nb.tools import Tool, ToolContext, ToolOutput
+from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
+from agent_nb.tools.schema import without_nulls
 
 _KEY = "servers"
+
+
+class ReplayToolbox(Toolbox):
+    """The tools of a replay. Compiling a schema makes code of it, so those that come from the file are not compiled."""
+
+    def valid(self, tool: Tool, args: Json) -> Json:
+        if not tool.origin:
+            return super().valid(tool, args)
+        with contextlib.suppress(AttributeError, TypeError):  # of a schema that is none
+            return without_nulls(tool.spec.schema, args)  # type: ignore[no-any-return]
+        return args
 
 
 def with_server_tools(fingerprint: Json, tools: Iterable[Tool]) -> Json:
@@ -35,7 +48,7 @@ def with_recorded(tools: Iterable[Tool], recorded: Json) -> Iterator[Tool]:
     replaced: set[str] = set()
     for tool in tools:
         server = _server(tool.origin)
-        if server not in by_server:
+        if not tool.origin or server not in by_server:
             yield tool
         elif server not in replaced:
             replaced.add(server)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
+from agent_nb.engine.policy import Rules
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, MessageAdded, TextDelta, TurnRetrying, TurnStarted
 from agent_nb.files import Content, Files, Workspace, unified_diff
@@ -88,14 +89,14 @@ def _as_text(content: Any) -> str:
     return content if isinstance(content, str) else "".join(_texts(content))
 
 
-async def files_in(messages: Sequence[Message], toolbox: Toolbox) -> Files:
-    """The files made in a conversation: by running its repeatable calls again, else the last page in its text."""
+async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: Rules) -> Files:
+    """The files made in a conversation: by running again the calls that may be, else the last page in its text."""
     space = Workspace(Files())
     context = ToolContext(files=space, progress=lambda text: None)
     for call in _successful_calls(messages):
         try:
             tool, args = toolbox.prepare(call)
-            if tool.repeatable and tool.writes(args):
+            if rules.repeats(tool) and tool.writes(args):
                 await toolbox.run(tool, args, context)
         except ToolError:
             continue

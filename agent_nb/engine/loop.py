@@ -216,7 +216,7 @@ class RunHandle(Handle):
             await self._begin()
             self._context.add_to_question(await self._group.look.at(opening, config.viewer, self._clock))
             if opening.files is None:
-                found = await files_in(opening.history, config.toolbox)
+                found = await files_in(opening.history, config.toolbox, config.rules)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))
             self._facts = opening.facts(self._workspace.files, config.toolbox)
             for path in self._workspace.files:

@@ -10,6 +10,7 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.messages import ToolCall
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.base import no_hosts
 
 Mode = Literal["ask", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
@@ -36,6 +37,13 @@ class Rules:
 
     def rule(self, tool: Tool) -> Rule:
         return self.named(tool) or self.default
+
+    def repeats(self, tool: Tool) -> bool:
+        """Whether a call from a file may be run again: the tool is repeatable, and nobody is ever asked about it."""
+        asks = (
+            tool.approval == "ask" or tool.fetches is not no_hosts or self.named(tool) not in (None, "auto")
+        )
+        return tool.repeatable and not asks
 
     def __str__(self) -> str:
         named = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]

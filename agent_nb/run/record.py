@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypedDict
 
 from agent_nb._base.wire import Json
 from agent_nb.event_list import EventList
@@ -21,6 +22,22 @@ from agent_nb.files.unfinished import lost_files
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
 from agent_nb.tools.page_check import PageCheck, checks_in
+
+
+class Settings(TypedDict, total=False):
+    """What a run was set to, as far as others read it."""
+
+    steps: int
+    seconds: float | None
+    usd: float | None
+    tools: tuple[str, ...]
+    """The names of the tools that the model was offered."""
+    effort: str | None
+    approve: str
+    stack: str
+    window: int
+    replayed: str
+    """The cassette that was played."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -76,7 +76,7 @@ def _no_paths(args: Json) -> tuple[str, ...]:
     return ()
 
 
-def _no_hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
+def no_hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
     return {}
 
 
@@ -97,7 +97,7 @@ class Tool:
     """The arguments that hold text of the files that a call writes."""
     reads: Callable[[Json], tuple[str, ...]] | None = None
     """The paths of the files whose contents are the result of a call; None for a tool that reads no files."""
-    fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=_no_hosts)
+    fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=no_hosts)
     """How many images a call fetches from each host. The person is asked once about each host."""
     approval: Approval = "never"
     identical_only: bool = False

@@ -123,9 +123,9 @@ class Toolbox:
     def valid(self, tool: Tool, args: Json) -> Json:
         """The arguments without needless nulls; raises a ToolError if the tool's schema does not allow them."""
         schema = tool.spec.schema
-        args = without_nulls(schema, args)
         if tool.name not in self._validators:
             self._validators[tool.name] = compile_schema(schema)
+        args = without_nulls(schema, args)
         self._validators[tool.name](args)
         return args
 

@@ -135,6 +135,28 @@ def test_what_cannot_play_is_an_error_of_one_line(recorded, keyless, line, promp
     assert tape.read_bytes() == before
 
 
+def test_a_cassette_runs_no_code(tmp_path):
+    line = f"%%agent hero -m {MODEL} -t kernel"
+    with WireServer.in_thread() as server, start_kernel(tmp_path, **keyed(server)) as kernel:
+        server.plan(reply(Call("run_python", {"code": "ran = True"}, id="call_a")), reply(Say("Done.")))
+        cell = kernel.run(f"{line} --approve auto --record\nSet ran")
+        assert cell.status == "ok", cell.errors
+        assert kernel.value("ran") == "True"
+    tape = tmp_path / "cassettes/hero.jsonl"
+    rows = [json.loads(row) for row in tape.read_text().splitlines()]
+    tape.write_text("\n".join(json.dumps(_without_result(row)) for row in rows))
+    with start_kernel(tmp_path) as kernel:
+        for approve in ("", "--approve auto", "--approve deny"):
+            cell = kernel.run(f"{line} {approve}\nSet ran")
+            assert "damaged at line" in cell.errors
+            assert "a replay does not run `run_python`, and its result is missing" in cell.errors
+        assert kernel.value("'ran' in globals(), 'hero' in globals()") == "(False, False)"
+
+
+def _without_result(row):
+    return {key: value for key, value in row.items() if "tool" not in row or key != "text"}
+
+
 def test_a_damaged_cassette_is_not_overwritten(keyless, recorded):
     damaged = recorded[0] / "cassettes/damaged.jsonl"
     damaged.write_text('{"format": "agent_nb.cassette", "version": 1}\n{"you')

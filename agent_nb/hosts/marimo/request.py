@@ -138,10 +138,10 @@ class Request:
         try:
             provider = replay(path, pace=self.options.get("pace", 0), folder=self.folder)
             prepared = self._agent(provider).prepare_variants(self.prompt, **self._material)
+            names = [name for name in self._model_names for _ in range(variants)]
+            return None if prepared[0].differences(names) else prepared
         except CassetteError:
             return None
-        names = [name for name in self._model_names for _ in range(variants)]
-        return None if prepared[0].differences(names) else prepared
 
     def _ask(self) -> list[Prepared]:
         pace = self.options.get("pace", self.demo_pace)

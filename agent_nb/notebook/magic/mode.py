@@ -71,16 +71,23 @@ class CassettePlan:
         try:
             return replay(self.path, pace=pace, folder=self.folder)
         except CassetteError as error:
-            if self.is_optional:
-                return None
-            problem = str(error).removesuffix(AGAIN).strip()
-            raise UsageError(f"{problem} {INSTEAD if exists else '`--record` writes one.'}") from None
+            self._check_optional(error, INSTEAD if exists else "`--record` writes one.")
+            return None
+
+    def _check_optional(self, error: CassetteError, instead: str = INSTEAD) -> None:
+        """Raises `UsageError`, unless a cassette that cannot be played is ignored."""
+        if not self.is_optional:
+            raise UsageError(f"{str(error).removesuffix(AGAIN).strip()} {instead}") from None
 
     def matches(self, prepared: Sequence[Prepared], variants: int) -> bool:
         """Whether the cassette was recorded for this request; raises `UsageError` if it had to be."""
         count = len(prepared) if self.all_variants else variants
         models = [name for name in self.named_models or (None,) for _ in range(count)]
-        differences = prepared[0].differences(models)
+        try:
+            differences = prepared[0].differences(models)
+        except CassetteError as error:
+            self._check_optional(error)
+            return False
         if differences and not self.is_optional:
             raise UsageError(f"{self.path!r} was recorded with {' and '.join(differences)}. {INSTEAD}")
         return not differences

@@ -42,6 +42,7 @@ def without(tape: Path, kind: str) -> str:
     return "\n".join(line for line in lines_of(tape) if not line.startswith(f'{{"{kind}"'))
 
 
+NO_TURNS = '{"end": "end_turn", "turns": 0, "seconds": 0}'
 CASES = {
     "empty": (lambda tape: "", "is not a cassette: it is empty"),
     "a page": (lambda tape: "<!doctype html>\n<p>", "is not a cassette: its first line is not JSON"),
@@ -66,21 +67,21 @@ CASES = {
     "text changed": (lambda tape: changed(tape, "text", text="Here."), "does not fit its text of 5"),
     "pace changed": (lambda tape: changed(tape, "pace", pace="3*x"), "'3*x' is not a pace"),
     "pace packed badly": (lambda tape: changed(tape, "pace", pace="zzz"), "its pace cannot be decompressed"),
-    "no stop": (lambda tape: tape.read_text().replace('"stop"', '"halt"'), "'stop' is missing"),
-    "odd ending": (lambda tape: changed(tape, "end", end="tired"), "a run does not end 'tired'"),
+    "no stop": (lambda tape: tape.read_text().replace('"stop"', '"halt"'), "it lacks `stop`"),
+    "odd ending": (lambda tape: changed(tape, "end", end="tired"), "`end` is 'tired', not one of end_turn, "),
     "cut nowhere": (lambda tape: changed(tape, "end", end="stopped"), "'during' is missing"),
     "cut oddly": (lambda tape: changed(tape, "end", end="stopped", during="wait"), "cannot have ended during 'wait'"),
     "cut in no tools": (lambda tape: changed(tape, "end", end="failed", during="tools"), "turn 2 has 0 calls"),
-    "no turns": (lambda tape: "\n".join([*lines_of(tape)[:4], '{"end": "end_turn", "turns": 0}']), "it has no turns"),
-    "odd moment": (lambda tape: changed(tape, "tool", tool="dancing"), "has no moment 'dancing'"),
+    "no turns": (lambda tape: "\n".join([*lines_of(tape)[:4], NO_TURNS]), "it has no turns"),
+    "odd moment": (lambda tape: changed(tape, "tool", tool="dancing"), "`tool` is 'dancing', not one of ready, "),
     "odd line": (lambda tape: tape.read_text().replace('{"turn": 1', '{"song": 1'), "'song' is not known here"),
     "odd call": (lambda tape: changed(tape, "tool", id="other"), "a result for 'other', which was not called"),
     "odd count": (lambda tape: changed(tape, "turn", usage={"loaves": 3}), "'loaves' is not a token count"),
-    "endless gap": (lambda tape: tape.read_text().replace('"name"', '"after": 1e400, "name"'), "'inf', not milli"),
+    "endless gap": (lambda tape: tape.read_text().replace('"name"', '"after": 1e400, "name"'), "`after` is inf, not"),
     "endless pace": (lambda tape: changed(tape, "pace", pace="0*9999999 " * 30 + "14"), "does not fit its text"),
     "swollen pace": (lambda tape: changed(tape, "pace", pace=packed("1 " * 30_000_000)), "its text of 14 characters"),
-    "odd gap": (lambda tape: changed(tape, "call", after="soon"), "`after` is 'soon', not milliseconds"),
-    "no question": (lambda tape: changed(tape, "yours", yours=[]), "it does not say what was asked"),
+    "odd gap": (lambda tape: changed(tape, "call", after="soon"), "`after` is 'soon', not a number"),
+    "no question": (lambda tape: changed(tape, "yours", yours=[]), "at line 2: `yours` is a list, not an object"),
 }  # fmt: skip
 
 
