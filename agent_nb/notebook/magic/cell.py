@@ -12,12 +12,14 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.atomic import check_place, folder_of
+from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
-from agent_nb.notebook.asking import ask_in_text
+from agent_nb.files.active import acting_files
+from agent_nb.notebook.asking import ask_in_text, confirm
 from agent_nb.notebook.magic.hints import follow_hints
 from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.lab_log import RunLog, start_log, write_log
@@ -146,7 +148,7 @@ async def _finish(
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = bind(session, run) if rebind else None
     saved: list[str] = []
-    unsaved = _save_files(run, session.home, options.save) if options.save else ""
+    unsaved = _save_files(session, run, options) if options.save else ""
     if options.save and not unsaved:
         saved.append(options.save)
         view.warn(f"Files saved in {options.save}.")
@@ -168,11 +170,14 @@ async def _finish(
     return run, unsaved
 
 
-def _save_files(run: Run, home: Path, folder: str) -> str:
+def _save_files(session: Session, run: Run, options: Options) -> str:
     """Writes the files; returns why that failed, or an empty string."""
-    target = home / Path(folder).expanduser()
+    folder = options.save or ""
+    target = session.home / Path(folder).expanduser()
     try:
-        check_place(target / "index.html", folder_of(folder, home))
+        check_place(target / "index.html", folder_of(folder, session.home))
+        if refusal := _refusal(session, run, options, target):
+            return refusal
         run.files.save(target)
     except FileError as error:  # its message includes the remedy
         return str(error)
@@ -182,6 +187,23 @@ def _save_files(run: Run, home: Path, folder: str) -> str:
             f"`{run.name}.files.save(folder)` writes the files elsewhere."
         )
     return ""
+
+
+def _refusal(session: Session, run: Run, options: Options, target: Path) -> str:
+    """Why nothing is saved because of files that act by themselves, unless the user agrees; empty if it is."""
+    acting = acting_files(run.files, target, session.home)
+    if not acting:
+        return ""
+    lines = "".join(f"\n  {printable(path, keep='')} {act}" for path, act in acting.items())
+    question = f"Files of this run would act by themselves in {options.save!r}:{lines}\nSave all files?"
+    with contextlib.suppress(KeyboardInterrupt):
+        if is_attended(session.shell) and not options.background and confirm(question):
+            return ""
+    path, act = next(iter(acting.items()))
+    return (
+        f"Nothing was saved in {options.save!r}: {path!r} {act}, and nobody has agreed to that. Leave it out with "
+        f"`files.delete({path!r})`, or save all with `{run.name}.files.save({options.save!r})`."
+    )
 
 
 def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:

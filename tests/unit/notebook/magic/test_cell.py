@@ -124,6 +124,55 @@ def test_a_hidden_file_is_not_saved(shell, server, tmp_path):
     assert list((tmp_path / ".git").iterdir()) == []
 
 
+ACTING = {"index.html": "<p>", "sitecustomize.py": "import os", "lab.toml": "[lab]"}
+
+
+@pytest.fixture
+def acting(shell, server, monkeypatch):
+    """Runs a cell whose model writes files that act by themselves, and answers the question."""
+
+    def run(answer: str, line: str = "--save .", *, attended: bool = True):
+        calls = [Call("create_file", {"path": path, "content": text}) for path, text in ACTING.items()]
+        server.plan(reply(*calls), reply(Say("Done.")))
+        asked: list[str] = []
+        monkeypatch.setattr("agent_nb.notebook.magic.cell.is_attended", lambda shell: attended)
+        monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or answer)
+        return shell.run(f"%%agent hero {MODEL} {line}\nA page"), asked
+
+    return run
+
+
+def test_files_that_act_by_themselves_are_asked_about(acting, tmp_path):
+    cell, asked = acting("y")
+    assert cell.ok
+    assert asked == [
+        "Files of this run would act by themselves in '.':\n  sitecustomize.py runs when Python starts\n"
+        "  lab.toml sets the rules of `%%agent` cells\nSave all files? [y/N] "
+    ]
+    assert {path: (tmp_path / path).read_text() for path in ACTING} == ACTING
+    assert acting("n")[1] == []  # they are there already
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_without_a_yes_none_of_the_files_is_saved(acting, tmp_path, attended):
+    cell, asked = acting("n" if attended else "y", attended=attended)
+    line = one_line(cell)
+    assert line.startswith("SaveFailed: Nothing was saved in '.': 'sitecustomize.py' runs when Python starts")
+    assert len(asked) == attended
+    assert not [path for path in ACTING if (tmp_path / path).exists()]
+
+
+def test_a_background_run_does_not_ask(acting, shell, tmp_path):
+    _, asked = acting("y", "--save . --background")
+    assert "Nothing was saved in '.'" in shell.run("await hero\nawait hero.follower").stdout
+    assert not asked
+
+
+def test_a_replay_asks_as_well(acting, shell, tmp_path):
+    assert acting("y", "--record")[0].ok
+    assert "Nothing was saved in '.'" in one_line(acting("n", "--replay --save .")[0])
+
+
 def test_files_that_cannot_be_saved_end_the_cell(shell, tmp_path):
     (tmp_path / "site").write_text("a file is in the way")
     cell = shell.run(f"%%agent hero {DEMO} --save site\nA form")
