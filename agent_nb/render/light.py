@@ -1,47 +1,23 @@
 """A run under way as light HTML without scripts, for front ends that show no widgets.
 
-It shows a bounded part of the run, so an update costs the same however long the run is.
+It shows a bounded part of the run, so its size is the same however long the run is.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, assert_never
+from dataclasses import dataclass, field
 
 from agent_nb._base.secrets import mask
 from agent_nb._base.stream_masker import StreamMasker
-from agent_nb._base.text import printable_line
-from agent_nb.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    CallEvent,
-    ConversationCompacted,
-    Event,
-    FileChanged,
-    FileDelta,
-    MessageAdded,
-    RunFinished,
-    RunStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolReady,
-    ToolRunning,
-    ToolStarted,
-    TurnFinished,
-    TurnRetrying,
-    TurnStarted,
-    UsageUpdated,
-)
+from agent_nb._base.text import printable_line, showable_text
+from agent_nb.events import Event, FileChanged, FileDelta, RunFinished, ToolProgress, TurnStarted
 from agent_nb.files import entry_of, human_size
 from agent_nb.phase import phase_after
 from agent_nb.render.frozen import head, running_html
-from agent_nb.render.rows import LineRow, State
+from agent_nb.render.rows import LineRow, RetryRow, State, TextRow, ThinkingRow, ToolRow
 from agent_nb.render.rows_html import row_html
 from agent_nb.render.safe_markdown import to_html, with_code
 from agent_nb.render.summary import model_label
-from agent_nb.render.transcript import state_of
+from agent_nb.render.transcript import Transcript
 
 MAX_CALLS = 6
 """Tool calls shown, the newest ones."""
@@ -55,91 +31,37 @@ MAX_LINE = 160
 class VariantSoFar:
     """What the light form shows of one variant. It grows event by event."""
 
+    transcript: Transcript = field(default_factory=Transcript)
     phase: str = "starting"
     turn: int = 0
     page: str = ""
     """The path of the page; empty until it is known."""
     size: int = 0
     """Of the page: in bytes, or in characters while it is being written."""
-    calls: dict[str, LineRow] = field(default_factory=dict)
-    """The newest tool calls, by id."""
-    last_text: str = ""
-    """The end of what the model wrote last, without secrets."""
-    thinking: bool = False
-    """Whether that is thinking."""
+    progress: dict[str, str] = field(default_factory=dict)
+    """What calls said last about their progress, by id."""
     end: RunFinished | None = None
-    _masker: StreamMasker | None = None
-    """Of the text or thinking that is still being streamed."""
 
     def add(self, event: Event) -> None:
         self.phase = phase_after(self.phase, event)
+        self.transcript.add(event)
         match event:
-            case TextDelta(text=text):
-                self._stream(text, thinking=False)
-            case ThinkingDelta(text=text):
-                self._stream(text, thinking=True)
-            case UsageUpdated() | ToolArgsDelta():
-                pass
             case FileDelta(path=path, offset=offset, text=text):
                 self._resize(path, offset + len(text))
-            case TurnStarted(step=step):
-                self._end_stream()
-                self.turn = step
-            case TurnRetrying():
-                self._withdraw()
-            case RunFinished():
-                self._end_stream()
-                self.end = event
-            case RunStarted() | TurnFinished() | ConversationCompacted() | MessageAdded():
-                self._end_stream()
-            case _:
-                self._end_stream()
-                self._add_call_event(event)
-
-    def _add_call_event(self, event: CallEvent) -> None:
-        match event:
-            case ToolStarted(call_id=call_id, title=title):
-                self.calls[call_id] = LineRow(turn=self.turn, title=_line(title))
-                if len(self.calls) > MAX_CALLS:
-                    del self.calls[next(iter(self.calls))]
-            case ToolReady(call_id=call_id, title=title) | ToolRunning(call_id=call_id, title=title):
-                self._change(call_id, title=_line(title))
-            case ToolProgress(call_id=call_id, text=text):
-                self._change(call_id, detail=_line(text))
-            case ToolFinished(call_id=call_id, summary=summary):
-                self._change(call_id, detail=_line(summary), state=state_of(event))
             case FileChanged(path=path, action=action, size=size):
                 self._resize(path, 0 if action == "deleted" else size)
-            case ApprovalRequested() | ApprovalResolved():
-                pass
+            case ToolProgress(call_id=call_id, text=text):
+                self.progress[call_id] = text
+            case TurnStarted(step=step):
+                self.turn = step
+            case RunFinished():
+                self.end = event
             case _:
-                assert_never(event)
-
-    def _change(self, call_id: str, **changes: Any) -> None:
-        if row := self.calls.get(call_id):
-            self.calls[call_id] = replace(row, **changes)
+                pass
 
     def _resize(self, path: str, size: int) -> None:
         if path and entry_of([self.page, path]) == path:
             self.page, self.size = path if size else "", size
-
-    def _withdraw(self) -> None:
-        """Removes what the model has written in this turn."""
-        self._masker, self.last_text = None, ""
-        self.calls = {call_id: row for call_id, row in self.calls.items() if row.turn != self.turn}
-
-    def _stream(self, text: str, *, thinking: bool) -> None:
-        if self._masker is None or thinking != self.thinking:
-            self._masker, self.last_text, self.thinking = StreamMasker(), "", thinking
-        self._append(self._masker.more(text))
-
-    def _end_stream(self) -> None:
-        if self._masker is not None:
-            self._append(self._masker.rest())
-            self._masker = None
-
-    def _append(self, text: str) -> None:
-        self.last_text = (self.last_text + text)[-2 * MAX_TEXT :]  # more than is shown: white space is joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +109,33 @@ def _facts(run: RunSoFar, variants: Sequence[VariantSoFar]) -> list[str]:
 
 def _rows(variant: VariantSoFar) -> list[str]:
     """The newest tool calls and, below them, what the model wrote last."""
-    text = " ".join(variant.last_text.split())
+    calls = [row for row in variant.transcript.rows if isinstance(row, ToolRow)]
+    lines = [
+        LineRow(
+            turn=row.turn,
+            title=_line(row.title),
+            detail=_line(row.detail or variant.progress.get(row.call_id, "")),
+            state="info" if row.state == "stopped" and not variant.end else row.state,
+        )
+        for row in calls[-MAX_CALLS:]
+    ]
+    return [*map(row_html, lines), *_last_words(variant.transcript)]
+
+
+def _last_words(transcript: Transcript) -> list[str]:
+    """The end of what the model wrote last; nothing if that was withdrawn for another attempt."""
+    streamed = transcript.streamed
+    kinds = (TextRow, ThinkingRow, RetryRow)
+    last = streamed or next((row for row in reversed(transcript.rows) if isinstance(row, kinds)), None)
+    if last is None or isinstance(last, RetryRow):
+        return []
+    # Of a secret that is still arriving, nothing is shown.
+    masked = StreamMasker().more(last.text) if streamed else showable_text(mask(last.text))
+    text = " ".join(masked.split())
     if len(text) > MAX_TEXT:
         text = f"… {text[-MAX_TEXT:].partition(' ')[2] or text[-MAX_TEXT:]}"
-    shown = f'<div class="{"anb-dim" if variant.thinking else "anb-text"}">{to_html(text)}</div>'
-    return [*map(row_html, variant.calls.values()), *([shown] if text else [])]
+    dim = isinstance(last, ThinkingRow)
+    return [f'<div class="{"anb-dim" if dim else "anb-text"}">{to_html(text)}</div>'] if text else []
 
 
 def _variant_rows(variants: Sequence[VariantSoFar]) -> list[str]:

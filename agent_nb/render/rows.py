@@ -48,7 +48,7 @@ class TextRow(BaseRow):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingRow(BaseRow):
     text: str
-    seconds: float
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,15 +175,19 @@ class Transcript:
             self._kind, self._since = kind, at
         self._fragments.append(text)
 
-    def _end_stream(self, at: float) -> None:
+    @property
+    def streamed(self) -> TextRow | ThinkingRow | None:
+        """The text or thinking that is still being streamed."""
         text = "".join(self._fragments).strip()
+        return self._kind(turn=self._turn, text=text) if text else None
+
+    def _end_stream(self, at: float) -> None:
+        row = self.streamed
         self._fragments.clear()
-        if not text:
-            return
-        if self._kind is TextRow:
-            self.rows.append(TextRow(turn=self._turn, text=text))
-        else:
-            self.rows.append(ThinkingRow(turn=self._turn, text=text, seconds=at - self._since))
+        if isinstance(row, ThinkingRow):
+            row = replace(row, seconds=at - self._since)
+        if row:
+            self.rows.append(row)
 
 
 _APPROVED: dict[Decider, str] = {
