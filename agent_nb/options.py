@@ -105,9 +105,8 @@ class Options:
     )
     stack: str | None = option(
         None,
-        "--stack",
-        "Stack to build the page with. The result is one page that runs in the preview.",
-        choices=STACKS,
+        "--stack NAME",
+        f"Stack to build the page with: {', '.join(STACKS)}. The result is one page that runs in the preview.",
     )
     effort: str | None = option(None, "--effort", "How hard the model thinks.", choices=EFFORTS)
     system: str | None = option(
@@ -167,6 +166,8 @@ class Options:
     )
     is_named: bool = False
     """Whether the line gives NAME."""
+    prefers_replay: bool = False
+    """Whether a cassette that fits is played, also with `--live`, and any other is ignored."""
 
 
 OPTIONS: dict[str, Option] = {

@@ -22,3 +22,12 @@ class Moment(NamedTuple):
     def set_back_since(self, before: "Moment") -> bool:
         """Whether the clock was set back between the two."""
         return self.wall - before.wall < self.steady - before.steady - TOLERANCE
+
+
+class EndedCell(NamedTuple):
+    """A cell that has run."""
+
+    source: str
+    execution_count: int | None
+    moment: Moment
+    """When it ended."""

@@ -13,7 +13,6 @@ from agent_nb.demo.actions import Action, Call, Say, Think
 from agent_nb.demo.brief import Brief, asks_for_a_page, read_brief
 from agent_nb.demo.changes import Change, apply_changes, plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, LIST, READ, Conversation, read_conversation
-from agent_nb.demo.hints import hint
 from agent_nb.demo.images import main_hue
 from agent_nb.demo.look import Look, choose_look
 from agent_nb.demo.notebook_data import (
@@ -36,8 +35,6 @@ Tools = Mapping[str, ToolSpec]
 def next_turn(request: Request) -> tuple[Action, ...]:
     """The actions of the turn that answers this request."""
     talk = read_conversation(request)
-    if request.facts.hint:
-        return (Say(hint(talk, request.facts.hint)),)
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant)
     if is_about_data(talk):

@@ -1,6 +1,7 @@
 """Limits at which a run ends by itself."""
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from agent_nb.errors import ConfigError
 
@@ -22,3 +23,11 @@ class Limits:
             if not isinstance(value, number) or isinstance(value, bool) or not value > 0:
                 kind = "a whole number" if name == "steps" else "a number"
                 raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
+
+    def at_most(self, other: "Limits") -> "Limits":
+        """The lower of each limit."""
+        given: dict[str, Any] = {}
+        for name, value in asdict(self).items():
+            both = [each for each in (value, getattr(other, name)) if each is not None]
+            given[name] = min(both, default=None)
+        return Limits(**given)

@@ -16,6 +16,8 @@ Mode = Literal["ask", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
 """Ask the person, run it, deny it, or a function that returns True, False or an `Answer`."""
 MODES: tuple[Mode, ...] = get_args(Mode)
+STRICTNESS: tuple[Mode, ...] = ("auto", "ask", "deny")
+"""The strictest last."""
 MCP = "mcp:"
 
 
@@ -44,6 +46,14 @@ class Rules:
             tool.approval == "ask" or tool.fetches is not no_hosts or self.named(tool) not in (None, "auto")
         )
         return tool.repeatable and not asks
+
+    def at_least(self, mode: Mode) -> "Rules":
+        """These rules, each at least as strict as this mode. A function could be looser than `ask`."""
+
+        def stricter(rule: Rule) -> Rule:
+            return max(rule if isinstance(rule, str) else "ask", mode, key=STRICTNESS.index)
+
+        return Rules(stricter(self.default), {name: stricter(rule) for name, rule in self.by_name.items()})
 
     def __str__(self) -> str:
         named = [f"{name}={_label(rule)}" for name, rule in self.by_name.items()]

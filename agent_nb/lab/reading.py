@@ -14,7 +14,7 @@ from typing import Any
 
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
-from agent_nb.lab.rules import STRICTNESS, LabRules
+from agent_nb.lab.rules import LabRules
 from agent_nb.providers import full_name
 
 FILE = "lab.toml"
@@ -168,7 +168,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "budget": _number("of at least 0", lambda value: value >= 0),
     "run_budget": _number("above 0", lambda value: value > 0),
     "tools": _names,
-    "approve": _choice(*STRICTNESS),
+    "approve": _choice("ask", "deny"),
     "variants": _variants,
     "replay": _choice("prefer"),
     "mode": _choice("full", "hints", "off"),

@@ -1,12 +1,12 @@
 """The rules of a lab, and the sentences that refuse what they do not allow."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from agent_nb.engine.policy import Mode
+from agent_nb.engine.policy import STRICTNESS, Mode
 from agent_nb.errors import ConfigError
 from agent_nb.providers import full_name
 from agent_nb.providers.keys import find_key
@@ -14,8 +14,6 @@ from agent_nb.providers.vendors import VENDORS
 from agent_nb.tools.toolbox import FAMILIES
 
 LabMode = Literal["full", "hints", "off"]
-STRICTNESS: tuple[Mode, ...] = ("auto", "ask", "deny")
-"""The values of `approve`, the strictest last."""
 MCP = "mcp:"
 
 
@@ -85,19 +83,14 @@ class LabRules:
                     "approve", f"This lab sets {self.approve!r}, which {value!r} would loosen."
                 )
 
-    def loosening(self, approve: Mode) -> dict[str, str]:
-        """The rules that ask less often than the user's own `approve` does. A file may come from anywhere."""
-        if self.approve is None or _strictness(self.approve) >= _strictness(approve):
-            return {}
-        return {"approve": self.approve}
-
-    def check_tools(self, names: Iterable[str], kernel: Sequence[str]) -> None:
-        """Refuses `-t` names that the lab does not allow; `kernel` names the group of kernel tools and its tools."""
+    def check_tools(self, names: Iterable[str], families: Mapping[str, Collection[str]]) -> None:
+        """Refuses `-t` names that the lab does not allow, neither by themselves nor by their family."""
         if self.tools is None:
             return
         for name in names:
-            group = name.partition("/")[0] if name.startswith(MCP) else kernel[0] if name in kernel else name
-            if name not in self.tools and group not in self.tools:
+            groups = [family for family, members in families.items() if name in members]
+            groups += [name.partition("/")[0]] if name.startswith(MCP) else []
+            if name not in self.tools and not set(groups) & set(self.tools):
                 allowed = f"allows {_listed(self.tools)}" if self.tools else "allows no tools"
                 raise self.refusal("tools", f"This lab {allowed}, not {name}.")
 

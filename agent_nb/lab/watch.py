@@ -4,7 +4,6 @@ from pathlib import Path
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
-from agent_nb.lab.hints.hints import Hints
 from agent_nb.lab.reading import FILE, find_lab, read_lab
 from agent_nb.lab.rules import LabRules
 
@@ -17,10 +16,8 @@ class LabWatch:
         self._read: tuple[Path, bytes] | None = None
         self._rules: LabRules | None = None
         self._announced: LabRules | None = None
-        self.hints: Hints | None = None
-        """The hints of the last cell: its step, and what was held back. None if it was not under the mode "hints"."""
-        self.refused: set[str] = set()
-        """The keys of rules that the user did not agree to; they are asked once."""
+        self.logged_edits: set[tuple[str, str]] = set()
+        """Edits by hand that the log has: the path of a file and the hash of its content."""
         self.unsaved_hints: dict[str, Json] = {}
         """The steps of the hints that could not be saved, by notebook."""
 

@@ -9,13 +9,12 @@ from IPython import get_ipython
 
 from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
-from agent_nb._base.moment import Moment
+from agent_nb._base.moment import EndedCell, Moment
 from agent_nb.errors import ConfigError
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
-    from agent_nb.lab.watch import LabWatch
     from agent_nb.run import Run
     from agent_nb.tools.mcp.server import Server
 
@@ -62,14 +61,8 @@ class Session:
         """The MCP servers, by name."""
         self.middleware: list[str] = []
         """Variables that hold middleware for every run, in order."""
-        self.lab: LabWatch | None = None
-        """The lab file, once a cell has asked for it."""
-        self.last_ended: Moment | None = None
-        """When the last cell ended, apart from those that submit the notebook."""
-        self.last_count: int | None = None
-        """The number of its execution."""
-        self.logged_edits: set[tuple[str, str]] = set()
-        """Edits by hand that the lab's log has: the path of a file and the hash of its content."""
+        self.ended: deque[EndedCell] = deque(maxlen=10)
+        """The last cells that have run, the newest last."""
         self.demo_noted = False
         """Whether a cell has said that the demo model answers because there is no key."""
         self.bound_files: Files | None = None
@@ -82,11 +75,9 @@ class Session:
         return namespace
 
     def note_end(self, result: Any) -> None:
-        """Called by IPython after each cell. A cell that submits the notebook changes nothing worth saving."""
-        cell = getattr(getattr(result, "info", None), "raw_cell", None) or ""
-        if self.command("submit") in cell:
-            return
-        self.last_ended, self.last_count = Moment.now(), getattr(result, "execution_count", None)
+        """Called by IPython after each cell."""
+        source = getattr(getattr(result, "info", None), "raw_cell", None) or ""
+        self.ended.append(EndedCell(source, getattr(result, "execution_count", None), Moment.now()))
 
     def command(self, text: str) -> str:
         """A line such as `%agent load hero`, with the magic's configured name."""

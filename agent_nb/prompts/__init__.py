@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from agent_nb._base.installed import load_plugins
 from agent_nb.errors import ConfigError
 
 STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
+STACK_TEXTS: dict[str, str] = {}
+"""The stacks that plugins add, and their instructions."""
 FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
 CUT_CALL = (
     "The call was cut off at the model's output limit, so its arguments are incomplete. It was not run."
@@ -45,14 +48,19 @@ def system_text(*, network: bool = False) -> str:
 
 def stack_text(stack: str, *, network: bool = False) -> str:
     """The instructions for a stack: one page that runs in the preview; with `network`, it may load more."""
-    text = prompt_text(f"stacks/{check_stack(stack)}")
+    if check_stack(stack) in STACK_TEXTS:
+        return STACK_TEXTS[stack]
+    text = prompt_text(f"stacks/{stack}")
     return re.sub("|".join(_CLOSED), "", text) if network else text
 
 
 def check_stack(stack: str) -> str:
     """The stack, or a ConfigError if there is none of this name."""
-    if stack not in STACKS:
-        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(STACKS[:-1])} or {STACKS[-1]}.")
+    if stack not in STACKS and stack not in STACK_TEXTS:
+        load_plugins()
+    names = (*STACKS, *STACK_TEXTS)
+    if stack not in names:
+        raise ConfigError(f"There is no stack {stack!r}. Use {', '.join(names[:-1])} or {names[-1]}.")
     return stack
 
 

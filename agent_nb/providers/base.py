@@ -65,8 +65,6 @@ class Facts:
     """Those of them that need approval for every call."""
     summing_up: bool = False
     """Whether the last message asks for a summary, because no further tool calls will run."""
-    hint: str = ""
-    """The kind of hint that a lab wants instead of a solution, such as `question`; empty for an ordinary answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

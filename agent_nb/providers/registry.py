@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.installed import load_plugins
 from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError
 from agent_nb.providers.keys import find_key
@@ -124,6 +125,8 @@ def _parse(name: str) -> tuple[Vendor, str]:
             f"A model is named such as 'anthropic:claude-opus-5-5', not with a {type(name).__name__}."
         )
     vendor_name, colon, model_name = name.strip().partition(":")
+    if vendor_name.lower() not in VENDORS:
+        load_plugins()
     vendor = VENDORS.get(vendor_name.lower())
     if vendor is None:
         raise UnknownModelError(_unknown(name.strip(), vendor_name, bool(colon)))

@@ -16,6 +16,8 @@ from agent_nb import Files, Prepared, Run
 from agent_nb.agent import Agent
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
+from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
+from agent_nb.plugins import plugins
 from agent_nb.providers import catalog
 from agent_nb.run.element import Element
 
@@ -64,10 +66,9 @@ def _spelling(action: argparse.Action) -> str:
 
 
 def _commands() -> str:
-    rows = []
-    for name, text in COMMANDS.items():
-        arguments, colon, meaning = text.partition(": ")
-        rows.append((f"`%agent {name} {arguments}`", meaning) if colon else (f"`%agent {name}`", text))
+    plugins()
+    commands = (*COMMANDS.values(), *PLUGIN_COMMANDS.values())
+    rows = [(f"`%agent {command.usage}`", command.help) for command in commands]
     return _table(("command", "meaning"), rows)
 
 

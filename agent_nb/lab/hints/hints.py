@@ -2,15 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
+from agent_nb.demo.provider import DemoProvider
 from agent_nb.engine.prepared import Prepared
 from agent_nb.lab.hints.allowance import MOST_LINES, Allowance
 from agent_nb.lab.hints.avoid import AvoidList
 from agent_nb.lab.hints.calls import HeldReplay, HeldTools
+from agent_nb.lab.hints.demo import next_hint
 from agent_nb.lab.hints.ladder import Ladder, Place
 from agent_nb.lab.hints.provider import HintsProvider
 from agent_nb.lab.rules import LabRules
-from agent_nb.prompts import prompt_text
+
+_PROMPTS = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +57,12 @@ class Hints:
         """The same run, for hints. A cassette that fits the one fits the other: only what is built in differs."""
         config, own = prepared.config, prepared.instructions
         self.allowance.add_own(prepared.opening.prompt)
+        provider = config.provider
+        if isinstance(provider, DemoProvider):
+            provider = provider.with_script(partial(next_hint, self.step))
         config = replace(
             config,
-            provider=HintsProvider(config.provider, config.toolbox, self.allowance),
+            provider=HintsProvider(provider, config.toolbox, self.allowance),
             system="\n\n".join(filter(None, (own, self._instructions()))),
             runner=HeldReplay if prepared.playback else HeldTools,
             settings={**config.settings, "hint": self.step},
@@ -68,8 +76,12 @@ class Hints:
     def _instructions(self) -> str:
         most = MOST_LINES[self.step]
         lines = "no code" if not most else "one line of code" if most == 1 else f"{most} lines of code"
-        texts = [prompt_text("hints/rules").format(lines=lines), prompt_text(f"hints/{self.step}")]
+        texts = [_text("rules").format(lines=lines), _text(self.step)]
         if self.avoid:
             listed = "\n".join(f"- {each}" for each in self.avoid)
             texts.append(f"Do not give these away, not even as a word or a name:\n{listed}")
         return "\n\n".join(texts)
+
+
+def _text(name: str) -> str:
+    return (_PROMPTS / f"{name}.md").read_text(encoding="utf-8").strip()

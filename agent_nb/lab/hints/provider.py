@@ -42,9 +42,8 @@ class HintsProvider:
         return self._provider.name
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        facts = replace(request.facts, hint=self._allowance.step)
         turn = _FilteredTurn(self._toolbox, self._allowance)
-        async with contextlib.aclosing(self._provider.stream(replace(request, facts=facts))) as pieces:
+        async with contextlib.aclosing(self._provider.stream(request)) as pieces:
             async for piece in pieces:
                 for passed in turn.feed(piece):
                     yield passed

@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 from agent_nb.engine.policy import MODES, Mode, Rules
 
 
-def read_rules(values: Iterable[str], default: Mode) -> Mode | Rules:
+def read_rules(values: Iterable[str], default: Mode) -> Rules:
     """What several `--approve` say together: `auto`, `run_python=ask`. The last one about a tool counts."""
     by_name: dict[str, Mode] = {}
     for value in values:
@@ -21,4 +21,4 @@ def read_rules(values: Iterable[str], default: Mode) -> Mode | Rules:
             by_name[name] = mode
         else:
             default = mode
-    return Rules(default, by_name) if by_name else default
+    return Rules(default, by_name)

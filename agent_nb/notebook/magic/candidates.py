@@ -6,14 +6,14 @@ import os
 import re
 import textwrap
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agent_nb._base.command import Command
 from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
-from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.options import APPROVE, OPTIONS
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 HELP_WIDTH = 44
 MOST_FILES = 500
 """Entries of a folder that are read."""
-_USAGE = re.compile(r"^(?:[A-Z]+|\[.*\]): ")
-"""The arguments that begin a command's docstring."""
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 
@@ -48,55 +46,54 @@ def flags(given: Collection[str], *, short: bool) -> list[Candidate]:
     ]
 
 
-def commands() -> list[Candidate]:
+def commands(table: Mapping[str, Command]) -> list[Candidate]:
     """What can follow `%agent`."""
-    return [Candidate(name, _brief(_USAGE.sub("", text))) for name, text in COMMANDS.items()]
+    return [Candidate(name, _brief(command.help)) for name, command in table.items()]
 
 
-def of_command(session: Session, command: str) -> list[Candidate]:
-    """The arguments of `%agent COMMAND`."""
-    match command:
-        case "load":
-            from agent_nb.run.store import RunStore
+def saved_runs(session: Session, before: Sequence[str]) -> list[Candidate]:
+    from agent_nb.run.store import RunStore
 
-            try:
-                newest = {row["name"]: row for row in RunStore(session.home).rows()}
-            except SavedRunError:  # `%agent load` says what is wrong
-                return []
-            return [
-                Candidate(name, f"{row.get('when', '')} {row.get('model', '')}".strip())
-                for name, row in newest.items()
-            ]
-        case "console" | "export":
-            return runs(session)
-        case "use":
-            in_use = [Candidate(f"-{name}", "in use") for name in session.middleware]
-            return in_use + [
-                Candidate(name, _kind(value)) for name, value in _variables(session) if _is_middleware(value)
-            ]
-        case "undo":
-            return [Candidate(name, _kind(run)) for name, run in dict(session.replaced).items()]
-        case "key":
-            from agent_nb.providers.keys import key_source
-            from agent_nb.providers.vendors import VENDORS
+    if before:
+        return []
+    try:
+        newest = {row["name"]: row for row in RunStore(session.home).rows()}
+    except SavedRunError:  # `%agent load` says what is wrong
+        return []
+    return [
+        Candidate(name, f"{row.get('when', '')} {row.get('model', '')}".strip())
+        for name, row in newest.items()
+    ]
 
-            vendors = [vendor for vendor in VENDORS.values() if vendor.keys]
-            return [Candidate(vendor.name, key_source(vendor.keys) or "no key") for vendor in vendors]
-        case "mcp":
-            helps = {"add": "a server", "restart": "a server", "remove": "a server"}
-            return [Candidate(*each) for each in helps.items()]
-        case "mcp restart" | "mcp remove":
-            _read_servers(session)
-            return [Candidate(name, server.state) for name, server in session.servers.items()]
-        case "lab":
-            return [Candidate("log", "the runs under the lab file")]
-        case "submit":
-            return [Candidate(path.name, "notebook") for path in sorted(session.home.glob("*.ipynb"))]
-        case "log":
-            helps = {"on": "one line for each turn", "debug": "all events", "off": "warnings only"}
-            return [Candidate(*each) for each in helps.items()]
-        case _:
-            return []
+
+def replaced_runs(session: Session, before: Sequence[str]) -> list[Candidate]:
+    """The names that `%agent undo` takes."""
+    return [] if before else [Candidate(name, _kind(run)) for name, run in dict(session.replaced).items()]
+
+
+def middleware(session: Session, before: Sequence[str]) -> list[Candidate]:
+    in_use = [Candidate(f"-{name}", "in use") for name in session.middleware]
+    return in_use + [
+        Candidate(name, _kind(value)) for name, value in _variables(session) if _is_middleware(value)
+    ]
+
+
+def vendors_with_keys(session: Session, before: Sequence[str]) -> list[Candidate]:
+    from agent_nb.providers.keys import key_source
+    from agent_nb.providers.vendors import VENDORS
+
+    vendors = [] if before else [vendor for vendor in VENDORS.values() if vendor.keys]
+    return [Candidate(vendor.name, key_source(vendor.keys) or "no key") for vendor in vendors]
+
+
+def servers(session: Session, before: Sequence[str]) -> list[Candidate]:
+    """What can follow `%agent mcp`."""
+    if not before:
+        return [Candidate(action, "a server") for action in ("add", "restart", "remove")]
+    if list(before) not in (["restart"], ["remove"]):
+        return []
+    _read_servers(session)
+    return [Candidate(name, server.state) for name, server in session.servers.items()]
 
 
 def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
@@ -124,6 +121,8 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
             return _systems(session)
         case "cassette":
             return _cassettes(session, typed)
+        case "stack":
+            return _stacks()
         case "save":
             return _paths(session.home, typed, lambda name: False)
         case _:
@@ -140,9 +139,13 @@ def _approvals(session: Session, typed: str) -> list[Candidate]:
     return modes if equals else [*modes, *tools]
 
 
-def runs(session: Session) -> list[Candidate]:
-    """The variables that hold a run."""
-    return [Candidate(name, _kind(value)) for name, value in _variables(session) if _is_run(value)]
+def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
+    """The variables that hold a run; nothing after the first word."""
+    return (
+        []
+        if before
+        else [Candidate(name, _kind(value)) for name, value in _variables(session) if _is_run(value)]
+    )
 
 
 def in_check(session: Session, path: str) -> tuple[str, list[Candidate]]:
@@ -270,6 +273,12 @@ def _systems(session: Session) -> list[Candidate]:
 
     texts = [Candidate(name, "text") for name, value in _variables(session) if isinstance(value, str)]
     return texts + [Candidate(name, "file") for name in system_names(session.home)]
+
+
+def _stacks() -> list[Candidate]:
+    from agent_nb.prompts import STACK_TEXTS, STACKS
+
+    return [Candidate(name, "stack") for name in (*STACKS, *STACK_TEXTS)]
 
 
 def _cassettes(session: Session, typed: str) -> list[Candidate]:

@@ -20,11 +20,10 @@ from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.files.active import acting_files
 from agent_nb.notebook.asking import ask_in_text, confirm
-from agent_nb.notebook.magic.hints import follow_hints
 from agent_nb.notebook.magic.keys import missing_key
-from agent_nb.notebook.magic.lab_log import RunLog, start_log, write_log
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import make_plan
+from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.page_image import page_image
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
@@ -82,24 +81,20 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
     handle.cell = written_cell(session.shell, cell)
-    log = start_log(session, plan.lab, options.check or "", plan.hints) if plan.lab else None
     view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
     with _ending(handle, view):
         view.start(plan.note)
-        if plan.limit:
-            plan.limit.follow(handle, view.warn)
-        if plan.hints:
-            follow_hints(plan.hints, handle, view.warn)
+        plan.rules.follow(handle, view.warn)
         view.on_pick(partial(pick, session, handle))
         view.on_annotate(partial(annotate, session, handle))
         if options.background:
-            _in_background(session, handle, view, options, log)
+            _in_background(session, handle, view, options, plan.rules)
             return
         if attended:
             view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
         await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
         run, unsaved = await _finish(session, handle, view, options)
-        await write_log(log, run, view)
+        await _after(plan.rules, run, view)
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` holds what was done so far.")
     if run.reason == "failed" and not options.no_raise:
@@ -108,6 +103,12 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise CellError("SaveFailed", unsaved)
     if run.failed_check:
         raise CellError("CheckFailed", run.failed_check)
+
+
+async def _after(rules: CellRules, run: Run, view: View) -> None:
+    """Lets plugins do what they do after a run, such as writing a log."""
+    for note in await off_loop(rules.end, run):
+        view.warn(note)
 
 
 @contextlib.contextmanager
@@ -245,9 +246,7 @@ def _held_run(session: Session, run: Run) -> Run:
     return current
 
 
-def _in_background(
-    session: Session, handle: Handle, view: View, options: Options, log: RunLog | None
-) -> None:
+def _in_background(session: Session, handle: Handle, view: View, options: Options, rules: CellRules) -> None:
     assign(session, handle.name, handle)
     session.background[handle.id] = handle
 
@@ -258,7 +257,7 @@ def _in_background(
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
             run, unsaved = await _finish(session, handle, view, options, rebind=rebind)
-            await write_log(log, run, view)
+            await _after(rules, run, view)
         if unsaved:
             view.warn(unsaved)
 

@@ -15,10 +15,10 @@ from agent_nb.notebook.magic.candidates import (
     flags,
     in_braces,
     in_check,
-    of_command,
     of_option,
     runs,
 )
+from agent_nb.notebook.magic.commands import all_commands
 from agent_nb.notebook.magic.parsing import CHECK
 from agent_nb.notebook.session import Session
 from agent_nb.options import OPTIONS
@@ -87,9 +87,12 @@ def _find(session: Session, context: Any) -> Place | None:
 
 def _on_command_line(session: Session, text: str) -> Place:
     parts = _WORD.findall(text)
+    known = all_commands(session)
     if len(parts) == 1:
-        return Place(parts[0], commands())
-    return Place(parts[-1], of_command(session, " ".join(parts[:-1])))
+        return Place(parts[0], commands(known))
+    command = known.get(parts[0])
+    words = command.completes(session, parts[1:-1]) if command and command.completes else ()
+    return Place(parts[-1], [Candidate(*each) for each in words])
 
 
 def _on_cell_line(session: Session, text: str) -> Place:

@@ -12,11 +12,12 @@ from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
 from agent_nb.notebook.magic.mode import CassettePlan
 from agent_nb.notebook.values.paths import lookup
+from agent_nb.plugins import DESIGNS as DESIGNS_OF_PLUGINS
 
-DESIGNS = "design"
+DESIGN_FOLDER = "design"
 """Folder for the user's design systems."""
 SYSTEM_LIMIT = 100_000
-_WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGNS}/NAME.md` in the working directory, or the text itself"
+_WHERE = f"a variable, a file `NAME`, `NAME.md` or `{DESIGN_FOLDER}/NAME.md` in the working folder, or the text itself"
 
 
 async def load_images(
@@ -60,9 +61,11 @@ def find_system(source: str | None, namespace: Mapping[str, Any], home: Path) ->
                 f"`{source}` is of type {type(value).__name__}, not text. --system takes {_WHERE}."
             )
         return value if isinstance(value, str) else _read(home / value)
-    for path in (source, f"{source}.md", f"{DESIGNS}/{source}.md"):
+    for path in (source, f"{source}.md", f"{DESIGN_FOLDER}/{source}.md"):
         if len(source) < 200 and "\n" not in source and (file := home / path).is_file():
             return _read(file)
+    if source in DESIGNS_OF_PLUGINS:
+        return DESIGNS_OF_PLUGINS[source]
     if len(source.split()) == 1:
         _check_word(source, namespace, home)
     return source
@@ -70,7 +73,7 @@ def find_system(source: str | None, namespace: Mapping[str, Any], home: Path) ->
 
 def system_names(home: Path) -> list[str]:
     """The files that `--system` can name, for completion."""
-    return sorted(file.stem for folder in (home, home / DESIGNS) for file in folder.glob("*.md"))
+    return sorted(file.stem for folder in (home, home / DESIGN_FOLDER) for file in folder.glob("*.md"))
 
 
 def _check_word(word: str, namespace: Mapping[str, Any], home: Path) -> None:

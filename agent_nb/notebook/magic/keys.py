@@ -23,7 +23,10 @@ FORGET = "--forget"
 
 
 def key_command(session: Session, rest: str) -> None:
-    """Runs `%agent key VENDOR [--forget]`."""
+    """Runs `%agent key [VENDOR [--forget]]`."""
+    if not rest:
+        list_keys()
+        return
     name, *more = rest.split()
     vendor = VENDORS.get(name.lower().rstrip(":"))
     known = [row.name for row in VENDORS.values() if row.keys]

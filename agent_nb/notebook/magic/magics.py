@@ -19,10 +19,11 @@ from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, vali
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.threads import off_loop
 from agent_nb.batch.progress import watch_with
+from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.session import Session
 from agent_nb.options import APPROVE, OPTIONS, Option, Options
-from agent_nb.prompts import STACKS
+from agent_nb.prompts import check_stack
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 
@@ -64,7 +65,7 @@ class AgentMagics(Magics):
         config=True
     )
     instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
-    stack = Enum(("", *STACKS), default_value="", help="Stack to build pages with.").tag(config=True)
+    stack = Unicode("", help="Stack to build pages with.").tag(config=True)
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
     approve = Enum(
         APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
@@ -123,7 +124,7 @@ class AgentMagics(Magics):
         loads the newest saved one, also after a kernel restart.
 
         As a line:
-        `%agent models | tools | mcp | use | lab | submit | runs | load | undo | export | console | cost | config | key
+        `%agent models | tools | mcp | use | runs | load | undo | export | console | cost | config | key | plugins
         | log | help`.
         """
         if cell is None:
@@ -157,6 +158,13 @@ class AgentMagics(Magics):
         from agent_nb.notebook.magic.completion import complete
 
         return complete(self.session, context)
+
+    @validate("stack")
+    def _check_stack(self, proposal: Any) -> Any:
+        try:
+            return check_stack(proposal["value"]) if proposal["value"] else ""
+        except ConfigError as error:
+            raise TraitError(str(error)) from None
 
     @validate("magic_name")
     def _check_magic_name(self, proposal: Any) -> Any:

@@ -32,6 +32,9 @@ USAGE = "add NAME COMMAND..., add NAME URL, restart NAME or remove NAME"
 
 def mcp_command(session: Session, rest: str) -> None:
     """Runs `%agent mcp [add | restart | remove ...]`."""
+    if not rest:
+        list_servers(session)
+        return
     try:
         action, *arguments = shlex.split(rest, posix=os.name != "nt")
     except ValueError as error:

@@ -13,6 +13,7 @@ from agent_nb._base.model_name import REPLAY, is_demo, is_replay
 from agent_nb.cassette import AGAIN, ReplayProvider, cassettes_for, locate, replay
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError
+from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.options import Options
 from agent_nb.prompts.left_out import count_requests
@@ -23,6 +24,8 @@ MODES: tuple[Mode, ...] = ("record", "replay", "live")
 INSTEAD = (
     "Use `--live` to ask the model, `--record --force` to record again, or `-m demo:` for the offline demo."
 )
+
+_NO_RULES = CellRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +44,9 @@ class CassettePlan:
     """`AGENT_NB_MODE=replay`: no network access."""
     force: bool = False
     is_preferred: bool = False
-    """A lab's `replay = "prefer"`: a cassette that fits is played, also with `--live`, and any other is ignored."""
+    """A cassette that fits is played, also with `--live`, and any other is ignored."""
     is_searched: bool = False
-    """Whether the other cassettes of the folder are tried, too: those of a teacher may have other names."""
-
-    def preferred(self, *, is_searched: bool) -> "CassettePlan":
-        mode = "auto" if self.mode == "live" else self.mode
-        return replace(self, mode=mode, is_preferred=True, is_searched=is_searched and mode == "auto")
+    """Whether the other cassettes of the folder are tried, too: those of others may have other names."""
 
     def candidates(self, prompt: str) -> "Iterator[CassettePlan]":
         """This plan, and then those with other cassettes that were recorded for the prompt."""
@@ -60,7 +59,7 @@ class CassettePlan:
 
     @property
     def is_optional(self) -> bool:
-        """Whether a mismatched cassette is ignored: a lab prefers them, or the demo was named, which can answer."""
+        """Whether a mismatched cassette is ignored: one that fits is only preferred, or the demo was named."""
         return self.mode == "auto" and (self.is_preferred or _all_demo(self.named_models))
 
     def provider(self, pace: float) -> ReplayProvider | None:
@@ -104,10 +103,12 @@ class CassettePlan:
             raise UsageError(f"{MODE_VARIABLE}=replay, so {source!r} is not fetched. Use a local file.")
 
 
-def plan_cassette(session: Session, options: Options, base: Run | None) -> CassettePlan:
+def plan_cassette(
+    session: Session, options: Options, base: Run | None, rules: CellRules = _NO_RULES
+) -> CassettePlan:
     """Reads the options and the environment; raises `UsageError` if they contradict each other."""
     default = session.defaults.model or os.environ.get(MODEL_VARIABLE)
-    models = tuple(options.models or ([default] if default else ()))
+    models = options.models or rules.allowed([default] if default else [])
     mode, offline = _mode(options, recordable=options.is_named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)
     replayed = next((name for name in models if is_replay(name)), None)
@@ -118,6 +119,8 @@ def plan_cassette(session: Session, options: Options, base: Run | None) -> Casse
         raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
     if offline and mode in ("record", "live") and not _all_demo(models):
         raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out --{mode}.")
+    if options.prefers_replay and mode == "live":
+        mode = "auto"
     return CassettePlan(
         mode=mode,
         path=Path(path).as_posix(),
@@ -126,6 +129,8 @@ def plan_cassette(session: Session, options: Options, base: Run | None) -> Casse
         all_variants=bool(replayed),
         offline=offline,
         force=options.force,
+        is_preferred=options.prefers_replay,
+        is_searched=options.prefers_replay and not options.cassette and mode == "auto",
     )
 
 

@@ -17,23 +17,21 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
-from agent_nb.lab.hints.hints import Hints
-from agent_nb.lab.rules import LabRules
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.approve import read_rules
-from agent_nb.notebook.magic.hints import plan_hints, watch_of
 from agent_nb.notebook.magic.inputs import find_system, load_images
-from agent_nb.notebook.magic.lab import LabLimit, agreed, enter_lab, govern, govern_cassette
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
 from agent_nb.notebook.magic.names import check_name
+from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.context import Described, describe_path, expand, joined, recent_cells
 from agent_nb.notebook.values.paths import lookup
 from agent_nb.options import Options
+from agent_nb.plugins import TOOLS
 from agent_nb.providers import default_model_name, model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
@@ -58,11 +56,8 @@ class Plan:
     """Lines to show first, such as what was masked; can be empty."""
     middleware: str = ""
     """The names of the middleware in use."""
-    limit: LabLimit | None = None
-    """What a lab lets the run cost; None without a lab, and for a replay, which is free."""
-    lab: LabRules | None = None
-    hints: Hints | None = None
-    """What a lab gives instead of a solution; None unless its mode is "hints"."""
+    rules: CellRules
+    """What plugins say about the cell."""
 
     @property
     def models(self) -> list[str]:
@@ -83,15 +78,13 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         raise UsageError(
             f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
         )
-    lab = enter_lab(session)
-    lab = agreed(session, lab, options, attended=attended) if lab else None
-    options = govern(lab, options, session.shell) if lab else options
+    rules = await off_loop(CellRules.of, session, name)
+    options = rules.options(options)
     base = _base(session, options, name)
     stack = options.stack or (base and base.settings.get("stack")) or session.defaults.stack or None
     options = replace(options, stack=stack)
     count_variants(len(options.models), options.variants)
-    cassette = plan_cassette(session, options, base)
-    cassette = govern_cassette(lab, cassette, options) if lab else cassette
+    cassette = plan_cassette(session, options, base, rules)
     prompt = await _read_prompt(session, options, cell, cassette)
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
@@ -105,7 +98,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         pace=pace,
         viewer=_viewer(session, options, attended=attended),
         server_tools=absent_tools(servers),
-        lab=lab,
+        rules=rules,
     )
     if replayed := await off_loop(request.replay):
         return replayed
@@ -128,7 +121,7 @@ class _Request:
     """Shows the page to the model; None if nothing can."""
     server_tools: Sequence[Tool]
     """The tools of MCP servers. They stand for those of the cassette until the servers are started."""
-    lab: LabRules | None
+    rules: CellRules
 
     def replay(self) -> Plan | None:
         """Plays the cassette, if there is one for this request. Needs no key and no client."""
@@ -143,14 +136,13 @@ class _Request:
     def ask(self) -> Plan:
         """Asks the models, and records them if the cell is to do so."""
         cassette = self.cassette
-        default = self.lab and self.lab.default_model()
+        default = self.rules.default_model
         named = cassette.named_models or ((default,) if default else ())
         names, note = choose_models(self.session, named)
         for name in names:
             cassette.check_network(name)
         models = self._models(names)
-        limit = LabLimit.of(self.lab, names, self._budget) if self.lab else None
-        agent = self._agent(models[0], limit)
+        agent = self._agent(models[0], names)
         if cassette.mode == "record":
             agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder, quiet=True)
         prepared = agent.prepare_variants(
@@ -160,13 +152,7 @@ class _Request:
             images=self.prompt.images,
             base=self.base,
         )
-        plan = self._plan(agent, [each.pointing_at(self.prompt.elements) for each in prepared], note)
-        return replace(plan, limit=limit)
-
-    @property
-    def _budget(self) -> float | None:
-        """The person's own budget for this run."""
-        return self.options.budget or self.session.defaults.budget
+        return self._plan(agent, [each.pointing_at(self.prompt.elements) for each in prepared], note)
 
     def _models(self, names: Sequence[str]) -> list[Provider]:
         if self.options.pace is not None and not any(is_demo(name) for name in names):
@@ -179,22 +165,25 @@ class _Request:
             for name in names
         ]
 
-    def _agent(self, provider: Provider, lab: LabLimit | None = None) -> Agent:
-        """The agent. A lab limits what it may use and cost, unless it replays a cassette."""
+    def _agent(self, provider: Provider, models: Sequence[str] = ()) -> Agent:
+        """The agent. Plugins limit what it may use and cost, unless it replays a cassette and so names no models."""
         options, defaults = self.options, self.session.defaults
+        tools = _tools(options.tools, self.session, self.server_tools)
+        approve = read_rules(options.approve, defaults.approve)
         limits = Limits(
             steps=options.steps or defaults.steps,
             seconds=options.seconds or defaults.seconds,
-            usd=lab.usd if lab else self._budget,
+            usd=options.budget or defaults.budget,
         )
+        if models:
+            limits, tools = self.rules.limits(limits, models), tools.without(self.rules.without_tools)
         system = find_system(options.system, self.session.namespace, self.session.home)
-        tools = _tools(options.tools, self.session, self.server_tools)
         agent = Agent(
             provider,
-            tools=tools.without(lab.rules.left_out()) if lab else tools,
+            tools=tools,
             system="\n\n".join(filter(None, (defaults.instructions, system))) or None,
             limits=limits,
-            approve=read_rules(options.approve, defaults.approve),
+            approve=self.rules.approve(approve),
             middleware=used(self.session).values(),
         ).with_viewer(self.viewer, looks=defaults.looks)
         agent = agent.compacting() if options.compact else agent
@@ -202,10 +191,7 @@ class _Request:
         return agent.with_stack(options.stack) if options.stack else agent
 
     def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:
-        rules = watch_of(self.session).announce(self.lab, self.session.command("lab"))
-        hints = plan_hints(self.session, self.lab, self.options.name)
-        prepared = [hints.apply(each) for each in prepared] if hints else prepared
-        step = str(hints.place) if hints else ""
+        prepared = [self.rules.prepare(each) for each in prepared]
         plan = Plan(
             name=self.options.name,
             agent=agent,
@@ -215,10 +201,9 @@ class _Request:
             prepared=tuple(prepared),
             key="",
             middleware=", ".join(self.session.middleware),
-            lab=self.lab,
-            hints=hints,
+            rules=self.rules,
             note="\n".join(
-                filter(None, (rules, step, note, *_notes(self.prompt, prepared[0].opening.shortened)))
+                filter(None, (*self.rules.notes(), note, *_notes(self.prompt, prepared[0].opening.shortened)))
             ),
         )
         return replace(plan, key=_key(plan))
@@ -331,6 +316,9 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
         if not callable(session.namespace.get(name)) and (found := find_kernel_tools(name, session.shell)):
             kernel |= found
             continue
+        if not callable(session.namespace.get(name)) and (members := _plugin_tools(name)):
+            tools += members
+            continue
         value = lookup(name, session.namespace)
         if not callable(value):
             raise UsageError(
@@ -338,3 +326,8 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
             )
         tools.append(value)
     return Toolbox.default([*tools, *kernel.values(), *server_tools])
+
+
+def _plugin_tools(name: str) -> list[Tool]:
+    """A tool that a plugin adds, or all of its family."""
+    return [tool for family, tools in TOOLS.items() for tool in tools if name in (family, tool.name)]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.display import display
 
 from agent_nb._base.table import Table
 from agent_nb.engine.middleware import check_middleware, methods_of
@@ -11,16 +10,18 @@ from agent_nb.errors import ConfigError
 from agent_nb.notebook.session import Session
 
 
-def list_used(session: Session) -> None:
+def list_used(session: Session) -> Table:
     rows = [
         (name, type(value).__name__, ", ".join(methods_of(value))) for name, value in used(session).items()
     ]
     empty = f"No middleware in use. `{session.command('use NAME')}` uses the object in a variable."
-    display(Table(("name", "type", "methods"), rows, empty))
+    return Table(("name", "type", "methods"), rows, empty)
 
 
-def use_command(session: Session, rest: str) -> None:
-    """Adds the middleware in these variables; takes away those written as `-NAME`."""
+def use_command(session: Session, rest: str) -> Table | str:
+    """Adds the middleware in these variables and takes away those written as `-NAME`; lists it without names."""
+    if not rest:
+        return list_used(session)
     for word in rest.split():
         name = word.removeprefix("-")
         if word.startswith("-"):
@@ -30,7 +31,7 @@ def use_command(session: Session, rest: str) -> None:
         else:
             _find(session, name)
             session.middleware += [] if name in session.middleware else [name]
-    print(_in_use(session).strip() or "No middleware in use.")
+    return _in_use(session).strip() or "No middleware in use."
 
 
 def used(session: Session) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.lab.reading import read_lab
 from agent_nb.tools import Toolbox
 
-KERNEL = ("kernel", "list_variables", "run_python")
+KERNEL = {"kernel": ("list_variables", "describe_variable", "run_python")}
 
 
 def rules(text: str):

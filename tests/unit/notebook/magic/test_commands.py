@@ -198,7 +198,7 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
     ("command", "says"),
     [
         ("modls", "There is no command 'modls'. Did you mean `%agent models`?"),
-        ("xyzzy", "The commands are models, tools, mcp, use, lab, submit, runs"),
+        ("xyzzy", "The commands are models, tools, mcp, use, runs"),
         ("make me a page", "Write a prompt in a cell, below a %%agent line."),
         ("tool for sale", "Write a prompt in a cell, below a %%agent line."),
         ("models please", "`%agent models` takes no argument, not 'please'."),
@@ -223,4 +223,4 @@ def test_help_shows_options_and_commands(shell):
     for command in ("help", ""):
         shown = shell.run(f"%agent {command}").stdout
         assert "--budget" in shown
-        assert "models | tools | mcp | use | lab | submit | runs" in shown
+        assert "models | tools | mcp | use | runs" in shown

@@ -117,10 +117,18 @@ async def test_options_win_over_configured_defaults(shell):
     shell.magics.steps, shell.magics.seconds, shell.magics.approve = 7, 9.0, "deny"
     shell.magics.instructions = "Speak Dutch."
     made = await plan(shell)
-    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve) == (7, 9.0, "deny")
+    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve.default) == (
+        7,
+        9.0,
+        "deny",
+    )
     assert made.agent.instructions == "Speak Dutch."
     made = await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")
-    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve) == (3, 9.0, "auto")
+    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve.default) == (
+        3,
+        9.0,
+        "auto",
+    )
     assert made.agent.instructions == "Speak Dutch.\n\nBe brief."
 
 

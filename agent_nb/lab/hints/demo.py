@@ -1,7 +1,9 @@
 """What the demo model says in a lab that gives hints: general advice for any task, one kind for each step."""
 
+from agent_nb.demo.actions import Action, Say
 from agent_nb.demo.brief import shortened
-from agent_nb.demo.conversation import Conversation
+from agent_nb.demo.conversation import read_conversation
+from agent_nb.providers.base import Request
 
 LABEL = (
     "This is the offline demo model, a script that does not understand your task. It gives the general advice that"
@@ -27,8 +29,9 @@ _HINTS = {
 }
 
 
-def hint(talk: Conversation, step: str) -> str:
-    """The hint of a step of the ladder."""
-    task = shortened(" ".join(talk.prompt.split()).rstrip(".?!"), 60) or "your task"
+def next_hint(step: str, request: Request) -> tuple[Action, ...]:
+    """The turn of the demo model at a step of the ladder."""
+    prompt = read_conversation(request).prompt
+    task = shortened(" ".join(prompt.split()).rstrip(".?!"), 60) or "your task"
     paragraphs = (paragraph.format(task=task) for paragraph in _HINTS[step])
-    return "\n\n".join((LABEL, *paragraphs)) + "\n"
+    return (Say("\n\n".join((LABEL, *paragraphs)) + "\n"),)

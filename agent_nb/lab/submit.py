@@ -4,11 +4,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.atomic import read_plain, write_atomically
 from agent_nb._base.moment import TOLERANCE, Moment
-from agent_nb.errors import SavedRunError
+from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.files import human_size
 from agent_nb.lab.log import FILE
 from agent_nb.lab.log_reader import LogReading, read_log
@@ -24,11 +22,9 @@ from agent_nb.lab.submission import (
     RUNS,
     zipped,
 )
-from agent_nb.notebook.magic.notebook_file import notebook_file
-from agent_nb.notebook.session import Session
+from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration, plural
-from agent_nb.run import Run
 from agent_nb.run.saved import read_run
 from agent_nb.run.store import RunStore, run_id
 from agent_nb.run.wire import saved_form
@@ -37,53 +33,51 @@ _GRANULARITY = 0.05
 """Seconds by which the time of a file may lag behind the clock."""
 
 
-def submit_command(session: Session, rest: str) -> None:
-    """Writes `NAME-submission.zip` into the working directory, and prints what is in it."""
-    path = _find(session, rest.strip("\"'"))
-    home = session.home
+def submit_command(notebook: Notebook, rest: str) -> str:
+    """Writes `NAME-submission.zip` into the working directory; returns what is in it."""
+    path = _find(notebook, rest.strip("\"'"))
+    home = notebook.folder
     data = _read(path, home if path.is_relative_to(home) else path.parent, "Clear large outputs")
-    notebook = read_notebook(data)
-    notes = list(_check_saved(session, path, notebook))
-    if notebook.secrets:
-        cells = ", ".join(map(str, notebook.secrets[:5]))
-        raise UsageError(
+    reading = read_notebook(data)
+    notes = list(_check_saved(notebook, path, reading))
+    if reading.secrets:
+        cells = ", ".join(map(str, reading.secrets[:5]))
+        raise ConfigError(
             f"There is an API key in the notebook (cell {cells}). Delete it, save the notebook and submit again."
         )
     log_data = _read(home / FILE, home, "Ask your teacher") if os.path.lexists(home / FILE) else b""
     log = read_log(log_data)
     parts = {path.name: data, **({FILE: log_data} if log_data else {})}
-    runs, left_out = _runs(session, log, path.name)
-    pages = dict(_pages(session, runs))
+    runs, left_out = _runs(notebook, log, path.name)
+    pages = dict(_pages(notebook, runs))
     target = home / f"{path.stem}-submission.zip"
     archive = zipped({**parts, **runs, **pages})
     try:
         write_atomically(target, archive, within=home, mode=0o644)
     except OSError as error:
-        raise UsageError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
+        raise ConfigError(f"{str(target)!r} cannot be written: {error.strerror or error}.") from None
     contents = [f"{path.name} as saved {_age(path)} ago"]
     contents += [f"{FILE} with {plural(len(log.entries), 'run')}" if log_data else "no log"]
     contents += [plural(len(runs), "saved run"), plural(len(pages), "page")]
-    print(f"Wrote {target.name} ({human_size(len(archive))}): {', '.join(contents)}.")
+    lines = [f"Wrote {target.name} ({human_size(len(archive))}): {', '.join(contents)}."]
     if left_out:
         notes.append(
             f"{plural(left_out, 'older run')} left out: a submission holds {human_size(MAX_RUNS)} of runs."
         )
-    for note in (*notes, *notebook.remarks(), *log.remarks()):
-        print(note)
+    return "\n".join([*lines, *notes, *reading.remarks(), *log.remarks()])
 
 
-def _find(session: Session, given: str) -> Path:
-    command = session.command(f"submit week3{NOTEBOOK_SUFFIX}")
+def _find(notebook: Notebook, given: str) -> Path:
+    command = notebook.command(f"submit week3{NOTEBOOK_SUFFIX}")
     if not given:
-        found = notebook_file(session)
-        if found is None:
-            raise UsageError(f"This kernel does not know its notebook's file. Name it, such as `{command}`.")
-        return found
-    path = session.home / Path(given).expanduser()
+        if notebook.file is None:
+            raise ConfigError(f"This kernel does not know its notebook's file. Name it, such as `{command}`.")
+        return notebook.file
+    path = notebook.folder / Path(given).expanduser()
     if path.suffix != NOTEBOOK_SUFFIX:
-        raise UsageError(f"{given!r} is not a notebook. Name one, such as `{command}`.")
+        raise ConfigError(f"{given!r} is not a notebook. Name one, such as `{command}`.")
     if not path.is_file():
-        raise UsageError(f"There is no notebook {given!r} in {session.home}.")
+        raise ConfigError(f"There is no notebook {given!r} in {notebook.folder}.")
     return path
 
 
@@ -92,27 +86,30 @@ def _read(path: Path, within: Path, remedy: str) -> bytes:
     try:
         size = path.lstat().st_size
         if size > limit:
-            raise UsageError(
+            raise ConfigError(
                 f"{path.name} has {human_size(size)}; at most {human_size(limit)} can be submitted. {remedy}."
             )
         return read_plain(path, within=within)
     except OSError as error:
-        raise UsageError(f"{path.name} cannot be read: {error.strerror or error}.") from None
+        raise ConfigError(f"{path.name} cannot be read: {error.strerror or error}.") from None
 
 
-def _check_saved(session: Session, path: Path, notebook: NotebookReading) -> Iterator[str]:
+def _check_saved(notebook: Notebook, path: Path, reading: NotebookReading) -> Iterator[str]:
     """Refuses a file that is older than the last execution; yields what there is to say about the clock."""
-    last, now, saved = session.last_ended, Moment.now(), path.stat().st_mtime
+    own = notebook.command("submit")
+    # A cell that submits the notebook changes nothing worth saving.
+    last = next((cell for cell in reversed(notebook.ended) if own not in cell.source), None)
+    now, saved = Moment.now(), path.stat().st_mtime
     if last is None:
         return
-    if now.set_back_since(last) or saved > now.wall + TOLERANCE:
+    if now.set_back_since(last.moment) or saved > now.wall + TOLERANCE:
         # The times say nothing, so what the last cell has left in the file must do.
         yield "The clock of this computer was set back, or differs from that of the drive."
-        is_older = not notebook.has_run(session.last_count)
+        is_older = not reading.has_run(last.execution_count)
     else:
-        is_older = saved < last.wall - _GRANULARITY
+        is_older = saved < last.moment.wall - _GRANULARITY
     if is_older:
-        raise UsageError(
+        raise ConfigError(
             f"{path.name} on disk is older than your last cell: save the notebook first, then submit again."
         )
 
@@ -122,7 +119,7 @@ def _age(path: Path) -> str:
     return duration(max(0.0, Moment.now().wall - path.stat().st_mtime))
 
 
-def _runs(session: Session, log: LogReading, notebook: str) -> tuple[dict[str, bytes], int]:
+def _runs(notebook: Notebook, log: LogReading, own_name: str) -> tuple[dict[str, bytes], int]:
     """The runs of this notebook by their names in the zip file, and how many older ones had no room.
 
     The variables come first: they have edits by hand that no saved run has.
@@ -130,7 +127,7 @@ def _runs(session: Session, log: LogReading, notebook: str) -> tuple[dict[str, b
     found: dict[str, bytes] = {}
     seen: set[str] = set()
     left, left_out = MAX_RUNS, 0
-    for name, run_data in _candidates(session, log, notebook):
+    for name, run_data in _candidates(notebook, log, own_name):
         identity = name.rpartition("-")[2]
         if identity in seen:
             continue
@@ -143,13 +140,13 @@ def _runs(session: Session, log: LogReading, notebook: str) -> tuple[dict[str, b
     return found, left_out
 
 
-def _candidates(session: Session, log: LogReading, notebook: str) -> Iterator[tuple[str, bytes]]:
+def _candidates(notebook: Notebook, log: LogReading, own_name: str) -> Iterator[tuple[str, bytes]]:
     """Runs as `runs/hero-ID.json` and their saved form, the most important first."""
-    for name, run in list(session.namespace.items()):
-        if isinstance(run, Run) and name == run.name:
+    for name, run in notebook.runs.items():
+        if name == run.name:
             yield f"{RUNS}{name}-{run.id}.json", saved_form(run)
-    store = RunStore(session.home)
-    others = {path.name for path in session.home.glob(f"*{NOTEBOOK_SUFFIX}")} - {notebook}
+    store = RunStore(notebook.folder)
+    others = {path.name for path in notebook.folder.glob(f"*{NOTEBOOK_SUFFIX}")} - {own_name}
     # A notebook that was renamed has runs under its old name.
     own = {entry.id for entry in log.entries if entry.notebook not in others}
     for row in reversed(store.rows()):
@@ -160,7 +157,7 @@ def _candidates(session: Session, log: LogReading, notebook: str) -> Iterator[tu
                 continue
 
 
-def _pages(session: Session, runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
+def _pages(notebook: Notebook, runs: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """The newest page of each name, as closed as the preview."""
     left = MAX_PAGES
     names: set[str] = set()
@@ -169,15 +166,15 @@ def _pages(session: Session, runs: dict[str, bytes]) -> Iterator[tuple[str, byte
         if name in names:
             continue
         names.add(name)
-        page = _page(session, name, identity, data)
+        page = _page(notebook, name, identity, data)
         if page is not None and len(page) <= left:
             left -= len(page)
             yield f"{PAGES}{name}.html", page
 
 
-def _page(session: Session, name: str, identity: str, data: bytes) -> bytes | None:
-    run = session.namespace.get(name)
-    if not isinstance(run, Run) or run.id != identity:
+def _page(notebook: Notebook, name: str, identity: str, data: bytes) -> bytes | None:
+    run = notebook.runs.get(name)
+    if run is None or run.id != identity:
         try:
             run = read_run(data, name)
         except SavedRunError:

@@ -1,0 +1,153 @@
+"""The rules of a lab file for one cell: what is refused, what it may cost, its hints, and its line in the log."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent_nb._base.model_name import is_demo, is_replay
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.prepared import Prepared
+from agent_nb.engine.race import count_variants
+from agent_nb.errors import ConfigError
+from agent_nb.events import Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.lab.budget import BudgetCounter
+from agent_nb.lab.hints.cell import hints_for
+from agent_nb.lab.log import FILE, Around, LabLog, content_hash, entry_of
+from agent_nb.lab.rules import LabRules
+from agent_nb.lab.watch import LabWatch
+from agent_nb.messages import Usage
+from agent_nb.options import Options
+from agent_nb.plugins import Cell, Reaction, Rules
+from agent_nb.providers.prices import price_of
+from agent_nb.render.summary import dollars
+from agent_nb.run import Run
+
+NOTHING_LEFT = 1e-6
+"""Dollars. The limit of a free model when the budget is used up: its tools may cost something."""
+MUCH = Usage(input=1_000_000, output=1_000_000)
+
+
+class LabCell(Rules):
+    """What a lab file says about one cell."""
+
+    def __init__(self, lab: LabRules, watch: LabWatch, cell: Cell) -> None:
+        self.lab, self._cell = lab, cell
+        self.source, self.approve, self.models = lab.file, lab.approve, lab.models
+        self.default_model, self.without_tools = lab.default_model(), lab.left_out()
+        self._announced = watch.announce(lab, cell.notebook.command("lab"))
+        self._hints = hints_for(lab, watch, cell) if lab.mode == "hints" else None
+        self._logged_edits = watch.logged_edits
+        self._check = ""
+        self._budget_rule = ""
+        """The rule that limits what the run may cost; empty if it is the user's own `--budget`."""
+        self._costs: dict[int, float] = {}
+        """By variant."""
+        self._counter = BudgetCounter(lab.path)
+        self._is_counted = self._has_warned = self._has_text = False
+
+    def options(self, options: Options) -> Options:
+        lab, families = self.lab, self._cell.notebook.families
+        lab.check_models(name for name in options.models if not is_replay(name))
+        lab.check_variants(count_variants(len(options.models), options.variants))
+        lab.check_tools(options.tools, families)
+        lab.check_approve(options.approve)
+        self._check = "" if options.dry_run else options.check or ""
+        return replace(options, prefers_replay=True) if lab.replay == "prefer" else options
+
+    def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
+        """The lowest of the lab's two budgets and the user's own; raises if nothing is left."""
+        if all(is_demo(name) for name in models):
+            return limits
+        self._is_counted = True
+        budgets = {"run_budget": self.lab.run_budget, "budget": self._left(models)}
+        held = {rule: usd for rule, usd in budgets.items() if usd is not None}
+        for rule in held:
+            for name in models:
+                if price_of(name, MUCH) is None:
+                    raise self.lab.refusal(rule, f"The price of {name} is not known, so no budget can hold.")
+        lowest = min(held, key=lambda rule: held[rule], default="")
+        if not lowest or (limits.usd is not None and limits.usd <= held[lowest]):
+            return limits
+        self._budget_rule = lowest
+        return replace(limits, usd=held[lowest])
+
+    def _left(self, models: Sequence[str]) -> float | None:
+        budget = self.lab.budget
+        if budget is None:
+            return None
+        cost = self._counter.total()
+        if cost < budget:
+            return budget - cost
+        if all(price_of(name, MUCH) == 0 for name in models):
+            return NOTHING_LEFT
+        raise self.lab.refusal(
+            "budget", f"Your budget of {dollars(budget)} is used up: your runs have cost {dollars(cost)}."
+        )
+
+    def prepare(self, prepared: Prepared) -> Prepared:
+        return self._hints.apply(prepared) if self._hints else prepared
+
+    def notes(self) -> Iterator[str]:
+        if self._announced:
+            yield self._announced
+        if self._hints:
+            yield str(self._hints.place)
+
+    def event(self, run_id: str, event: Event) -> Reaction | None:
+        self._has_text = self._has_text or isinstance(event, TextDelta)
+        if isinstance(event, UsageUpdated | RunFinished) and event.cost and self._is_counted:
+            self._costs[event.variant] = event.cost
+            reaction = self._count(run_id) if self.lab.budget is not None else None
+            if reaction and not isinstance(event, RunFinished):
+                return reaction
+        if not isinstance(event, RunFinished):
+            return None
+        if event.reason == "budget" and self._budget_rule:
+            return self._said(
+                f"The run ended at a budget of this lab (`{self._budget_rule}` in {self.lab.file})."
+            )
+        # A step of the ladder counts once a hint has been given, and not if the run fails before.
+        problem = self._hints.record() if self._hints and self._has_text else ""
+        return Reaction(problem) if problem else None
+
+    def _count(self, run_id: str) -> Reaction | None:
+        """Counts the cost while it grows, so that notebooks that share a budget see each other's."""
+        try:
+            total = self._counter.record(run_id, sum(self._costs.values()))
+        except ConfigError as error:
+            return self._said(str(error))._replace(stop="stopped")
+        if total < (self.lab.budget or 0):
+            return None
+        self._budget_rule = "budget"
+        return Reaction(stop="budget")
+
+    def _said(self, note: str) -> Reaction:
+        """Says it once, however many variants end in the same way."""
+        is_new, self._has_warned = not self._has_warned, True
+        return Reaction(note if is_new else "")
+
+    def end(self, run: Run) -> Iterator[str]:
+        """Adds the run to the log. A log that cannot be written is no reason to lose the run."""
+        hints, file = self._hints, self._cell.notebook.file
+        around = Around(
+            lab=self.lab.digest,
+            notebook=file.name if file else "",
+            check=self._check,
+            edited=tuple(self._new_edits()),
+            hints=(hints.step,) if hints else (),
+            held_back=len(hints.held_back) if hints else 0,
+        )
+        try:
+            LabLog(self._cell.notebook.folder).append(entry_of(run, around))
+        except TimeoutError:
+            yield f"This run is not in {FILE}: another program holds it."
+        except OSError as error:
+            yield f"This run is not in {FILE}, which cannot be written: {error.strerror or error}."
+
+    def _new_edits(self) -> Iterator[str]:
+        """The paths of files that the user has edited and that no earlier line has."""
+        for before, after in self._cell.notebook.edits:
+            for path in sorted({*before, *after}):
+                edit = path, content_hash(after.get(path, b""))
+                if before.get(path) != after.get(path) and edit not in self._logged_edits:
+                    self._logged_edits.add(edit)
+                    yield path

@@ -1,0 +1,135 @@
+"""The classroom as a plugin: the rules of a `lab.toml`, and the commands `%agent lab` and `%agent submit`."""
+
+from pathlib import Path
+
+from agent_nb._base.table import Table
+from agent_nb.errors import ConfigError
+from agent_nb.lab.budget import BudgetCounter
+from agent_nb.lab.cell import LabCell
+from agent_nb.lab.hints.cell import hint_rows
+from agent_nb.lab.reading import FILE
+from agent_nb.lab.rules import LabRules
+from agent_nb.lab.submit import submit_command
+from agent_nb.lab.timeline import show_log
+from agent_nb.lab.watch import LabWatch
+from agent_nb.plugins import Cell, Command, Notebook, Plugin, Rules
+from agent_nb.render.summary import dollars
+from agent_nb.tools.toolbox import FAMILIES
+
+NO_AI = "no-ai"
+"""A cell with this tag runs no agent, with or without a lab file."""
+
+
+class Lab(Plugin):
+    """Labs: the rules of the lab file above a notebook hold for its cells."""
+
+    def __init__(self) -> None:
+        self._watches: dict[Path, LabWatch] = {}
+
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command(
+                "lab [log]",
+                "The rules of the lab file beside the notebook and the budget that is left, or the log of your runs.",
+                self._show,
+                lambda notebook, before: [] if before else [("log", "the runs under the lab file")],
+            ),
+            Command(
+                "submit [NOTEBOOK]",
+                "Write the saved notebook, the log of the lab, the runs and their pages to one zip file.",
+                submit_command,
+                lambda notebook, before: (
+                    []
+                    if before
+                    else [(path.name, "notebook") for path in sorted(notebook.folder.glob("*.ipynb"))]
+                ),
+            ),
+        )
+
+    def rules(self, cell: Cell) -> Rules | None:
+        if NO_AI in cell.tags:
+            raise ConfigError(f"This cell is tagged `{NO_AI}`, so no agent runs in it.")
+        watch = self.watch(cell.notebook.folder)
+        rules = watch.rules()
+        if rules is None:
+            note = watch.announce(None, "")
+            return _Gone(note) if note else None
+        rules.check_open()
+        return LabCell(rules, watch, cell)
+
+    def watch(self, folder: Path) -> LabWatch:
+        """The lab file of a folder, for as long as the kernel runs."""
+        return self._watches.setdefault(folder, LabWatch(folder))
+
+    def _show(self, notebook: Notebook, rest: str) -> Table:
+        if rest == "log":
+            return show_log(notebook.folder)
+        if rest:
+            raise ConfigError(f"`{notebook.command('lab')}` takes nothing or `log`, not {rest!r}.")
+        watch = self.watch(notebook.folder)
+        rules = watch.rules()
+        empty = f"There is no {FILE} in {notebook.folder} or above it, so nothing is limited."
+        if rules is None:
+            return Table(("rule", "value"), [], empty)
+        values = {**_values(rules), **hint_rows(rules, watch, notebook)}
+        rows = [(name, str(values[name])) for name in _ORDER if values.get(name)]
+        return Table(("rule", "value"), rows, empty, _note(rules, notebook))
+
+
+class _Gone(Rules):
+    """For the first cell after the lab file was removed."""
+
+    def __init__(self, note: str) -> None:
+        self._note = note
+
+    def notes(self) -> tuple[str, ...]:
+        return (self._note,)
+
+
+_ORDER = (
+    *("title", "mode", "models", "budget", "run_budget", "tools", "approve", "variants", "replay"),
+    *("hints", "hints so far", "avoid", "open", "close"),
+)
+
+
+def _values(rules: LabRules) -> dict[str, object]:
+    listed = ", ".join
+    return {
+        "title": rules.title,
+        "mode": rules.mode,
+        "models": listed(rules.models),
+        "budget": _budget_value(rules),
+        "run_budget": dollars(rules.run_budget) if rules.run_budget else "",
+        "tools": "none" if rules.tools == () else listed(rules.tools or ()),
+        "approve": rules.approve,
+        "variants": rules.variants and f"at most {rules.variants}",
+        "replay": rules.replay,
+        "open": rules.open and rules.open.isoformat(" ", "minutes"),
+        "close": rules.close and rules.close.isoformat(" ", "minutes"),
+    }
+
+
+def _budget_value(rules: LabRules) -> str:
+    if rules.budget is None:
+        return ""
+    cost = BudgetCounter(rules.path).total()
+    return f"{dollars(max(rules.budget - cost, 0))} left of {dollars(rules.budget)}"
+
+
+def _note(rules: LabRules, notebook: Notebook) -> str:
+    lines = [f"From {rules.path}."]
+    try:
+        rules.check_open()
+    except ConfigError as error:
+        lines.append(str(error))
+    if rules.budget is not None:
+        lines.append(f"The costs of your runs are counted in {BudgetCounter(rules.path).path}.")
+    built_in = {family: [tool.name for tool in tools] for family, tools in FAMILIES.items()}
+    families = {**built_in, **notebook.families}
+    known = {*families, *(name for names in families.values() for name in names)}
+    if own := [name for name in rules.tools or () if name not in known and not name.startswith("mcp:")]:
+        lines.append(f"Not built in, so a tool of your own may have this name: {', '.join(own)}.")
+    return "\n".join(lines)
+
+
+plugin = Lab()

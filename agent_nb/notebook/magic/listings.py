@@ -1,0 +1,160 @@
+"""What `%agent models`, `tools`, `cost`, `config` and `plugins` show: tables."""
+
+import os
+from typing import TYPE_CHECKING
+
+from agent_nb._base.constants import MODEL_VARIABLE
+from agent_nb._base.model_name import DEMO, DEMO_MODEL
+from agent_nb._base.table import Table
+from agent_nb.engine.session_costs import SESSION, ModelCosts
+from agent_nb.errors import AgentError, ConfigError
+from agent_nb.images.maker import EDITS, INPUTS, Studio
+from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+from agent_nb.notebook.magic.rules import CellRules
+from agent_nb.notebook.session import Session
+from agent_nb.plugins import TOOLS, plugins, switch_off
+from agent_nb.providers import VendorInfo, catalog, default_model_name, full_name
+from agent_nb.providers.studio import studio_for_name
+from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.preview import PAGE_VIEWER
+from agent_nb.tools.variants import BASE_VARIANTS
+
+if TYPE_CHECKING:
+    from agent_nb.plugins import Rules
+
+
+def list_models(session: Session, rest: str) -> Table:
+    rules = CellRules.of(session, "run")
+    try:
+        default, reason = _default_model(session, rules)
+        note = f"Cells that name no model use {default}, {reason}."
+    except AgentError as error:  # of a setting that is no model; the table helps to mend it
+        default, note = "", str(error)
+    limiting = _limiting(rules)
+    allowed, rows = limiting.models if limiting else (), []
+    for row in catalog():
+        of_vendor = [name for name in allowed if name.startswith(f"{row.vendor}:")]
+        for name in of_vendor if allowed else [f"{row.vendor}:{row.recommended}"]:
+            remark = "; ".join(filter(None, ("default" if name == default else "", row.note)))
+            rows.append((name, _key_state(row), _abilities(row), remark))
+    if limiting:
+        note = f"{note} No others are allowed. (`models` in {limiting.source})"
+    return Table(("model", "key", "can do", "note"), rows, "No models.", note)
+
+
+def _limiting(rules: CellRules) -> "Rules | None":
+    return next((each for _, each in rules.each if each.models), None)
+
+
+def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
+    """The model of cells that name none, and why it is that one."""
+    named = session.defaults.model or os.environ.get(MODEL_VARIABLE)
+    if named and rules.allowed([named]):
+        setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE
+        return full_name(named), f"which {setting} sets"
+    if (limiting := _limiting(rules)) and limiting.default_model:
+        return limiting.default_model, f"the first usable one of `models` in {limiting.source}"
+    if found := default_model_name():
+        return found, "the first with a key"
+    return DEMO_MODEL, "because no key is set"
+
+
+def _key_state(row: VendorInfo) -> str:
+    if row.key_present:
+        return "ready"
+    if row.needs_key:
+        return f"set {row.key_variable}"
+    return "ready, no key needed" if row.vendor == DEMO else "no key needed"
+
+
+def _abilities(row: VendorInfo) -> str:
+    abilities = {"thinking": row.thinking, "images": row.images, "streams files": row.streams_arguments}
+    return ", ".join(name for name, has in abilities.items() if has)
+
+
+def list_tools(session: Session, rest: str) -> Table:
+    studio = studio_for_name(_default_model(session, CellRules.of(session, "run"))[0])
+    own = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
+    tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
+    tools += [(tool, f"-t {KERNEL}") for tool in kernel_tools(session.shell)]
+    tools += [(tool, f"-t {family}") for family, members in TOOLS.items() for tool in members]
+    tools += [(tool, f"-t {name}") for name, tool in own.items()]
+    tools += [(tool, f"-t {tool.origin}") for server in session.servers.values() for tool in server.tools]
+    rows = [
+        (
+            tool.name,
+            offered,
+            tool.served_by(studio) if tool.served_by else "",
+            tool.approval,
+            tool.spec.description.strip().partition("\n")[0],
+        )
+        for tool, offered in tools
+    ]
+    return Table(("tool", "offered", "served by", "asks first", "description"), rows, "No tools.")
+
+
+def _when_offered(tool: Tool, studio: Studio) -> str:
+    conditions = {
+        INPUTS: "with images (-i)",
+        EDITS: "with a key for OpenAI or Gemini",
+        BASE_VARIANTS: "after variants (-n)",
+        PAGE_VIEWER: "where a browser can show the page",
+    }
+    return ", ".join(conditions[need] for need in sorted(tool.needs - studio.serves)) or "always"
+
+
+def list_costs(session: Session, rest: str) -> Table:
+    costs = SESSION.by_model()
+    rows = [
+        (
+            model,
+            str(each.runs),
+            f"{each.usage.input:,}",
+            f"{each.usage.output:,}",
+            _cost_of(each),
+            _replays(each),
+        )
+        for model, each in costs.items()
+    ]
+    note = f"Total in this session: {_dollars(sum(each.cost for each in costs.values()))}."
+    if any(each.unpriced for each in costs.values()):
+        note += " Some prices are not known."
+    heads = ("model", "runs", "tokens in", "tokens out", "cost", "replayed")
+    shown = len(heads) if any(each.replays for each in costs.values()) else len(heads) - 1
+    return Table(heads[:shown], [row[:shown] for row in rows], "No runs yet.", note, heads[1:5])
+
+
+def _cost_of(costs: ModelCosts) -> str:
+    if not costs.unpriced:
+        return _dollars(costs.cost)
+    return "not known" if costs.unpriced == costs.runs else f"at least {_dollars(costs.cost)}"
+
+
+def _replays(costs: ModelCosts) -> str:
+    return f"{costs.replays}, {_dollars(costs.recorded_cost)} when recorded" if costs.replays else ""
+
+
+def _dollars(cost: float) -> str:
+    return f"${cost:.4f}"
+
+
+def list_settings(session: Session, rest: str) -> Table:
+    traits = sorted(session.defaults.traits(config=True).items())
+    rows = [(name, repr(getattr(session.defaults, name)), trait.help) for name, trait in traits]
+    note = "Change a value with `%config AgentMagics.NAME = VALUE`."
+    return Table(("name", "value", "meaning"), rows, "", note)
+
+
+def list_plugins(session: Session, rest: str) -> Table | str:
+    """The plugins in their order, or `off NAME` for one that cannot be loaded."""
+    action, _, name = rest.partition(" ")
+    if action == "off" and name:
+        switch_off(name)
+        return f"Cells run without the plugin {name}, for as long as this kernel runs."
+    if rest:
+        raise ConfigError(f"`{session.command('plugins')}` takes nothing or `off NAME`, not {rest!r}.")
+    rows = [
+        (each.name, each.origin, "off" if each.is_off else each.problem or ", ".join(each.adds))
+        for each in plugins()
+    ]
+    return Table(("plugin", "from", "adds"), rows, "No plugins are installed.")

@@ -1,0 +1,166 @@
+"""The rules that plugins have for a cell, as one. They can only be stricter than what the user has set."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.policy import Rules as ApprovalRules
+from agent_nb.engine.prepared import Prepared
+from agent_nb.errors import ConfigError
+from agent_nb.events import Event
+from agent_nb.files import Files
+from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+from agent_nb.notebook.magic.notebook_file import notebook_file
+from agent_nb.notebook.session import Session
+from agent_nb.options import Options
+from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
+from agent_nb.providers import full_name
+from agent_nb.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class CellRules:
+    """The rules of all plugins for one cell, each applied to what the one before it has left."""
+
+    each: tuple[tuple[str, Rules], ...] = ()
+    """By plugin."""
+
+    @classmethod
+    def of(cls, session: Session, name: str) -> "CellRules":
+        """The rules for a cell of this name; raises `ConfigError` if it may not run."""
+        cell = Cell(name=name, tags=cell_tags(session.shell), notebook=notebook_of(session))
+        return cls(tuple(rules_for(cell)))
+
+    def options(self, options: Options) -> Options:
+        for name, rules in self.each:
+            before, options = options, rules.options(options)
+            looser = {
+                "--network": options.network and not before.network,
+                "-t": not set(options.tools) <= set(before.tools),
+                "--approve": options.approve != before.approve,
+            }
+            for flag in (flag for flag, is_looser in looser.items() if is_looser):
+                raise ConfigError(f"The plugin {name} changes {flag}, which rules for a cell cannot do.")
+        return options
+
+    def allowed(self, models: Sequence[str]) -> tuple[str, ...]:
+        """Those of the user's default models that may be used."""
+        lists = [rules.models for _, rules in self.each if rules.models]
+        return tuple(name for name in models if all(full_name(name) in allowed for allowed in lists))
+
+    @property
+    def default_model(self) -> str | None:
+        return next((rules.default_model for _, rules in self.each if rules.default_model), None)
+
+    def approve(self, rules: ApprovalRules) -> ApprovalRules:
+        """The user's rules for approval, each at least as strict as those of the plugins."""
+        for _, each in self.each:
+            rules = rules.at_least(each.approve) if each.approve else rules
+        return rules
+
+    def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
+        for _, rules in self.each:
+            limits = limits.at_most(rules.limits(limits, models))
+        return limits
+
+    @property
+    def without_tools(self) -> frozenset[str]:
+        return frozenset(name for _, rules in self.each for name in rules.without_tools)
+
+    def prepare(self, prepared: Prepared) -> Prepared:
+        for name, rules in self.each:
+            before, prepared = prepared, rules.prepare(prepared)
+            offered = {tool.name for tool in before.config.toolbox}
+            is_looser = not offered.issuperset(tool.name for tool in prepared.config.toolbox)
+            if is_looser or prepared.config.rules != before.config.rules:
+                raise ConfigError(f"The plugin {name} changes tools or approvals of a prepared run.")
+        return prepared
+
+    def notes(self) -> Iterator[str]:
+        return (note for _, rules in self.each for note in rules.notes())
+
+    def follow(self, handle: Handle, warn: Callable[[str], None]) -> None:
+        """Passes on the events of a run, and does what follows from them."""
+
+        def react(event: Event) -> None:
+            for _, rules in self.each:
+                if reaction := rules.event(handle.id, event):
+                    if reaction.note:
+                        warn(reaction.note)
+                    if reaction.stop:
+                        handle.stop(reaction.stop)
+
+        if self.each:
+            handle.subscribe(react)
+
+    def end(self, run: Run) -> list[str]:
+        """Called in a thread when the run has ended; returns lines for the user."""
+        return [note for _, rules in self.each for note in rules.end(run)]
+
+
+def plugin_commands(own: Iterable[str]) -> dict[str, Command]:
+    """The commands of the plugins, none of them with one of our names. They are called with a `Notebook`."""
+    reserve("command", own)
+    return {name: _adapted(command) for name, command in COMMANDS.items()}
+
+
+def _adapted(command: Command) -> Command:
+    completes = command.completes
+    return replace(
+        command,
+        run=lambda session, rest: command.run(notebook_of(session), rest),
+        completes=completes and (lambda session, before: completes(notebook_of(session), before)),
+    )
+
+
+def notebook_of(session: Session) -> Notebook:
+    """What a plugin sees of the notebook."""
+    values = list(session.namespace.items())
+    return Notebook(
+        folder=session.home,
+        file=notebook_file(session),
+        magic=session.defaults.magic_name,
+        runs={name: value for name, value in values if isinstance(value, Run)},
+        run_names={name for name, value in values if isinstance(value, Run | Handle | Files)},
+        edits=tuple(_edits(session)),
+        families=families(session.shell),
+        inputs=tuple(_own_inputs(session)),
+        ended=tuple(session.ended),
+    )
+
+
+def families(shell: Any) -> dict[str, list[str]]:
+    """The families of tools that `-t` can name, and the names of their tools."""
+    groups = {KERNEL: kernel_tools(shell), **TOOLS}
+    return {family: [tool.name for tool in tools] for family, tools in groups.items()}
+
+
+def cell_tags(shell: Any) -> Sequence[str]:
+    """The tags of the cell being run. JupyterLab and Notebook 7 send them with the request, other hosts may not."""
+    get_parent = getattr(getattr(shell, "kernel", None), "get_parent", None)
+    request = get_parent() if get_parent else None
+    metadata = request.get("metadata") if isinstance(request, dict) else None
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    return tags if isinstance(tags, list) else ()
+
+
+def _own_inputs(session: Session) -> Iterator[str]:
+    """The cells that the user has run in this kernel, without those for agents."""
+    history = getattr(session.shell, "history_manager", None)
+    magic = f"%%{session.defaults.magic_name}"
+    for source in map(str, getattr(history, "input_hist_raw", ())):
+        if not any(line.split()[:1] == [magic] for line in source.splitlines()):
+            yield source
+
+
+def _edits(session: Session) -> Iterator[tuple[Files, Files]]:
+    """Edits with `with_files`, and of the variable `files`: the files before and after."""
+    runs = {name: value for name, value in list(session.namespace.items()) if isinstance(value, Run)}
+    for name, run in runs.items():
+        if run.given_files is not None and not name.startswith("_"):
+            yield run.given_files, run.files
+    files, bound = session.namespace.get(session.defaults.files_name), session.bound_files
+    if isinstance(files, Files) and bound is not None and all(run.files != files for run in runs.values()):
+        yield bound, files

@@ -1,0 +1,302 @@
+"""What a plugin can add, and how plugins are found.
+
+A plugin is an instance of a subclass of `Plugin`. An installed package names it in the entry point group `agent_nb`,
+or in `agent_nb.rules` if it has rules for cells; a notebook passes it to `agent_nb.register`. Plugins are loaded at
+the first cell or command, in the order of `%agent plugins`: by package, then those of the notebook.
+
+    class Weather(Plugin):
+        def tools(self):
+            return {"weather": [forecast]}
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agent_nb._base.command import Command
+from agent_nb._base.installed import entry_points, load_entry_point
+from agent_nb._base.moment import EndedCell
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.policy import Mode
+from agent_nb.engine.prepared import Prepared
+from agent_nb.errors import ConfigError
+from agent_nb.events import Event, Reason
+from agent_nb.files import Files
+from agent_nb.options import Options
+from agent_nb.prompts import STACK_TEXTS, STACKS
+from agent_nb.providers.vendors import APIS, VENDORS, Api, Vendor
+from agent_nb.run import Run
+from agent_nb.tools import Tool
+from agent_nb.tools.toolbox import FAMILIES
+
+__all__ = ["Api", "Cell", "Command", "Notebook", "Plugin", "Reaction", "Rules", "Vendor", "register"]
+
+GROUP, RULES_GROUP = "agent_nb", "agent_nb.rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notebook:
+    """What a plugin sees of the notebook. Nothing in it changes the notebook."""
+
+    folder: Path
+    """The working directory at `%load_ext`."""
+    file: Path | None = None
+    """The notebook's file, if it is known."""
+    magic: str = "agent"
+    """The configured name of the magic."""
+    runs: Mapping[str, Run]
+    """The variables that hold runs."""
+    edits: Sequence[tuple[Files, Files]] = ()
+    """Files that the user has edited: as the run left them, and as they are now."""
+    families: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """What `-t` can name besides variables and servers: families of tools, and the names of their tools."""
+    inputs: Sequence[str] = ()
+    """The cells that the user has run in this kernel, without those of the agent."""
+    run_names: Collection[str] = ()
+    """The variables that hold runs, their handles or files."""
+    ended: Sequence[EndedCell] = ()
+    """The last cells that have run, the newest last."""
+
+    def command(self, text: str) -> str:
+        """A line such as `%agent lab`, with the magic's configured name."""
+        return f"%{self.magic} {text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell that is about to run."""
+
+    name: str
+    """The name of its run."""
+    tags: Sequence[str] = ()
+    notebook: Notebook
+
+
+class Reaction(NamedTuple):
+    """What follows from an event: a line for the user, the end of the run, or both."""
+
+    note: str = ""
+    stop: Reason | None = None
+
+
+class Rules:
+    """The rules of a plugin for one cell. They can only be stricter than what the user has set."""
+
+    source: str = ""
+    """Where the rules are from, as sentences name it, such as `lab.toml`."""
+    approve: Mode | None = None
+    """Tools ask at least this strictly."""
+    models: Sequence[str] = ()
+    """The only models that cells may use by default, as `vendor:model`; empty for all."""
+    default_model: str | None = None
+    """The model of cells that name none."""
+    without_tools: Collection[str] = ()
+    """The names of built-in tools that are not offered."""
+
+    def options(self, options: Options) -> Options:
+        """The options to use instead; raises `ConfigError` to refuse them."""
+        return options
+
+    def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
+        """The limits of a run on these models. A replay has none. Raises `ConfigError` to refuse the run."""
+        return limits
+
+    def prepare(self, prepared: Prepared) -> Prepared:
+        """The run of a variant, ready to start, such as with another provider around its own."""
+        return prepared
+
+    def notes(self) -> Iterable[str]:
+        """Lines that the user reads before the run."""
+        return ()
+
+    def event(self, run_id: str, event: Event) -> Reaction | None:
+        """Called with each event of the run, in its task, so it has to be quick."""
+        return None
+
+    def end(self, run: Run) -> Iterable[str]:
+        """Called in a thread when the run has ended and its variables are set; returns lines for the user."""
+        return ()
+
+
+class Plugin:
+    """What a plugin can add. All methods can be left out; each is called once, when the plugin is loaded."""
+
+    def vendors(self) -> Iterable[Vendor]:
+        """Rows of the table of vendors: what stands before the colon in `vendor:model`."""
+        return ()
+
+    def protocols(self) -> Mapping[str, Api]:
+        """Wire protocols that vendors can name in `apis`."""
+        return {}
+
+    def tools(self) -> Mapping[str, Sequence[Tool]]:
+        """Tools by family: `-t FAMILY` or `-t TOOL` offers them to a model."""
+        return {}
+
+    def stacks(self) -> Mapping[str, str]:
+        """Instructions for `--stack NAME`."""
+        return {}
+
+    def designs(self) -> Mapping[str, str]:
+        """Design systems and other instructions for `--system NAME`."""
+        return {}
+
+    def commands(self) -> Iterable[Command]:
+        """Commands such as `%agent lab`. They are called with a `Notebook`."""
+        return ()
+
+    def rules(self, cell: Cell) -> Rules | None:
+        """The rules for this cell. Called before each cell; raises `ConfigError` to refuse it."""
+        return None
+
+    @property
+    def has_rules(self) -> bool:
+        return type(self).rules is not Plugin.rules
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A plugin that was found."""
+
+    name: str
+    origin: str
+    """The package that it comes from, or `this notebook`."""
+    has_rules: bool
+    plugin: Plugin | None = None
+    problem: str = ""
+    """Why it could not be loaded."""
+    is_off: bool = False
+    """Whether the user has switched it off, because it could not be loaded."""
+    adds: tuple[str, ...] = ()
+    """What it adds, in words."""
+
+
+TOOLS: dict[str, Sequence[Tool]] = {}
+"""The tools that plugins add, by family."""
+DESIGNS: dict[str, str] = {}
+"""The design systems that plugins add."""
+COMMANDS: dict[str, Command] = {}
+"""The commands that plugins add."""
+_TABLES: dict[str, dict[str, Any]] = {
+    "vendor": VENDORS,
+    "protocol": APIS,
+    "tool": TOOLS,
+    "stack": STACK_TEXTS,
+    "design": DESIGNS,
+    "command": COMMANDS,
+}
+_PACKAGE, _HERE = "agent_nb", "this notebook"
+_owners: dict[tuple[str, str], str] = {}
+"""Which plugin has added a name, by kind; names of the package itself are there, too."""
+_loaded: list[Loaded] = []
+_has_searched = False
+
+
+def plugins() -> list[Loaded]:
+    """All plugins in their order, loaded at the first call."""
+    global _has_searched  # noqa: PLW0603 - a process has one set of plugins
+    if not _has_searched:
+        _has_searched = True
+        for kind, table in _TABLES.items():
+            reserve(kind, table)
+        reserve("tool", FAMILIES)
+        reserve("stack", STACKS)
+        _loaded[:0] = [_load(point) for point in entry_points(GROUP, RULES_GROUP)]
+    return _loaded
+
+
+def register(plugin: Plugin, name: str = "") -> None:
+    """Adds a plugin for this kernel, in place of the one that was registered before under this name.
+
+    The name is that of the class unless it is given.
+    """
+    name = name or type(plugin).__name__
+    for old in [each for each in plugins() if each.name == name and each.origin == _HERE]:
+        _remove(old)
+        _loaded.remove(old)
+    new = Loaded(name, _HERE, has_rules=getattr(plugin, "has_rules", False))
+    _add(new, plugin)
+    _loaded.append(new)
+
+
+def reserve(kind: str, names: Iterable[str]) -> None:
+    """Keeps names of the package itself from plugins, also from those that have taken them already."""
+    for name in names:
+        owner = _owners.get((kind, name), _PACKAGE)
+        for loaded in [each for each in _loaded if each.name == owner != _PACKAGE]:
+            _remove(loaded)
+            loaded.problem = _clash(kind, name, _PACKAGE, owner)
+        _owners[kind, name] = _PACKAGE
+
+
+def switch_off(name: str) -> None:
+    """Lets cells run without the rules of a plugin that cannot be loaded."""
+    found = [each for each in plugins() if each.name == name]
+    if not found:
+        raise ConfigError(f"There is no plugin {name!r}.")
+    if not found[0].problem:
+        raise ConfigError(f"`{name}` is loaded. Only a plugin that cannot be loaded is switched off.")
+    found[0].is_off = True
+
+
+def rules_for(cell: Cell) -> list[tuple[str, Rules]]:
+    """The rules for a cell, by plugin; raises `ConfigError` if a plugin refuses it or its rules are not known."""
+    found = []
+    for each in plugins():
+        if each.problem and each.has_rules and not each.is_off:
+            off = cell.notebook.command(f"plugins off {each.name}")
+            raise ConfigError(
+                f"The plugin {each.name} of {each.origin} has rules for cells and cannot be loaded: "
+                f"{each.problem} `{off}` runs cells without it."
+            )
+        if each.plugin and each.has_rules and (rules := each.plugin.rules(cell)):
+            found.append((each.name, rules))
+    return found
+
+
+def _load(point: EntryPoint) -> Loaded:
+    loaded = Loaded(point.name, point.dist.name if point.dist else "", has_rules=point.group == RULES_GROUP)
+    try:
+        _add(loaded, load_entry_point(point))
+    except (ConfigError, ImportError) as error:
+        loaded.problem = str(error)
+    except Exception as error:  # code of others; it takes nothing else down
+        loaded.problem = f"{type(error).__name__}: {error}."
+    return loaded
+
+
+def _add(loaded: Loaded, plugin: object) -> None:
+    """Puts what a plugin adds into the tables; nothing of it if one of its names is taken."""
+    if not isinstance(plugin, Plugin):
+        raise ConfigError(f"It is of type {type(plugin).__name__}, not a `Plugin`.")
+    if plugin.has_rules and not loaded.has_rules:
+        raise ConfigError(f"It has rules for cells, so its entry point belongs in the group `{RULES_GROUP}`.")
+    added: dict[str, Mapping[str, Any]] = {
+        "vendor": {vendor.name: vendor for vendor in plugin.vendors()},
+        "protocol": plugin.protocols(),
+        "tool": plugin.tools(),
+        "stack": plugin.stacks(),
+        "design": plugin.designs(),
+        "command": {command.name: command for command in plugin.commands()},
+    }
+    names = [(kind, name) for kind, rows in added.items() for name in rows]
+    for kind, name in names:
+        if owner := _owners.get((kind, name)):
+            raise ConfigError(_clash(kind, name, owner, loaded.name))
+    for kind, rows in added.items():
+        _TABLES[kind].update(rows)
+    _owners.update(dict.fromkeys(names, loaded.name))
+    loaded.plugin = plugin
+    loaded.adds = (*(f"{kind} {name}" for kind, name in names), *(("rules",) if plugin.has_rules else ()))
+
+
+def _clash(kind: str, name: str, first: str, second: str) -> str:
+    return f"Both {first} and {second} add the {kind} `{name}`."
+
+
+def _remove(loaded: Loaded) -> None:
+    for kind, name in [key for key, owner in _owners.items() if owner == loaded.name]:
+        del _owners[kind, name], _TABLES[kind][name]
+    loaded.plugin, loaded.adds = None, ()
