@@ -8,8 +8,9 @@ import html
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from agent_nb._base.key_shapes import SHAPES, Span, data_spans, key_spans
 from agent_nb._base.text import change_texts, showable_text
@@ -23,8 +24,22 @@ _MIN_DISTINCT = 5
 _MAX_WORDS_LENGTH = 20
 _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
 
+_MIN_LINE = 16
+"""Shorter lines of a secret are masked only together with the others."""
+_NEWLINE = re.compile(r"(?:\\+[nr]|[\r\n])+")
+"""As it is, or escaped as in JSON."""
+_HARMLESS_LINE = re.compile(r'^-----|": ')
+_MAX_ESCAPES = 4
+"""A string of JSON that holds JSON that quotes JSON, as a saved run may, and once more in the run itself."""
+_MIN_IN_DATA = 40
+"""Registered values of this length do not occur in base64 data by chance."""
+
 registered: set[str] = set()
-"""The values to mask, in all their escaped forms."""
+"""The values to mask, in all their escaped forms, and the long lines of those that have several."""
+
+PIECE = 4
+PIECES: set[str] = set()
+"""All stretches of that many characters in registered values. A text that ends in none ends in no part of a value."""
 
 
 def can_be_secret(value: str) -> bool:
@@ -39,16 +54,52 @@ def can_be_secret(value: str) -> bool:
 
 
 def register(secret: str) -> None:
-    """Masks this value from now on, also where it is escaped for HTML or JSON."""
-    if can_be_secret(secret):
-        registered.update((secret, html.escape(secret), html.escape(secret, quote=False)))
-        registered.update((json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]))
+    """Masks this value from now on, also where it is escaped or folded, and each long line of it by itself."""
+    folded = " ".join(secret.split())
+    for text in (secret, folded):
+        if can_be_secret(text):
+            _add(_escaped_forms(text))
+    _add(_long_lines(secret))
+
+
+def _add(texts: Iterable[str]) -> None:
+    for text in texts:
+        if text not in registered:
+            registered.add(text)
+            PIECES.update(text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
+
+
+def _escaped_forms(text: str) -> Iterator[str]:
+    """The text as it is, in HTML, in a URL, and in JSON, which may itself be a string in JSON."""
+    yield from (text, html.escape(text), html.escape(text, quote=False), quote(text, safe=""))
+    for ascii_only in (True, False):
+        escaped = text
+        for _ in range(_MAX_ESCAPES):
+            escaped = json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
+            yield escaped
+
+
+def _long_lines(secret: str) -> Iterator[str]:
+    """The lines that are secrets by themselves, as those between the first and the last of a private key.
+
+    A field of a JSON document is not: `"type": "service_account"` is in many documents.
+    """
+    lines = [line.strip() for line in _NEWLINE.split(secret)]
+    if len(lines) > 1:
+        for line in lines:
+            if len(line) >= _MIN_LINE and can_be_secret(line) and not _HARMLESS_LINE.search(line):
+                yield line
 
 
 def mask(text: str) -> str:
     """The text with `•••` in place of each secret. Long base64 data stays as it is."""
     spans = secret_spans(text)
     return mask_spans(text, spans) if spans else text
+
+
+def masked_line(text: str) -> str:
+    """The text without secrets, in one line. Masked first: folded, a secret might not be recognised."""
+    return " ".join(mask(text).split())
 
 
 def safe_text(text: str) -> str:
@@ -88,14 +139,20 @@ def mask_spans(text: str, spans: Sequence[Span]) -> str:
 
 
 def secret_spans(text: str) -> list[Span]:
-    """Where the secrets are, in order and joined where they overlap. What begins inside base64 data is none."""
+    """Where the secrets are, in order and joined where they overlap. What is short and inside base64 data is none."""
     if len(text) < _MIN_LENGTH or not _is_suspicious(text):
         return []
-    secrets = [*_registered_spans(text), *key_spans(text)]
+    known = list(_registered_spans(text))
+    secrets = [*known, *key_spans(text)]
     if not secrets:
         return []
+    certain = [start for start, end in known if end - start >= _MIN_IN_DATA]
     regions = [(start, False, end) for start, end in secrets]
-    regions += [(start, True, end) for start, end in data_spans(text)]
+    regions += [
+        (start, True, end)
+        for start, end in data_spans(text)
+        if not any(start <= place < end for place in certain)
+    ]
     spans: list[Span] = []
     reach, in_data = 0, False
     for start, is_data, end in sorted(regions):

@@ -3,11 +3,9 @@
 import re
 
 from agent_nb._base.key_shapes import SHAPES
-from agent_nb._base.secrets import mask_spans, registered, secret_spans
+from agent_nb._base.secrets import PIECE, PIECES, mask_spans, registered, secret_spans
 from agent_nb._base.text import showable_text
 
-_SUSPICIOUS_START = 4
-"""Characters of a registered secret that make a text suspicious; fewer occur in many words."""
 _MAX_KEY = 2_000
 """Characters of a possible key that may be held back; signed tokens have about a thousand."""
 _CONTEXT = 12
@@ -51,8 +49,9 @@ def _secret_start(text: str) -> int:
     The characters that made it suspicious are released, except for the last: without that, nothing was suspicious.
     """
     start = len(text)
-    for secret in registered:
-        head = secret[:_SUSPICIOUS_START]
+    # Fewer characters of a secret occur in many words.
+    for secret in registered if text[-PIECE:] in PIECES else ():
+        head = secret[:PIECE]
         at = text.find(head, max(0, len(text) - len(secret) + 1))
         while 0 <= at < start:
             if secret.startswith(text[at:]):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_nb._base.host import IN_BROWSER
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import mask, masked_line
 from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.keys import IN_MEMORY
 from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
@@ -208,7 +208,7 @@ def shortened(text: str) -> str:
     """One line, not too long, ending in a full stop."""
     if text.lstrip().startswith("<"):
         text = "it answered with a web page"
-    line = " ".join(text.split())
+    line = masked_line(text)
     if len(line) > _LONGEST_MESSAGE:
         line = line[:_LONGEST_MESSAGE].rstrip() + "…"
     return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import mask, masked_line
 from agent_nb.files import human_size
 from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
@@ -88,7 +88,7 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
 
 
 def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
-    title = html.escape(f"{run.name}: {mask(' '.join(run.prompt.split()))}"[:120])
+    title = html.escape(f"{run.name}: {masked_line(run.prompt)}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

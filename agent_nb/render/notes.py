@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from agent_nb._base.secrets import masked_line
 from agent_nb.render.safe_markdown import as_text, neutralized, to_html
 from agent_nb.render.summary import duration
 
@@ -84,4 +85,4 @@ def _moment(run: NotedRun, note: Note) -> str:
 
 
 def _line(text: str) -> str:
-    return as_text(" ".join(text.split()))
+    return as_text(masked_line(text))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeGuard, assert_never
 
+from agent_nb._base.secrets import masked_line
 from agent_nb.files import human_size
 from agent_nb.files.unfinished import lost_files
 from agent_nb.messages import Source
@@ -34,14 +35,14 @@ from agent_nb.render.summary import (
 
 
 def markdown(run: FinishedRun, rows: Sequence[Row]) -> str:
-    blocks = [f"**{as_text(run.name)}**: {as_text(_one_line(', '.join(facts(run))))}"]
-    blocks += ["> " + as_text(_one_line(line)) for line in trouble(run)]
+    blocks = [f"**{as_text(run.name)}**: {as_text(masked_line(', '.join(facts(run))))}"]
+    blocks += ["> " + as_text(masked_line(line)) for line in trouble(run)]
     blocks += [block for row in rows if (block := _markdown_of(row))]
     if run.files:
         blocks.append("\n".join(f"- {_code(path)}, {human_size(run.files.size(path))}" for path in run.files))
     if variants := variant_lines(run):
         blocks.append("Variants:")
-        blocks.append("\n".join(f"- {as_text(_one_line(line))}" for line in variants))
+        blocks.append("\n".join(f"- {as_text(masked_line(line))}" for line in variants))
     result = f"In Python: {result_expression(run)}{variant_note(run)}"
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
@@ -59,7 +60,7 @@ def _markdown_of(row: Row) -> str:
             # The title of a tool call contains text that the model wrote.
             title = _code(title) if isinstance(row, ToolRow) else as_text(title)
             icon = "" if row.state == "info" else f"{LOOKS[row.state].icon} "  # the list item has a bullet
-            return f"- {icon}{title}" + (f": {as_text(_one_line(outcome))}" if outcome else "")
+            return f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
         case _:
             assert_never(row)
 
@@ -84,7 +85,7 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     """`text` is what the model said, or as much of it as there is room for."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
-    lines += [f"  {_one_line(line)}" for line in trouble(run)]
+    lines += [f"  {masked_line(line)}" for line in trouble(run)]
     lines += [f"  {line_text(row)}" for row in rows if _is_listed(row)]
     if text:
         lines += ["", text.strip()]
@@ -117,13 +118,9 @@ def _variant_lines(run: FinishedRun) -> list[str]:
     return lines
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _code(text: str) -> str:
     """A code span, with a fence longer than any backticks in the text."""
-    text = _one_line(text)
+    text = masked_line(text)
     longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
     return f"{fence} {text} {fence}" if longest else f"`{text}`"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import mask, masked_line
 from agent_nb.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.files import human_size
 from agent_nb.messages import Source
@@ -153,5 +153,4 @@ def whole_outcome(row: LineRow) -> str:
 def line_text(row: LineRow) -> str:
     """`✓ create index.html: 2.1 kB, 80 lines`, on one line."""
     text = f"{LOOKS[row.state].icon} {row.title}" + (f": {text}" if (text := whole_outcome(row)) else "")
-    # Masked first: without its line breaks or double spaces, a secret would not be recognised.
-    return " ".join(mask(text).split())
+    return masked_line(text)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent_nb._base.atomic import locked, read_plain, write_atomically
 from agent_nb._base.host import IN_BROWSER
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import masked_line
 from agent_nb._base.wire import Json
 from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
@@ -169,7 +169,7 @@ def _head_fields(head: str) -> Json:
 
 
 def _one_line(prompt: str) -> str:
-    return mask(" ".join(prompt.split()))[:80]
+    return masked_line(prompt)[:80]
 
 
 def _merged(rows: list[Json], unlisted: Iterable[Json]) -> list[Json]:

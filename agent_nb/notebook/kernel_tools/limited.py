@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import masked_line
 from agent_nb._base.threads import start_thread
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class _Call(Generic[T]):
 def _described(error: BaseException) -> str:
     name = type(error).__name__
     try:
-        message = mask(" ".join(str(error).split()))
+        message = masked_line(str(error))
     except Exception:  # the error's own `__str__` failed
         return name
     if len(message) > MAX_MESSAGE:

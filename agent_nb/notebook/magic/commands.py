@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.command import Command
+from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
 from agent_nb.notebook.magic import candidates
@@ -114,7 +115,7 @@ def _undo(session: Session, rest: str) -> str:
 
 
 def _about(run: Any) -> str:
-    prompt = " ".join(run.prompt.split())
+    prompt = masked_line(run.prompt)
     files = ", ".join(run.files) or "no files"
     return f"{prompt if len(prompt) <= 60 else prompt[:60] + '…'!r}, {files}"
 

@@ -2,10 +2,11 @@
 
 import html
 import json
+from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_nb._base.secrets import (
@@ -15,6 +16,7 @@ from agent_nb._base.secrets import (
     mask_json,
     mask_pieces,
     register,
+    registered,
     safe_text,
 )
 
@@ -155,3 +157,57 @@ def test_pieces_without_a_secret_stay():
 
 def test_safe_text_can_be_saved_anywhere():
     assert safe_text(f"a\0b\ud83dc {KEY}") == f"a\ufffdb\ufffdc {MASK}"
+
+
+BODY = [f"{'MIIEvQ' + chr(65 + number) * 3 + 'q7W2+x/9Yb' * 6}"[:64] for number in range(12)]
+PEM = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----", *BODY, "u8Xr3Tn1QwE5zZ9k0pLd==", "-----END PRIVATE KEY-----", ""]
+)
+ENCODINGS = {
+    "json": json.dumps,
+    "repr": repr,
+    "html": html.escape,
+    "folded": lambda text: " ".join(text.split()),
+    "lines of Windows": lambda text: text.replace("\n", "\r\n"),
+    "indented": lambda text: text.replace("\n", "\n    "),
+    "without breaks": lambda text: "".join(text.splitlines()),
+}
+
+
+@pytest.fixture
+def pem() -> Iterator[str]:
+    before = set(registered)
+    register(PEM)
+    yield PEM
+    registered.intersection_update(before)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(list(ENCODINGS)), max_size=4))
+def test_a_secret_of_several_lines_is_masked_however_it_is_encoded(pem: str, names: list[str]):
+    text = f"It is {pem}, is it not?"
+    for name in names:
+        text = ENCODINGS[name](text)
+    masked = mask(text)
+    assert not [line for line in pem.splitlines()[1:-1] if line in masked]
+    assert "It is" in masked
+    assert "is it not?" in masked
+
+
+def test_a_line_of_a_secret_is_masked_by_itself(pem: str):
+    assert mask(f"Its third line: {BODY[2]}.") == f"Its third line: {MASK}."
+    assert mask("It begins with -----BEGIN PRIVATE KEY-----") == "It begins with -----BEGIN PRIVATE KEY-----"
+
+
+def test_the_key_in_a_json_document_is_masked_and_its_other_fields_are_not(pem: str):
+    other = pem.replace("MIIEvQ", "MIIEwX")
+    register(json.dumps({"type": "service_account", "private_key": other}, indent=1))
+    assert other.splitlines()[3] not in mask(other)
+    assert mask('{"type": "service_account"}') == '{"type": "service_account"}'
+
+
+def test_a_short_secret_is_masked_in_json_within_json():
+    register('pa"ss\\word-7')
+    text = json.dumps({"args": json.dumps({"code": json.dumps('pa"ss\\word-7')})})
+    assert "word-7" not in mask(text)
+    assert "word-7" not in dump_masked({"error": text})

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb._base.secrets import MASK, mask, register
+from agent_nb._base.secrets import MASK, mask, register, registered
 from agent_nb._base.stream_masker import StreamMasker
 
 KEY = "sk-ant-api03-" + "x9-Y" * 8
@@ -60,3 +60,19 @@ def test_a_key_without_an_end_is_released():
 def test_the_rest_of_a_stream_is_masked():
     masker = StreamMasker()
     assert (masker.more(f"It is {KEY}"), masker.rest(), masker.rest()) == ("It is sk", MASK, "")
+
+
+LINES = ["MIIEvQq7W2x9YbU8Xr3Tn1Qw" + letter * 40 for letter in "ABCD"]
+OF_SEVERAL_LINES = "\n".join(["-----BEGIN PRIVATE KEY-----", *LINES, "-----END PRIVATE KEY-----"])
+
+
+@given(st.sampled_from(["\n", " ", "\\n", "\\\\n", "\r\n", ""]), st.lists(st.integers(0, 400), max_size=12))
+def test_a_secret_of_several_lines_is_masked_in_a_stream(newline: str, cuts: list[int]):
+    before = set(registered)
+    register(OF_SEVERAL_LINES)
+    try:
+        released, held = streamed(f"Mine: {OF_SEVERAL_LINES.replace(chr(10), newline)}. Yours?", cuts)
+    finally:
+        registered.intersection_update(before)
+    assert (released + held).endswith(". Yours?")
+    assert not [line for line in LINES if line[4:] in released + held]

@@ -1,17 +1,19 @@
 """What leaves the kernel by itself holds no secret: neither a known one nor what is shaped like a key."""
 
 import base64
+import json
 from dataclasses import replace
 
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb._base.secrets import MASK, register
+from agent_nb._base.secrets import MASK, register, registered
 from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import bundle, to_html_page, to_markdown, to_text
 from agent_nb.render.rows_html import MAX_ARGUMENT
 from agent_nb.run import Run
+from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox
 from tests.support.scripts import write
 
@@ -66,3 +68,32 @@ async def test_plain_text_holds_no_control_signs(capsys):
         handle = Agent(provider).start("Hello")
         PlainView(handle).finish(await handle, "files", [])
     assert "]0;pwned Bye." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("newline", ["\n", " ", "\\n"])
+async def test_no_form_holds_a_line_of_a_secret(newline, tmp_path):
+    lines = [letter * 3 + "MIIEvQq7W2x9YbU8Xr3Tn1QwE5zZ9k0pLd" for letter in "ABCD"]
+    secret = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
+    before = set(registered)
+    register(secret)
+
+    @tool
+    def look(where: str) -> str:
+        """Looks."""
+        raise ValueError(f"cannot read {json.dumps({'args': json.dumps({'where': where})})}")
+
+    try:
+        quoted = secret.replace("\n", newline)
+        run = await play(
+            [call("look", {"where": quoted})],
+            [text(f"Yours is {quoted}.", fragment=2)],
+            tools=Toolbox.default([look]),
+        )
+        run = replace(run, prompt=quoted, error=quoted)
+        saved = RunStore(tmp_path).save(run)
+        forms = [to_html_page(run), to_markdown(run), to_text(run), *bundle(run).values()]
+        forms += [path.read_text(encoding="utf-8") for path in (saved, saved.with_name("index.jsonl"))]
+    finally:
+        registered.intersection_update(before)
+    assert not [form for form in forms if any(line in form for line in lines)]
+    assert all(MASK in form for form in forms)
