@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent_nb.files import Files
     from agent_nb.messages import Image, Message
     from agent_nb.notebook.kernel_tools import kernel_tools
+    from agent_nb.plugins import register
     from agent_nb.providers import model
     from agent_nb.run import Run, load
     from agent_nb.run.compare import Comparison, assert_same, compare
@@ -60,6 +61,7 @@ _HOMES = {
     "mcp_server": "agent_nb.tools.mcp.client",
     "model": "agent_nb.providers",
     "read_images": "agent_nb.engine.opening",
+    "register": "agent_nb.plugins",
     "replay": "agent_nb.cassette",
     "tool": "agent_nb.tools",
 }
@@ -95,6 +97,7 @@ __all__ = [
     "mcp_server",
     "model",
     "read_images",
+    "register",
     "replay",
     "tool",
     "unload_ipython_extension",

@@ -42,7 +42,14 @@ DemoProvider.__init__.__kwdefaults__["pace"] = 0
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/guide.md", "docs/write-a-tool.md", "docs/write-a-provider.md", "docs/middleware.md"],
+    [
+        "README.md",
+        "docs/guide.md",
+        "docs/write-a-tool.md",
+        "docs/write-a-provider.md",
+        "docs/write-a-plugin.md",
+        "docs/middleware.md",
+    ],
 )
 def test_a_page_runs_as_written(page, tmp_path):
     shown = blocks(ROOT / page)

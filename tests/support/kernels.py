@@ -143,9 +143,11 @@ def _take(cell: Cell, kind: str, content: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def start_kernel(home: Path, *, load: bool = True, **environment: str) -> Iterator[Kernel]:
-    """A kernel working in `home`, with the extension loaded."""
+def start_kernel(home: Path, *, load: bool = True, python: str = "", **environment: str) -> Iterator[Kernel]:
+    """A kernel working in `home`, with the extension loaded; `python` is that of another environment."""
     manager = KernelManager(kernel_name="python3")
+    if python and manager.kernel_spec:
+        manager.kernel_spec.argv[0] = python
     manager.start_kernel(cwd=str(home), env=quiet_environment(home, **environment))
     client = manager.client()
     client.start_channels()
