@@ -347,8 +347,6 @@ class RunHandle(Handle):
         state = self.result.reason if self.result else "running"
         return f"<RunHandle {self.name} {self.model} {state}: {len(self.events)} events>"
 
-    # Helpers
-
     def _request(self, summing_up: bool) -> Request:
         return Request(
             system=self._config.system,
@@ -370,6 +368,7 @@ class RunHandle(Handle):
             variant=self.variant,
             studio=self._config.studio,
             viewer=self._config.limited_viewer(),
+            seconds_left=lambda: self._budget.seconds_left,
         )
         shared: Any = {"toolbox": self._config.toolbox, "emit": self._journal.emit_now, "clock": self._clock}
         rules, hold = self._config.rules, self._journal.hold

@@ -3,6 +3,7 @@
 The engine runs tools and the page draws their cards without knowing any of them by name.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
@@ -62,6 +63,8 @@ class ToolContext:
     """Shows the page and reports what it sees; None if nothing can show it."""
     hosts: frozenset[str] | None = frozenset()
     """The hosts that the person allows this run to fetch from; None for all."""
+    seconds_left: Callable[[], float] = lambda: math.inf
+    """Seconds until the run's time is up."""
 
 
 class ArgumentStream(Protocol):

@@ -133,6 +133,43 @@ def test_code_that_runs_too_long_is_stopped_and_the_run_goes_on(page, run):
     page.kernel.run("%config AgentMagics.python_seconds = 60")
 
 
+SWALLOWS = "while True:\n    try:\n        time.sleep(0.01)\n    except {error}:\n        print('caught')"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        SWALLOWS.format(error="KeyboardInterrupt"),
+        SWALLOWS.format(error="BaseException"),
+        "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+        "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(1000)",
+    ],
+)
+def test_code_that_resists_is_stopped_too_and_the_card_says_that_it_goes_on(page, run, code):
+    page.kernel.run("%config AgentMagics.python_seconds = 0.2")
+    ran = run(f"import time\n{code}")
+    page.kernel.run("%config AgentMagics.python_seconds = 60")
+    assert ran.finished["code"] == "TIMEOUT"
+    lines = [event.get("text", "") for event in ran.events if event["type"] == "tool_progress"]
+    assert any("goes on past its limit of 0.2 seconds" in line for line in lines) is ("try:" in code)
+    assert page.events()[-1]["reason"] == "end_turn"
+    assert page.kernel.value("__import__('signal').getsignal(2) is __import__('signal').SIG_IGN") == "False"
+
+
+def test_a_command_that_was_cut_is_no_success(page, run):
+    page.kernel.run("%config AgentMagics.python_seconds = 0.2")
+    ran = run("!sleep 1000")
+    page.kernel.run("%config AgentMagics.python_seconds = 60")
+    assert ran.finished["code"] == "TIMEOUT"
+    assert "stopped after 0.2 seconds" in ran.text
+
+
+def test_the_time_of_the_run_bounds_its_code(page, server):
+    ran = Ran(page, server, "while True: pass", "--approve auto --seconds 1").end()
+    assert ran.finished["code"] in ("TIMEOUT", "STOPPED")
+    assert page.events()[-1]["reason"] == "max_seconds"
+
+
 @pytest.mark.parametrize("wait", ["while True: pass", "await asyncio.sleep(1000)"])
 def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
     ran = Ran(page, server, f"import asyncio\nbegun = object()\nprint('begun')\n{wait}")

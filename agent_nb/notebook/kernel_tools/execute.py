@@ -76,7 +76,11 @@ async def execute(call: Call) -> Execution:
 async def _execute(call: Call) -> Execution:
     namespace, hidden = call.shell.user_ns, call.shell.user_ns_hidden
     before, directory = visible(namespace, hidden), current_directory()
-    watchdog = Watchdog(partial(_is_inside, call.filename), call.seconds, call.on_tick)
+    seconds = max(0.0, min(call.seconds, call.context.seconds_left()))
+    runs_on = f"goes on past its limit of {seconds:.3g} seconds; if it does not end, restart the kernel"
+    watchdog = Watchdog(
+        partial(_is_inside, call.filename), seconds, call.on_tick, partial(call.context.progress, runs_on)
+    )
 
     def show(bundle: MimeBundle) -> None:
         with watchdog.shielded():
@@ -120,8 +124,7 @@ async def _steps(call: Call, capture: Capture, watchdog: Watchdog) -> None:
             if step.co_flags & inspect.CO_COROUTINE:
                 value = await eval(step, shell.user_global_ns, shell.user_ns)
             else:
-                with watchdog.blocking():
-                    value = eval(step, shell.user_global_ns, shell.user_ns)
+                value = watchdog.call(partial(eval, step, shell.user_global_ns, shell.user_ns))
             if shown and value is not None:
                 show_value(value, shell, capture)
 

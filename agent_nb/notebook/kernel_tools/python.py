@@ -70,8 +70,8 @@ def _output(call: Call, ended: Execution) -> ToolOutput:
         ended.watchdog.pass_on()
         message = _joined("The person interrupted the code.", text)
         raise ToolError(message, code="STOPPED", outputs=(*ended.outputs, names))
-    if ended.watchdog.timed_out and ended.error is not None:
-        message = _joined(f"The code was stopped after {call.seconds:g} seconds.", text)
+    if ended.watchdog.timed_out:
+        message = _joined(f"The code was stopped after {ended.watchdog.seconds:.3g} seconds.", text)
         hint = "Make it do less, or in steps."
         raise ToolError(message, code="TIMEOUT", hint=hint, outputs=(*ended.outputs, names))
     if ended.error is not None:
