@@ -28,7 +28,8 @@ from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.values.context import Described, describe_path, expand, joined, recent_cells
+from agent_nb.notebook.values.cells import recent_cells
+from agent_nb.notebook.values.context import Described, describe_path, expand, joined
 from agent_nb.notebook.values.paths import lookup
 from agent_nb.options import Options
 from agent_nb.plugins import TOOLS

@@ -1,4 +1,4 @@
-"""Describes variables and cells to the model: `{{name}}`, `-w` and `--cells`.
+"""Describes variables to the model: `{{name}}` and `-w`.
 
 The first describer that accepts a value describes it. Secrets are masked.
 """
@@ -13,7 +13,6 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
-from agent_nb.engine.conversation import fenced
 from agent_nb.engine.handle import Handle
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
@@ -105,7 +104,7 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     names = masks.names or (masked_before if MASK in text else ())
     masked_names = (*(f"`{key}` in `{name}`" for key in names), *keys)
     elements = (value,) if isinstance(value, Element) else ()
-    return Described(_limited(text), elements=elements, masked=masked_names, shortened=tuple(cut))
+    return Described(limited(text), elements=elements, masked=masked_names, shortened=tuple(cut))
 
 
 def _describe_run(name: str, run: Run | Handle) -> Described:
@@ -119,7 +118,7 @@ def _describe_run(name: str, run: Run | Handle) -> Described:
     described = _describe_files(name, run.files)
     if not described.shortened or not run.text:
         return described
-    return replace(described, text=f"{described.text}\n\n{_limited(mask(run.text), CELL_LIMIT)}")
+    return replace(described, text=f"{described.text}\n\n{limited(mask(run.text), CELL_LIMIT)}")
 
 
 def _describe_files(name: str, files: Files) -> Described:
@@ -150,31 +149,8 @@ def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:
     return joined(_REFERENCE.sub(replace, prompt), parts)
 
 
-def recent_cells(shell: Any, count: int) -> str:
-    """The source and text output of the last cells, newest last."""
-    manager = shell.history_manager
-    sources = manager.input_hist_raw
-    current = len(sources) - 1
-    blocks = []
-    for number in range(max(1, current - count), current):
-        output = "\n".join(_text_outputs(getattr(manager, "outputs", {}).get(number, ())))
-        block = f"Cell {number}:\n{fenced(_limited(sources[number], CELL_LIMIT), 'python')}"
-        blocks.append(
-            block + (f"\nOutput:\n{fenced(_limited(output, CELL_LIMIT))}" if output.strip() else "")
-        )
-    return mask("\n\n".join(blocks))
-
-
-def _text_outputs(outputs: Any) -> list[str]:
-    texts = []
-    for output in outputs:
-        bundle = getattr(output, "bundle", {})
-        text = bundle.get("stream") or bundle.get("text/plain") or ""
-        texts.append("".join(text) if isinstance(text, list) else str(text))
-    return texts
-
-
-def _limited(text: str, limit: int = TEXT_LIMIT) -> str:
+def limited(text: str, limit: int = TEXT_LIMIT) -> str:
+    """The beginning of a text, with a note of what is missing."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"

@@ -289,6 +289,37 @@ def test_the_last_cells_are_sent_with_output(tmp_path):
     assert "hushhush" not in prompt
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "password = 'hush-hush'",
+        "password: str = 'hush-hush'",
+        "config['api_key'] = r'hush-hush'",
+        "config = {'token': \"hush-hush\", 'n': 1}",
+        'private_key = """one\nhush-hush"""',
+        "dict(user='ann', password='hush-hush')",
+        "print({'password': 'hush-hush'})",
+        "import pandas as pd\npd.DataFrame([[chr(104) + 'ush-hush']], columns=['password'])",
+    ],
+)
+def test_what_cells_call_a_secret_is_masked(tmp_path, code):
+    with start_shell(tmp_path) as shell:
+        shell.run("config = {}")
+        assert shell.run(code).ok
+        shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
+        prompt = shell.names["described"].prompt
+    assert prompt.replace("'ush-hush'", "").count("ush-hush") == 0
+    assert context.MASK in prompt
+
+
+def test_other_text_in_cells_stays(tmp_path):
+    code = "name = 'by price' if 'token' == 'x' else \"sort_key\"; rows = {'user': 'ann'}"
+    with start_shell(tmp_path) as shell:
+        shell.run(code)
+        shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
+        assert code in shell.names["described"].prompt
+
+
 def test_more_cells_than_there_are_can_be_asked_for(tmp_path):
     with start_shell(tmp_path) as shell:
         assert shell.run("%%agent described --cells 9 --pace 0 -m demo:\nA page").ok

@@ -1,0 +1,61 @@
+"""Describes the last cells to the model: `--cells`."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from agent_nb._base.secret_names import is_secret_name
+from agent_nb._base.secrets import MASK, mask
+from agent_nb.engine.conversation import fenced
+from agent_nb.notebook.values.context import CELL_LIMIT, describe, limited
+from agent_nb.notebook.values.masking import Masks
+
+_QUOTED = r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
+_NAMED_TEXT = re.compile(
+    rf"(?P<name>\w[\w.\-]*)(?P<sign>[\"']?\]?\s*(?::\s*[\w.|\[\] ]+=|[:=])\s*[bfru]{{0,2}})(?P<text>{_QUOTED})",
+    re.IGNORECASE,
+)
+"""A text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`, `login(password="...")`."""
+
+
+def recent_cells(shell: Any, count: int) -> str:
+    """The source and text output of the last cells, newest last."""
+    sources = shell.history_manager.input_hist_raw
+    current = len(sources) - 1
+    blocks = []
+    for number in range(max(1, current - count), current):
+        output = _mask_named("\n".join(_text_outputs(shell, number)))
+        source = _mask_named(sources[number])
+        block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
+        blocks.append(block + (f"\nOutput:\n{fenced(limited(output, CELL_LIMIT))}" if output.strip() else ""))
+    return "\n\n".join(blocks)
+
+
+def _text_outputs(shell: Any, number: int) -> Iterator[str]:
+    """What a cell printed and displayed. A value with secrets in it is described as in a prompt."""
+    masked = _masked_value(number, shell.user_ns.get("Out", {}).get(number))
+    for output in getattr(shell.history_manager, "outputs", {}).get(number, ()):
+        if masked and output.output_type == "execute_result":
+            yield masked
+            continue
+        text = output.bundle.get("stream") or output.bundle.get("text/plain") or ""
+        yield "".join(text) if isinstance(text, list) else str(text)
+
+
+def _masked_value(number: int, value: Any) -> str:
+    """The description of a value with secrets; empty if it has none."""
+    try:
+        return "" if Masks().over(value) is value else describe(f"Out[{number}]", value).text
+    except Exception:  # the value's own code
+        return MASK
+
+
+def _mask_named(text: str) -> str:
+    """Masked before it is cut: known values, and quoted text that is called like a secret."""
+    return _NAMED_TEXT.sub(_masked_text, mask(text))
+
+
+def _masked_text(found: re.Match[str]) -> str:
+    if not is_secret_name(found["name"]):
+        return found[0]
+    return f"{found['name']}{found['sign']}{found['text'][0]}{MASK}{found['text'][0]}"
