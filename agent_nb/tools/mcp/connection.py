@@ -13,7 +13,7 @@ import mcp_types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import ProgressFnT
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from agent_nb._base.log import Masking
@@ -23,6 +23,7 @@ from agent_nb.errors import AgentError
 from agent_nb.tools.mcp.bounded import bound_length
 from agent_nb.tools.mcp.config import ServerConfig
 from agent_nb.tools.mcp.process import GRACE, ServerProcess
+from agent_nb.tools.mcp.repair import ToolListRepair
 
 MAX_UNASKED = 5_000
 """Messages that a server may send between two answers. One that sends more is ended."""
@@ -59,7 +60,10 @@ class Connection:
         self._current = asyncio.Event()
         """Set while the list is as new as what the server has said about it."""
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._repair = ToolListRepair(self._version)
         self.listing: tuple[mcp_types.Tool, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        """What was left out of the list."""
         self.problem = ""
         """Why it ended."""
         self._task = asyncio.create_task(self._own())
@@ -87,6 +91,7 @@ class Connection:
 
     async def up_to_date(self) -> None:
         """Waits until a changed list has been read, or for as long as a person would."""
+        self.list_if_silent()
         waiting = asyncio.ensure_future(self._current.wait())
         await asyncio.wait({waiting, self._task}, timeout=_RELIST_LIMIT, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -141,14 +146,14 @@ class Connection:
         try:
             async with contextlib.AsyncExitStack() as stack:
                 client = Client(
-                    self._transport(stack),
+                    self._repair.over(self._transport(stack)),
                     message_handler=self._hear,
                     client_info=mcp_types.Implementation(name="agent_nb", version="0.1.0"),
                     cache=None,
                 )
                 await stack.enter_async_context(client)
-                self.listing = await _list(client)
                 self._client = client
+                await self._list(client)
                 self._current.set()
                 if not self._opened.done():
                     self._opened.set_result(None)
@@ -176,7 +181,7 @@ class Connection:
 
     async def _read_list(self, client: Client) -> None:
         with contextlib.suppress(MCPError, ValidationError):  # the list stays as it was
-            self.listing = await _list(client)
+            await self._list(client)
         if not self._relist.is_set():
             self._current.set()
 
@@ -205,6 +210,21 @@ class Connection:
         if response.status_code == 404 and has_session and not self._stop.is_set():
             self.problem = "It has ended the session."
             self._stop.set()
+
+    async def _list(self, client: Client) -> None:
+        self._repair.notes.clear()
+        self.listing = await _list(client)
+        self.notes = tuple(self._repair.notes)
+
+    def list_if_silent(self) -> None:
+        """Reads the list again if the server does not tell of changes."""
+        if self.is_open and self._client is not None:
+            tools = self._client.server_capabilities.tools
+            if tools is not None and not tools.list_changed:
+                self._list_again()
+
+    def _version(self) -> str:
+        return self._client.protocol_version if self._client else LATEST_HANDSHAKE_VERSION
 
     def _list_again(self) -> None:
         self._current.clear()

@@ -85,6 +85,7 @@ class Server:
     def notes(self) -> list[str]:
         """What a person should know about the tools."""
         notes = [note for tool in self.listed for note in tool.notes]
+        notes += self._connection.notes if self._connection else ()
         notes += [
             f"`{tool.shown}` is not offered: the server has changed what it says." for tool in self.changed
         ]
@@ -152,6 +153,7 @@ class Server:
         except Exception as error:  # what the package raises for an answer that it cannot accept
             raise self._failure("answered with an error.", describe(error)) from None
         self._may_restart, self._suspect = True, False
+        connection.list_if_silent()  # a call, such as one that logs in, may have changed the list
         return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     async def _wait(self, work: "asyncio.Task[Any]") -> None:

@@ -10,14 +10,23 @@ from pathlib import Path
 from typing import Any
 
 OBJECT = {"type": "object", "properties": {}}
-LISTS: dict[str, list[dict[str, Any]]] = {
+LISTS: dict[str, Any] = {
     "schemas": [
         {"name": "wrong", "inputSchema": {"type": "object", "properties": {"a": {"type": "nonsense"}}}},
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "https://x.test/s"}}}},
         {"name": "either", "inputSchema": {"type": "object", "anyOf": [OBJECT, OBJECT]}},
         {"name": "work", "inputSchema": OBJECT},
     ],
-    "no-list": [{"name": "work", "inputSchema": "an object"}],
+    "no-list": "nothing",
+    "entries": [
+        {"name": "untyped", "inputSchema": {"properties": {"q": {"type": "string"}}}},
+        {"name": "text", "inputSchema": "an object"},
+        {"name": "hints", "inputSchema": OBJECT, "annotations": {"readOnlyHint": "perhaps"}},
+        {"name": "output", "inputSchema": OBJECT, "outputSchema": {"type": "array"}},
+        {"inputSchema": OBJECT},
+        "work",
+        {"name": "work", "inputSchema": OBJECT},
+    ],
     "names": [
         {"name": name, "inputSchema": OBJECT}
         for name in ("read.file", "read file", "read.file", "x" * 100, "work")
@@ -40,7 +49,11 @@ def send(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def tools() -> list[dict[str, Any]]:
+def tools() -> Any:
+    if FAULT == "quiet" and MEMORY and MEMORY.exists():
+        return [
+            {"name": name, "description": "Works.", "inputSchema": OBJECT} for name in ("work", "learned")
+        ]
     return LISTS.get(FAULT, [{"name": "work", "description": DESCRIPTIONS[-1], "inputSchema": OBJECT}])
 
 
@@ -88,7 +101,7 @@ def answer(method: str) -> dict[str, Any] | None:
         case "initialize":
             return {
                 "protocolVersion": "2025-06-18",
-                "capabilities": {"tools": {"listChanged": True}},
+                "capabilities": {"tools": {"listChanged": FAULT != "quiet"}},
                 "serverInfo": {"name": "bad", "version": "1"},
             }
         case "tools/list":

@@ -56,7 +56,7 @@ async def test_a_server_that_hangs_is_started_again(tmp_path):
     [
         ("dies-at-start", "could not be started. It ended with code 1: TOKEN is not set"),
         ("silent", "could not be started. It did not answer within 0.4 seconds."),
-        ("no-list", "could not be started. It sent something that is not valid MCP: tools.0.inputSchema"),
+        ("no-list", "could not be started. It sent something that is not valid MCP: tools: Input should be"),
     ],
 )
 async def test_a_server_that_does_not_start_says_why(fault, sentence, alive):
@@ -134,6 +134,33 @@ async def test_schemas_that_no_vendor_takes_are_replaced():
         ["The", "schema", "of", "`far`", "is"],
         ["The", "model", "does", "not", "get"],
     ]
+    await server.stop()
+
+
+async def test_one_bad_entry_leaves_the_others():
+    server = await started(faulty("entries"))
+    assert [tool.name for tool in server.listed] == ["untyped", "text", "hints", "output", "work"]
+    schemas = {tool.name: tool.spec.schema for tool in server.listed}
+    assert schemas["untyped"] == {"type": "object", "properties": {"q": {"type": "string"}}}
+    assert server.notes == [
+        "A part of what the server says about `text` is not valid, and left out.",
+        "A part of what the server says about `hints` is not valid, and left out.",
+        "A part of what the server says about `output` is not valid, and left out.",
+        "A tool without a name is left out.",
+        "A tool without a name is left out.",
+    ]
+    assert (await call(server)).text == "worked"
+    await server.stop()
+
+
+async def test_a_server_that_tells_of_no_changes_is_listed_again(tmp_path):
+    server = await started(faulty("quiet", tmp_path / "changed"))
+    assert [tool.name for tool in server.listed] == ["work"]
+    assert (await call(server)).text == "worked"
+    await until(lambda: [tool.name for tool in server.listed] == ["work", "learned"])
+    (tmp_path / "changed").unlink()
+    await server.start()  # as the next cell does
+    assert [tool.name for tool in server.listed] == ["work"]
     await server.stop()
 
 
