@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from agent_nb._base.secrets import secret_spans
+from agent_nb._base.secret_names import is_secret_name
+from agent_nb._base.secrets import can_be_secret, secret_spans
 from agent_nb._base.text import printable_line
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
@@ -32,13 +33,22 @@ class CodeCell:
 
     @property
     def is_check(self) -> bool:
+        return bool(self._check_line)
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether its check is not evaluated, because the cell only shows what would be sent."""
+        return "--dry-run" in self._check_line.partition("--check")[0].split()
+
+    @property
+    def _check_line(self) -> str:
         for line in self.source.splitlines():
             if line.startswith("%%"):
                 if _CHECK.match(line):
-                    return True
+                    return line
             elif line.strip() and not line.startswith("#"):
-                return False
-        return False
+                return ""
+        return ""
 
     @property
     def label(self) -> str:
@@ -53,8 +63,8 @@ class NotebookReading:
     cells: tuple[CodeCell, ...]
     submits: int
     """How many cells submit the notebook. They run when it has been saved already."""
-    secrets: tuple[int, ...]
-    """The numbers of the cells that hold something with the shape of a key."""
+    secrets: tuple[str, ...]
+    """Where there is something with the shape of a key, or metadata with the name of one: `cell 2`, `metadata`."""
 
     @property
     def checks(self) -> tuple[CodeCell, ...]:
@@ -63,7 +73,8 @@ class NotebookReading:
     @property
     def passed(self) -> tuple[CodeCell, ...]:
         """The `--check` cells that ran and hold."""
-        return tuple(cell for cell in self.checks if cell.count is not None and not cell.failed)
+        ran = (cell for cell in self.checks if cell.count is not None and not cell.is_dry_run)
+        return tuple(cell for cell in ran if not cell.failed)
 
     def has_run(self, count: int | None) -> bool:
         """Whether a cell has this number of execution."""
@@ -81,6 +92,8 @@ class NotebookReading:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
         if failed := [cell for cell in self.checks if cell.failed]:
             yield f"The check of {_named(failed, capital=False)} does not hold."
+        if dry := [cell for cell in self.checks if cell.is_dry_run]:
+            yield f"The check of {_named(dry, capital=False)} was not evaluated, because of `--dry-run`."
 
 
 AGAIN = "Restart the kernel, run all cells and save."
@@ -91,15 +104,30 @@ def read_notebook(data: bytes) -> NotebookReading:
     try:
         content = json.loads(data)
         cells = [cell for cell in content["cells"] if isinstance(cell, dict)]
+        places = {f"cell {number}": cell for number, cell in enumerate(cells, 1)}
+        places["metadata"] = {name: value for name, value in content.items() if name != "cells"}
+        secrets = tuple(place for place, value in places.items() if _holds_secret(value))
     except (ValueError, LookupError, TypeError, RecursionError):
         raise ConfigError("The notebook is damaged: it is no JSON with cells.") from None
     numbered = [(number, cell) for number, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
     code = [each for number, cell in numbered if (each := _code_cell(number, cell)).source.strip()]
     own = tuple(cell for cell in code if not _SUBMIT.search(cell.source))
-    secrets = tuple(
-        number for number, cell in enumerate(cells, 1) if secret_spans(json.dumps(cell, ensure_ascii=False))
-    )
     return NotebookReading(own, len(code) - len(own), secrets)
+
+
+def _holds_secret(part: Json) -> bool:
+    """Whether a cell, or the notebook without its cells, holds a key. Papermill keeps its parameters in metadata."""
+    return bool(secret_spans(json.dumps(part, ensure_ascii=False))) or _names_secret(part.get("metadata"))
+
+
+def _names_secret(value: Any, name: str = "") -> bool:
+    match value:
+        case dict():
+            return any(_names_secret(item, str(key)) for key, item in value.items())
+        case list():
+            return any(_names_secret(item, name) for item in value)
+        case _:
+            return isinstance(value, str) and is_secret_name(name) and can_be_secret(value)
 
 
 def _code_cell(number: int, cell: Json) -> CodeCell:

@@ -41,9 +41,9 @@ def submit_command(notebook: Notebook, rest: str) -> str:
     reading = read_notebook(data)
     notes = list(_check_saved(notebook, path, reading))
     if reading.secrets:
-        cells = ", ".join(map(str, reading.secrets[:5]))
+        places = ", ".join(reading.secrets[:5])
         raise ConfigError(
-            f"There is an API key in the notebook (cell {cells}). Delete it, save the notebook and submit again."
+            f"There is an API key in the notebook ({places}). Delete it, save the notebook and submit again."
         )
     log_data = _read(home / FILE, home, "Ask your teacher") if os.path.lexists(home / FILE) else b""
     log = read_log(log_data)

@@ -1,5 +1,6 @@
 """One student's row: what the notebook, the log and the runs of a submission say."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +41,7 @@ class Row:
     pages: frozenset[str] = frozenset()
     """The hashes of the student's pages."""
     supplied: frozenset[str] = frozenset()
-    """The hashes of files that the demo model and cassettes made, which are nobody's own."""
+    """The hashes of files that the demo model and cassettes made, as the submission says."""
 
 
 def read_row(student: str, path: Path) -> Row:
@@ -123,18 +124,26 @@ def _page(files: Files) -> set[str]:
 
 
 def with_same_pages(rows: Iterable[Row], supplied: Iterable[str] = ()) -> list[Row]:
-    """The rows, each with the students who have one of its pages too; what was supplied to all does not count."""
+    """The rows, each with the students who have one of its pages too; what was supplied to all does not count.
+
+    A submission can say of any page that it was supplied. It was if most of those who have it say so.
+    """
     rows = list(rows)
-    known = {*supplied, *(digest for row in rows for digest in row.supplied), content_hash("")}
+    claims = Counter(digest for row in rows for digest in row.supplied)
+    claims.subtract(digest for row in rows for digest in row.pages - row.supplied)
+    known = {*supplied, content_hash(""), *(digest for digest, most in claims.items() if most > 0)}
     owners: dict[str, list[str]] = {}
     for row in rows:
-        for digest in row.pages - known:
+        for digest in (row.pages | row.supplied) - known:
             owners.setdefault(digest, []).append(row.student)
     return [
         replace(
             row,
             same_page_as=tuple(
-                sorted({other for digest in row.pages for other in owners.get(digest, ())} - {row.student})
+                sorted(
+                    {other for digest in row.pages | row.supplied for other in owners.get(digest, ())}
+                    - {row.student}
+                )
             ),
         )
         for row in rows

@@ -24,7 +24,8 @@ COLUMNS = (
 NUMBERS = COLUMNS.index("chain_breaks")
 """How many columns after the first one hold numbers."""
 _MOST_NAMES = 20
-_FORMULA = ("=", "+", "-", "@")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""How formulas begin; Excel reads the wide forms, too."""
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
@@ -47,6 +48,6 @@ def cells(row: Row) -> list[str]:
 
 
 def _safe(text: str) -> str:
-    """One line that no spreadsheet takes for a formula."""
-    line = printable_line(text)
+    """One line that no spreadsheet takes for a formula. Where the comma is for decimals, `;` separates cells."""
+    line = printable_line(text).replace(";", ",")
     return f"'{line}" if line.startswith(_FORMULA) else line

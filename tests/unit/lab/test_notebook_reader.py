@@ -79,11 +79,45 @@ def test_a_check_that_did_not_run_has_not_passed():
 def test_keys_are_found_in_sources_and_outputs():
     content = json.loads(notebook("a = 1", f"key = '{KEY}'", "print(key)"))
     content["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [KEY]}]
-    assert read_notebook(json.dumps(content).encode()).secrets == (2, 3)
+    assert read_notebook(json.dumps(content).encode()).secrets == ("cell 2", "cell 3")
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"{}", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells": null}']
+    "value", [KEY, [{"deep": KEY}], {"api_key": "hunter2-hunter3"}, {"token": ["xk42-9q-zz-17"]}]
+)
+def test_keys_are_found_in_metadata(value):
+    content = json.loads(notebook("a = 1", "b = 2"))
+    content["metadata"]["papermill"] = {"parameters": value}
+    content["cells"][1]["metadata"] = {"note": value}
+    assert read_notebook(json.dumps(content).encode()).secrets == ("cell 2", "metadata")
+
+
+def test_ordinary_metadata_holds_no_key():
+    content = json.loads(notebook("a = 1"))
+    content["metadata"] = {"kernelspec": {"name": "python3"}, "token": "none", "sort_key": "title-and-date-2"}
+    content["cells"][0]["metadata"] = {"tags": ["exercise"], "api_key": None}
+    assert read_notebook(json.dumps(content).encode()).secrets == ()
+
+
+def test_a_dry_run_has_passed_no_check():
+    dry, quoted = (
+        CHECK.replace(" --check", " --dry-run --check"),
+        f"{CHECK.splitlines()[0]} == '--dry-run'\nA form",
+    )
+    reading = read_notebook(notebook(dry, quoted))
+    assert [cell.number for cell in reading.passed] == [2]
+    assert len(reading.checks) == 2
+    (remark,) = reading.remarks()
+    assert remark.startswith("The check of cell 1 (")
+    assert remark.endswith("was not evaluated, because of `--dry-run`.")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"{", b"[]", b"{}", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells": null}'),
+        b'{"cells": [], "metadata": ' + b'{"a":' * 900 + b"1" + b"}" * 901,
+    ],
 )
 def test_what_is_no_notebook(data):
     with pytest.raises(ConfigError, match="The notebook is damaged"):

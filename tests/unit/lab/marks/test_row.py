@@ -107,3 +107,20 @@ def test_pages_of_the_demo_and_of_cassettes_are_nobodys_own_unless_they_were_edi
         eve=[replace(live_run("", "7"), files=Files({"index.html": "<p>Recorded</p>"}))],
     )
     assert found == {"ann": (), "bob": (), "cleo": ("dan",), "dan": ("cleo",), "eve": ()}
+
+
+def test_one_submission_does_not_decide_for_the_class_what_was_supplied(tmp_path):
+    page = live_run("<p>Mine</p>")
+    claimed = replace(live_run("<p>Mine</p>", "2"), settings={"replayed": "cassettes/hero.jsonl"})
+    assert same(tmp_path, ann=[page], bob=[page], eve=[claimed]) == {
+        "ann": ("bob", "eve"),
+        "bob": ("ann", "eve"),
+        "eve": ("ann", "bob"),
+    }
+    assert same(tmp_path, ann=[page], eve=[claimed]) == {"ann": ("eve",), "eve": ("ann",)}
+
+
+def test_one_submission_does_not_make_a_page_of_the_class_its_own(tmp_path):
+    replayed = replace(live_run("<p>Recorded</p>"), settings={"replayed": "cassettes/hero.jsonl"})
+    found = same(tmp_path, ann=[replayed], bob=[replayed], eve=[live_run("<p>Recorded</p>", "2")])
+    assert set(found.values()) == {()}

@@ -36,8 +36,16 @@ def test_a_submission_that_was_not_read_has_no_numbers():
     assert found["error"] == "The zip file is damaged."
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r\n=", " =", "\u202e="])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r\n=", " =", "\u202e=", "＝"])
 def test_formulas_are_text(start):
     (found,) = table(Row(student=f"{start}HYPERLINK(1)", notes=(f"{start}1",), same_page_as=(f"{start}x",)))
     for name in ("student", "notes", "same_page_as"):
-        assert found[name][:2] in ("'=", "'+", "'-", "'@")
+        assert found[name][:2] in ("'=", "'+", "'-", "'@", "'＝")
+
+
+@pytest.mark.parametrize("text", ["a;=1+1;", 'a;"=1+1";', "a; -1;@x", "a\t=1"])
+def test_no_cell_is_a_formula_where_another_character_separates(text):
+    data = to_csv([Row(student=text, notes=(text,), same_page_as=(text,))]).decode("utf-8-sig")
+    for line in data.splitlines():
+        assert ";" not in line
+        assert "\t" not in line
