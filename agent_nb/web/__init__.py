@@ -2,5 +2,6 @@
 
 from agent_nb.web.ag_ui import AgUi
 from agent_nb.web.ag_ui_request import AgUiRequest
+from agent_nb.web.http_body import BadRequestError
 
-__all__ = ["AgUi", "AgUiRequest"]
+__all__ = ["AgUi", "AgUiRequest", "BadRequestError"]

@@ -2,18 +2,19 @@
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.messages import Image, Message, Part, Text, ToolCall, ToolResult
+from agent_nb.web.http_body import json_body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgUiRequest:
-    """What an AG-UI front end asks for; `AgUiRequest.read(body)` makes one from the JSON body of its request.
+    """What an AG-UI front end asks for; `AgUiRequest.receive(headers, chunks)` makes one from its HTTP request.
 
     `agent.sse(request.prompt, vocabulary=AgUi(request), **request.material)` answers it. The files of the run are
     `state.files`, by path; tools of the front end itself are not offered to the model.
@@ -26,7 +27,18 @@ class AgUiRequest:
     state: Json
 
     @classmethod
+    async def receive(
+        cls, headers: Mapping[str, str], chunks: AsyncIterable[bytes], origins: Collection[str] = ()
+    ) -> "AgUiRequest":
+        """Reads and checks a request. Raises `BadRequestError`, whose `status` is the answer's.
+
+        Pages may send requests only from these `origins`, such as `http://localhost:5173`.
+        """
+        return cls.read(await json_body(headers, chunks, origins))
+
+    @classmethod
     def read(cls, body: Any) -> "AgUiRequest":
+        """Reads the body of a request, as parsed from JSON. Raises `ConfigError` if it is none."""
         if not isinstance(body, Mapping):
             raise ConfigError("The body of an AG-UI request is a JSON object.")
         thread_id, run_id, messages = (body.get(name) for name in ("threadId", "runId", "messages"))
@@ -36,7 +48,9 @@ class AgUiRequest:
             raise ConfigError("An AG-UI request needs `messages`, of which the last is the user's.")
         state = body.get("state")
         state = dict(state) if isinstance(state, Mapping) else {}
-        return cls(thread_id=thread_id, run_id=run_id, messages=tuple(messages), state=state)
+        request = cls(thread_id=thread_id, run_id=run_id, messages=tuple(messages), state=state)
+        _ = request.material  # raises if a message cannot be read
+        return request
 
     @property
     def prompt(self) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import contextlib
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -137,3 +138,64 @@ async def test_a_front_end_that_goes_away_stops_the_run(monkeypatch):
                 if "TEXT_MESSAGE_CONTENT" in line:
                     break
         assert await ended == "stopped"
+
+
+def asking(**changes: Any) -> str:
+    return json.dumps({**body(CONVERSATION), **changes})
+
+
+def saying(**message: Any) -> str:
+    return asking(messages=[{"id": "1", "role": "user", "content": "Hello?", **message}])
+
+
+JSON = {"content-type": "application/json"}
+NO_IMAGE = {"type": "image", "source": {**DRAWING, "value": base64.b64encode(b"no image").decode()}}
+BAD_BASE64 = {"type": "image", "source": {**DRAWING, "value": "***"}}
+HELLO = {"role": "user", "content": "Hello?"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "content", "status", "sentence"),
+    [
+        ({**JSON, "origin": "https://evil.example"}, asking(), 403, "pages from https://evil.example"),
+        ({**JSON, "origin": "null"}, asking(), 403, "pages from null"),
+        ({"content-type": "text/plain"}, asking(), 415, "application/json"),
+        ({}, asking(), 415, "application/json"),
+        (JSON, "[" * 100_000, 400, "more than 64 levels"),
+        (JSON, asking(state={"a": json.loads("[" * 500 + "]" * 500)}), 400, "more than 64 levels"),
+        (JSON, " " * 20_000_001, 413, "more than 20,000,000 bytes"),
+        (JSON, "{", 400, "not valid JSON"),
+        (JSON, b"\xff", 400, "not valid JSON"),
+        (JSON, asking(state={"a": float("nan")}), 400, "NaN is not a JSON value"),
+        (JSON, asking(state={"a": 0}).replace(": 0}", ": 1e999}"), 400, "not valid JSON"),
+        (JSON, asking(threadId="\ud800"), 400, "not valid JSON"),
+        (JSON, "3", 400, "a JSON object"),
+        (JSON, saying(content=""), 400, "prompt"),
+        (JSON, saying(content=[BAD_BASE64]), 400, "not valid base64"),
+        (JSON, saying(content=[{"type": "text", "text": "Hello?"}, NO_IMAGE]), 400, "image"),
+        (JSON, asking(state={"files": {"../x": "out"}}), 400, r"\.\./x"),
+        (JSON, asking(state={"files": {"": "no name"}}), 400, "path"),
+        (JSON, asking(messages=[{"role": "assistant", "toolCalls": [{}]}, HELLO]), 400, "needs an `id`"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, str | int) else "",
+)
+async def test_a_bad_request_is_refused_before_the_answer_begins(
+    monkeypatch, headers, content, status, sentence
+):
+    agent, events = Agent(DemoProvider(pace=0)), []
+    agent.on_event(events.append)
+    async with serving(monkeypatch, agent) as client:
+        response = await client.post("/agent", content=content, headers=headers)
+    assert response.status_code == status, response.text
+    assert re.search(sentence, response.text)
+    assert "\n" not in response.text
+    assert events == []
+
+
+async def test_a_page_that_is_named_may_ask(monkeypatch):
+    monkeypatch.setattr(ag_ui_server, "ORIGINS", ["http://localhost:5173"])
+    headers = {**JSON, "origin": "http://localhost:5173"}
+    async with serving(monkeypatch, Agent(DemoProvider(pace=0))) as client:
+        response = await client.post("/agent", content=saying(), headers=headers)
+    assert response.status_code == 200
+    assert "RUN_FINISHED" in response.text
