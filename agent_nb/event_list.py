@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count, islice, pairwise
 from typing import Any, TypeVar, cast, overload
 
+from agent_nb._base.wire import each_from_wire
 from agent_nb.events import BaseEvent, Delta, Event, FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 
 PACKED = 1024
@@ -35,6 +36,10 @@ class EventList(Sequence[Event]):
         """How many events are in blocks, and those after them."""
         for event in events:
             self.append(event)
+
+    @classmethod
+    def from_wire(cls, data: Any) -> "EventList":
+        return cls(each_from_wire(Event, data))
 
     def append(self, event: Event) -> None:
         newest = self._open[1]

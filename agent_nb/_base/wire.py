@@ -9,7 +9,7 @@ import contextlib
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -41,6 +41,18 @@ def from_wire(kind: Any, data: Any) -> Any:
     `from_wire` of its own, or a plain type. Fields that a class does not have are ignored.
     """
     return _decoder(kind)(data)
+
+
+def each_from_wire(kind: Any, data: Any) -> Iterator[Any]:
+    """The values of type `kind` in a list, one after the other."""
+    if not isinstance(data, list | tuple):
+        raise _other("a list", data)
+    decode = _decoder(kind)
+    for number, entry in enumerate(data):
+        try:
+            yield decode(entry)
+        except WireError as error:
+            raise error.under(f"[{number}]") from None
 
 
 class WireError(ValueError):
@@ -136,20 +148,14 @@ _PLAIN: dict[Any, Decoder] = {
 
 
 def _tuple_decoder(arguments: tuple[Any, ...]) -> Decoder:
-    repeated = len(arguments) == 2 and arguments[1] is Ellipsis
-    first = _decoder(arguments[0])
-    decoders = [] if repeated else [_decoder(kind) for kind in arguments]
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        return lambda data: tuple(each_from_wire(arguments[0], data))
+    decoders = [_decoder(kind) for kind in arguments]
 
     def decode(data: Any) -> tuple[Any, ...]:
-        if not isinstance(data, list | tuple) or not (repeated or len(data) == len(decoders)):
-            raise _other("a list" if repeated else f"a list of {len(decoders)}", data)
-        found: list[Any] = []
-        try:
-            for entry in data:
-                found.append((first if repeated else decoders[len(found)])(entry))
-        except WireError as error:
-            raise error.under(f"[{len(found)}]") from None
-        return tuple(found)
+        if not isinstance(data, list | tuple) or len(data) != len(decoders):
+            raise _other(f"a list of {len(decoders)}", data)
+        return tuple(decode_one(entry) for decode_one, entry in zip(decoders, data, strict=True))
 
     return decode
 
@@ -180,8 +186,9 @@ def _union_decoder(arguments: tuple[Any, ...]) -> Decoder:
     plain.sort(key=lambda each: each is not _PLAIN[type(None)])  # the error is about the other one
 
     def decode(data: Any) -> Any:
-        if isinstance(data, Mapping) and data.get("type") in tagged:
-            return tagged[data["type"]](data)
+        tag = data.get("type") if isinstance(data, Mapping) else None
+        if isinstance(tag, str) and tag in tagged:
+            return tagged[tag](data)
         for other in plain:
             try:
                 return other(data)
@@ -191,7 +198,7 @@ def _union_decoder(arguments: tuple[Any, ...]) -> Decoder:
             raise failure
         if not isinstance(data, Mapping):
             raise _other("an object", data)
-        raise WireError(f"is of an unknown type, {str(data.get('type'))[:40]!r}")
+        raise WireError(f"is of an unknown type, {str(tag)[:40]!r}")
 
     return decode
 

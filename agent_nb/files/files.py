@@ -7,7 +7,7 @@ import html
 import io
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,11 @@ class Files(Mapping[str, Content]):
     def entry(self) -> str | None:
         """The path of the page: `index.html`, or else the first HTML file, or None."""
         return entry_of(self)
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of all files that there are or were."""
+        return self._versions.keys()
 
     def size(self, path: str) -> int:
         """The size in bytes."""

@@ -25,7 +25,7 @@ def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:
         if event.offset == 0:
             pieces.pop("", None)
             pieces[event.path] = []
-        pieces[event.path].append(event.text)
+        pieces.setdefault(event.path, []).append(event.text)  # a file may begin with any event
     found = {path: "".join(texts) for path, texts in pieces.items()}
     if unnamed := found.pop("", None):
         found[provisional_path(unnamed, [*files, *found])] = unnamed

@@ -15,7 +15,6 @@ from agent_nb.errors import ConfigError
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
-    from agent_nb.run import Run
     from agent_nb.tools.mcp.server import Server
 
 UNDO_LIMIT = 10
@@ -55,8 +54,8 @@ class Session:
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
         """Unfinished `--background` runs, by id."""
-        self.replaced: deque[tuple[str, Run]] = deque(maxlen=UNDO_LIMIT)
-        """Names and the runs they held before, newest last."""
+        self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
+        """Names and what they held before, newest last."""
         self.servers: dict[str, Server] = {}
         """The MCP servers, by name."""
         self.middleware: list[str] = []

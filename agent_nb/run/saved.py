@@ -2,40 +2,52 @@
 
 import json
 import os
-from dataclasses import fields, replace
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from agent_nb._base.wire import Json, from_wire
+from agent_nb._base.wire import Json, WireError, each_from_wire, from_wire
 from agent_nb.errors import AgentError, SavedRunError
-from agent_nb.event_list import EventList
-from agent_nb.events import event_from_wire
-from agent_nb.files import Files
-from agent_nb.messages import Message, ToolSpec, Usage
+from agent_nb.events import FileChanged
 from agent_nb.run.annotate import placed
-from agent_nb.run.annotations import Annotation
+from agent_nb.run.record import Settings
 from agent_nb.run.run import Run
-from agent_nb.run.wire import FORMAT, FORMAT_VERSION, NESTED
+from agent_nb.run.wire import FORMAT, FORMAT_VERSION
 
 DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions that reading a damaged file can raise."""
 
 
 def run_from_wire(data: Json) -> Run:
-    plain = {f.name for f in fields(Run)} - {*NESTED, "messages", "replaced", "usage", "tools", "annotations"}
-    given = data.get("given_files")
-    run = Run(
-        **{name: data[name] for name in plain if name in data},
-        files=Files.from_wire(data["files"]),
-        given_files=Files.from_wire(given) if given is not None else None,
-        messages=from_wire(tuple[Message, ...], data["messages"]),
-        replaced=from_wire(tuple[tuple[Message, ...], ...], data.get("replaced", ())),
-        events=EventList(event_from_wire({**event, "run_id": data["id"]}) for event in data["events"]),
-        usage=from_wire(Usage, data["usage"]),
-        tools=from_wire(tuple[ToolSpec, ...], data.get("tools", ())),
-        variants=tuple(run_from_wire(variant) for variant in data.get("variants", ())),
-    )
-    annotations = from_wire(tuple[Annotation, ...], data.get("annotations", ()))
-    return replace(run, annotations=placed(run, annotations)) if annotations else run
+    """The run that this describes. Its types and names are checked: a file may come from anywhere."""
+    _tag_events(data)
+    run: Run = from_wire(Run, data)
+    _check(run)
+    return replace(run, annotations=placed(run, run.annotations)) if run.annotations else run
+
+
+def _tag_events(data: Json) -> None:
+    """Adds to the events what they are saved without."""
+    for event in each_from_wire(dict[str, Any], data.get("events", ())):
+        event["run_id"] = data.get("id")
+    for variant in each_from_wire(dict[str, Any], data.get("variants", ())):
+        _tag_events(variant)
+
+
+def _check(run: Run) -> None:
+    from_wire(Settings, run.settings)
+    # File names are made of these. `agent.map` gives names such as `runs[0]`.
+    words = {"name": re.sub(r"\[\d+\]$", "", run.name), "id": f"_{run.id}", "key": f"_{run.key}"}
+    for field, word in words.items():
+        if not word.replace("-", "_").isidentifier():
+            raise WireError(f"is {getattr(run, field)[:40]!r}, which is no name", field)
+    files = run.files if run.given_files is None else run.given_files
+    for event in run.events.of(FileChanged):
+        if event.path not in files.paths:
+            raise WireError(f"change {event.path[:40]!r}, which is none of its files", "events")
+    for variant in run.variants:
+        _check(variant)
 
 
 def load(path: str | os.PathLike[str]) -> Run:
@@ -56,12 +68,12 @@ def read_run(data: bytes, source: str) -> Run:
     """Reads a run from the contents of a file, which `source` names."""
     try:
         wire = json.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SavedRunError(f"{source!r} is not a saved run: {error}.") from None
     if not isinstance(wire, dict) or wire.get("format") != FORMAT:
         raise SavedRunError(f"{source!r} is not a saved run.")
     try:
-        if wire.get("version", 0) > FORMAT_VERSION:
+        if from_wire(int, wire.get("version", 0)) > FORMAT_VERSION:
             raise SavedRunError(
                 f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`."
             )
@@ -69,4 +81,4 @@ def read_run(data: bytes, source: str) -> Run:
     except SavedRunError:
         raise
     except DAMAGES as error:
-        raise SavedRunError(f"{source!r} is damaged: {type(error).__name__} {error}.") from None
+        raise SavedRunError(f"{source!r} is damaged: {str(error).removesuffix('.')}.") from None

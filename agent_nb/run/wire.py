@@ -11,7 +11,7 @@ from agent_nb.run.record import RunRecord
 
 FORMAT = "agent_nb.run"
 FORMAT_VERSION = 1
-NESTED = ("files", "given_files", "events", "variants")
+_NESTED = ("files", "given_files", "events", "variants")
 
 
 def saved_form(run: RunRecord, **more: Any) -> bytes:
@@ -21,7 +21,7 @@ def saved_form(run: RunRecord, **more: Any) -> bytes:
 
 
 def _to_wire(run: RunRecord) -> Json:
-    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in NESTED}
+    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _NESTED}
     return {
         **wire,
         "files": run.files.to_wire(),

@@ -95,18 +95,25 @@ def _load(session: Session, rest: str) -> str:
         raise UsageError(
             f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
         )
-    run = load_saved(session, rest.strip("\"'"))
-    return f"Loaded `{run.name}`: {_about(run)}."
+    run, before = load_saved(session, rest.strip("\"'"))
+    loaded = f"Loaded `{run.name}`: {_about(run)}."
+    if before is None or isinstance(before, type(run)):
+        return loaded
+    kind, remedy = type(before).__name__, session.command(f"undo {run.name}")
+    return f"{loaded}\n`{run.name}` held a value of type {kind}. `{remedy}` brings it back."
 
 
 def _undo(session: Session, rest: str) -> str:
     from agent_nb.notebook.magic.names import undo
+    from agent_nb.run import Run
     from agent_nb.run.store import RunStore, run_id
 
     if not rest:
         raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
     newer = session.namespace.get(rest)
     run = undo(session, rest)
+    if not isinstance(run, Run):
+        return f"Restored the previous value of `{rest}`, of type {type(run).__name__}."
     restored = f"Restored the previous run to `{rest}`: {_about(run)}."
     newer_id = getattr(newer, "id", None)
     if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):

@@ -9,6 +9,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from agent_nb.engine.handle import Handle
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run, load
 from agent_nb.run.store import RunStore, run_id
@@ -28,9 +29,10 @@ def check_name(name: str, namespace: dict[str, Any]) -> str:
 
 
 def assign(session: Session, name: str, value: Any) -> None:
-    """Sets a variable, and remembers the run that it held for `undo`."""
-    previous = session.namespace.get(name)
-    if isinstance(previous, Run) and previous is not value:
+    """Sets a variable, and remembers what it held for `undo`."""
+    previous = session.namespace.get(name, value)
+    is_its_handle = isinstance(previous, Handle) and previous.id == value.id
+    if previous is not value and not is_its_handle:
         session.replaced.append((name, previous))
     session.namespace[name] = value
 
@@ -41,22 +43,25 @@ def bind(session: Session, run: Run) -> str | None:
     return _bind_files(session, run, run.name)
 
 
-def undo(session: Session, name: str) -> Run:
-    """Sets NAME to the run it held before; a second call goes one run further back."""
+def undo(session: Session, name: str) -> Any:
+    """Sets NAME to what it held before, nearly always a run; a second call goes one further back."""
     places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == name]
     if not places:
         raise UsageError(
             f"There is no earlier run of `{name}` in this session. `{session.command('runs')}` lists saved runs."
         )
-    run: Run = session.replaced[places[-1]][1]
+    value = session.namespace[name] = session.replaced[places[-1]][1]
     del session.replaced[places[-1]]
-    session.namespace[name] = run
-    _bind_files(session, run, name)
-    return run
+    if isinstance(value, Run):
+        _bind_files(session, value, name)
+    return value
 
 
-def load_saved(session: Session, wanted: str) -> Run:
-    """Loads and binds a saved run: the newest with that name, else the one with that id, else that path."""
+def load_saved(session: Session, wanted: str) -> tuple[Run, Any]:
+    """Loads and binds a saved run: the newest with that name, else the one with that id, else that path.
+
+    The second value is what the variable held before, if anything.
+    """
     store = RunStore(session.home)
     rows = store.rows()
     found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
@@ -69,8 +74,9 @@ def load_saved(session: Session, wanted: str) -> Run:
         raise UsageError(f"There is no saved run {wanted!r}. {hint}")
     run = load(path)
     check_name(run.name, session.namespace)
+    before = session.namespace.get(run.name)
     bind(session, run)
-    return run
+    return run, before
 
 
 def _bind_files(session: Session, run: Run, name: str) -> str | None:

@@ -65,6 +65,23 @@ def test_undo_goes_back_run_by_run(shell):
     assert shell.names["hero"] == newest
 
 
+def test_loading_says_what_it_replaces_and_undo_brings_it_back(shell, tmp_path):
+    replace(quick_run(), name="df").save(tmp_path / "x.run.json")
+    mine = shell.names["df"] = {"a": 1}
+    printed = shell.run("%agent load x.run.json").stdout
+    assert "`df` held a value of type dict. `%agent undo df` brings it back." in printed
+    assert shell.names["df"].name == "df"
+    assert "Restored the previous value of `df`, of type dict." in shell.run("%agent undo df").stdout
+    assert shell.names["df"] is mine
+
+
+def test_a_cell_can_be_undone_that_replaced_a_variable(shell):
+    mine = shell.names["hero"] = [1]
+    assert shell.run(f"{CELL}\nA form").ok
+    assert shell.run("%agent undo hero").ok
+    assert shell.names["hero"] is mine
+
+
 def test_undo_restores_an_edited_run(shell):
     shell.run(f"{CELL}\nA form")
     shell.run("edited = hero = hero.with_files({'index.html': '<h1>Mine</h1>'})")

@@ -1,0 +1,90 @@
+"""Saved runs from somewhere else: what cannot be shown is not loaded, and no name leads out of a folder."""
+
+import contextlib
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_nb import Agent, Run, load, replay
+from agent_nb.errors import ConfigError, SavedRunError
+from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.run.replay_file import replay_html
+from tests.support.mutations import mutated
+from tests.support.scripts import write
+
+CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
+
+
+async def lesson(name: str) -> Run:
+    model = replay(CASSETTES / f"{name}.jsonl")
+    return await Agent(model).run(model.cassette.yours["prompt"])
+
+
+async def scripted() -> Run:
+    turns = [
+        [think("So."), write(), call("nope", {})],
+        [call("read_file", {"path": "index.html"})],
+        [text("Done.")],
+    ]
+    one = await Agent(ScriptedProvider(turns)).run("A page", files={"a.bin": b"\xff"})
+    return (
+        replace(one, variants=(one, one))
+        .annotate("end", "A note", ask="Why?")
+        .with_files({"notes.txt": "mine"})
+    )
+
+
+def show(run: Run) -> None:
+    """Everything that makes something of a run."""
+    for part in (run, *run.variants):
+        assert part._repr_mimebundle_()
+        assert part.to_html()
+        assert part.to_markdown()
+        assert repr(part)
+        dict(part.files)
+        for value in (part.text, part.thinking, part.tool_uses, part.checks, part.manifest, part.unfinished):
+            assert value is not None
+        with contextlib.suppress(ConfigError):  # says which turn or event is missing
+            assert replay_html(part)
+
+
+@pytest.mark.parametrize("made", ["order", "poster", "scripted"])
+async def test_a_damaged_run_is_refused_or_can_be_shown(made, tmp_path):
+    run = await (scripted() if made == "scripted" else lesson(made))
+    file = run.save(tmp_path / "run.json")
+    whole = json.loads(file.read_text())
+    whole["events"] = [
+        e for n, e in enumerate(whole["events"]) if not e["type"].endswith("delta") or n % 50 == 0
+    ]
+    chance, refused = random.Random(made), 0
+    for _ in range(150):
+        file.write_text(json.dumps(mutated(whole, chance)))
+        try:
+            loaded = load(file)
+        except SavedRunError as error:
+            refused += str(file) in str(error)
+        else:
+            show(loaded)
+    assert 20 < refused < 150
+
+
+@pytest.mark.parametrize("field", ["name", "id", "key"])
+@pytest.mark.parametrize("word", ["../../x", "a/b", "..", "C:x", "a\nb", "x\\y"])
+async def test_a_name_that_leads_out_of_a_folder_is_refused(field, word, tmp_path):
+    run = await scripted()
+    for odd in (replace(run, **{field: word}), replace(run, variants=(replace(run, **{field: word}),))):
+        with pytest.raises(SavedRunError, match=f"damaged: `{field}` is .*, which is no name"):
+            load(odd.save(tmp_path / "run.json"))
+
+
+async def test_the_sentence_says_where_the_damage_is(tmp_path):
+    file = (await scripted()).save(tmp_path / "run.json")
+    whole = json.loads(file.read_text())
+    whole["events"][1]["at"] = "soon"
+    file.write_text(json.dumps(whole))
+    with pytest.raises(SavedRunError) as raised:
+        load(file)
+    assert str(raised.value) == f"{str(file)!r} is damaged: `events[1].at` is 'soon', not a number."
