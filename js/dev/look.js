@@ -86,9 +86,11 @@ function boxesOf(element) {
 /** Whether an element hides a part of its content that nothing shows: no scrolling, no title. */
 function isCut(element) {
 	if (["svg", "iframe", "input", "textarea", "select"].includes(element.localName)) return false;
-	const { overflowX, overflowY, textOverflow } = style(element);
+	const { overflowX, overflowY, textOverflow, contentVisibility } = style(element);
 	const wide = element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0;
 	const high = element.scrollHeight > element.clientHeight + 1 && element.clientHeight > 0;
+	// A box whose content may be left out of the layout paints nothing outside of itself.
+	if (wide && overflowX === "visible" && contentVisibility === "auto") return holdsText(element);
 	const unfolds = element.closest("[title], details:not([open]) > summary");
 	if (wide && isClipped(overflowX) && !(textOverflow === "ellipsis" && unfolds)) return holdsText(element);
 	if (wide && scrolls(overflowX)) return holdsProse(element);
@@ -141,10 +143,22 @@ function covers(one, other) {
 	return !one.element.contains(other.element) && !other.element.contains(one.element);
 }
 
-/** A line for each finding. */
-export function findings() {
+function inBothThemes(run) {
+	const { classList } = document.documentElement;
+	return [0, 1].flatMap(() => {
+		classList.toggle("dark");
+		return lookAt(run);
+	});
+}
+
+/** A line for each finding. Browsers do not lay out all that is out of sight. */
+export async function findings(only = "") {
 	styles.clear();
-	return [...document.querySelectorAll("[data-anb-run]")].flatMap((run) =>
-		[...new Set(lookAt(run))].map((found) => `${run.dataset.anbRun}: ${found}`),
-	);
+	const found = [];
+	for (const run of document.querySelectorAll(only ? `[data-anb-run="${only}"]` : "[data-anb-run]")) {
+		run.scrollIntoView({ block: "center" });
+		for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+		found.push(...[...new Set(inBothThemes(run))].map((finding) => `${run.dataset.anbRun}: ${finding}`));
+	}
+	return found;
 }

@@ -41,6 +41,8 @@ export interface Choices {
 	unfolded: boolean | null;
 	/** The transcript is folded to one line at any width. */
 	alone: boolean;
+	/** Long lines of code wrap. */
+	wrap: boolean;
 	/** Why the last command failed; empty otherwise. */
 	note: string;
 	/** Null while the run is shown as it is now. */
@@ -69,6 +71,7 @@ export function newChoices(): Choices {
 		rows: new Map(),
 		unfolded: null,
 		alone: loadLayout().alone,
+		wrap: loadLayout().wrap,
 		note: "",
 		replay: null,
 		request: null,
@@ -115,6 +118,8 @@ export interface Layout {
 	arrangement: Arrangement;
 	/** Whether the result is shown alone, with the transcript folded to one line. */
 	alone: boolean;
+	/** Whether long lines of code wrap. */
+	wrap: boolean;
 	/** Whether a replay has been opened before, so that nobody needs to be told what it is. */
 	replayed: boolean;
 }
@@ -126,6 +131,7 @@ const DEFAULT: Layout = {
 	height: null,
 	arrangement: "grid",
 	alone: false,
+	wrap: false,
 	replayed: false,
 };
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
@@ -134,12 +140,13 @@ const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 export function loadLayout(): Layout {
 	try {
 		const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Layout>;
-		const { split, height, arrangement, alone, replayed } = stored;
+		const { split, height, arrangement, alone, wrap, replayed } = stored;
 		return {
 			split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT.split,
 			height: typeof height === "number" && height >= 240 && height <= 4000 ? height : DEFAULT.height,
 			arrangement: ARRANGEMENTS.find((one) => one === arrangement) ?? DEFAULT.arrangement,
 			alone: alone === true,
+			wrap: wrap === true,
 			replayed: replayed === true,
 		};
 	} catch {

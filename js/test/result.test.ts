@@ -157,7 +157,7 @@ describe("versions and replay", () => {
 		await press("[data-tab=code]");
 		await press('[data-path="b.css"]');
 		await tell(changed("b.css", 2, { action: "deleted" }));
-		expect(one(".anb-lines .src").textContent).toBe("home");
+		expect(one(".anb-lines .anb-block").textContent).toBe("home");
 	});
 
 	test("what the request covers is inert", async () => {
@@ -181,7 +181,7 @@ describe("versions and replay", () => {
 			range.value = String(seconds);
 			range.dispatchEvent(new Event("input"));
 			await soon();
-			return one(".anb-lines .src").textContent;
+			return one(".anb-lines .anb-block").textContent;
 		};
 		expect([await seek(3), await seek(5), await seek(4)]).toEqual(["aaa\n", "aaa\nbbb\nccc\n", "aaa\nbbb\n"]);
 	});

@@ -26,11 +26,9 @@ def page(browser: Any, server: DevServer) -> Any:
     return page
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 700, 420])
-def test_no_text_is_covered_or_cut(page: Any, width: int, theme: str):
+def test_no_text_is_covered_or_cut(page: Any, width: int):
     page.set_viewport_size({"width": width, "height": 900})
-    page.evaluate("dark => document.documentElement.classList.toggle('dark', dark)", theme == "dark")
     page.evaluate(UNFOLD)
     assert page.evaluate("findings()") == []
 
@@ -44,4 +42,26 @@ RING = """() => {
 def test_a_ring_over_the_message_is_found(page: Any):
     page.set_viewport_size({"width": 1400, "height": 900})
     page.evaluate(RING)
-    assert any(found.startswith("a retry: overlap") for found in page.evaluate("findings()"))
+    assert any(found.startswith("a retry: overlap") for found in page.evaluate("findings('a retry')"))
+
+
+def code_of(page: Any) -> Any:
+    return page.locator('[data-anb-run="code"]').locator(".anb-lines")
+
+
+def test_the_end_of_a_long_line_can_be_reached_or_wrapped(page: Any):
+    code = code_of(page)
+    code.scroll_into_view_if_needed()
+    page.evaluate("() => new Promise(resolve => setTimeout(resolve, 300))")
+    reached = code.evaluate(
+        """node => {
+            node.scrollLeft = 1e6;
+            const range = document.createRange();
+            range.selectNodeContents(node.querySelector('.anb-block > span'));
+            return range.getBoundingClientRect().right <= node.getBoundingClientRect().right;
+        }"""
+    )
+    assert reached
+    page.locator('[data-anb-run="code"]').get_by_role("button", name="Wrap long lines").click()
+    code.locator("xpath=ancestor::section[contains(@class, 'wrap')]").wait_for()
+    assert code.evaluate("node => node.scrollWidth <= node.clientWidth")

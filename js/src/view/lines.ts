@@ -5,13 +5,11 @@ import { h } from "../dom.ts";
 import type { Token } from "../highlight.ts";
 
 const BLOCK = 80;
-/** Pixels, as in the styles. */
-const LINE_HEIGHT = 18;
 
 export class Lines {
 	readonly element: HTMLElement;
-	#code: HTMLElement | null = null;
-	#numbers: HTMLElement | null = null;
+	#block: HTMLElement | null = null;
+	#line: HTMLElement | null = null;
 	#count = 0;
 
 	constructor(element: HTMLElement) {
@@ -20,7 +18,7 @@ export class Lines {
 
 	clear(): void {
 		this.element.replaceChildren();
-		this.#code = this.#numbers = null;
+		this.#block = this.#line = null;
 		this.#count = 0;
 	}
 
@@ -28,10 +26,10 @@ export class Lines {
 	append(text: string): void {
 		const [first = "", ...rest] = text.split("\n");
 		if (this.#count === 0) this.#begin();
-		this.#code?.append(first);
+		this.#line?.append(first);
 		for (const line of rest) {
 			this.#begin();
-			this.#code?.append(line);
+			this.#line?.append(line);
 		}
 	}
 
@@ -41,29 +39,30 @@ export class Lines {
 		for (const line of lines) {
 			this.#begin();
 			for (const { colour, text } of line)
-				this.#code?.append(colour ? h("span", { class: colour }, text) : text);
+				this.#line?.append(colour ? h("span", { class: colour }, text) : text);
 		}
 	}
 
 	/** Scrolls to a line and marks it. */
-	goTo(line: number): void {
-		const top = (line - 1) * LINE_HEIGHT;
-		this.element.querySelector(".anb-at")?.remove();
-		const mark = h("i", { class: "anb-at" });
-		mark.style.setProperty("--top", `${top}px`);
-		this.element.append(mark);
-		this.element.scrollTop = top - this.element.clientHeight / 3;
+	goTo(number: number): void {
+		const block = this.element.children[Math.floor((number - 1) / BLOCK)];
+		const line = block?.children[(number - 1) % BLOCK];
+		this.element.querySelector(".anb-at")?.classList.remove("anb-at");
+		if (!line) return;
+		line.classList.add("anb-at");
+		const above = line.getBoundingClientRect().top - this.element.getBoundingClientRect().top;
+		this.element.scrollTop += above - this.element.clientHeight / 3;
 	}
 
+	/** Begins a line. The style sheet numbers the lines, in each block from its first: it counts blocks by themselves. */
 	#begin(): void {
+		this.#line?.append("\n");
+		this.#line = h("span");
 		if (this.#count++ % BLOCK === 0) {
-			this.#numbers = h("pre", { class: "ln", "aria-hidden": "true" });
-			this.#code = h("pre", { class: "src" });
-			this.element.append(h("div", { class: "anb-block" }, this.#numbers, this.#code));
-			this.#numbers.append(String(this.#count));
-		} else {
-			this.#numbers?.append(`\n${this.#count}`);
-			this.#code?.append("\n");
+			this.#line.style.counterSet = `line ${this.#count}`;
+			this.#block = h("pre", { class: "anb-block" });
+			this.element.append(this.#block);
 		}
+		this.#block?.append(this.#line);
 	}
 }

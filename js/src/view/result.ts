@@ -5,7 +5,7 @@ import { h, listen, setAttribute, setText } from "../dom.ts";
 import type { IconName } from "../icons.ts";
 import { presentFiles, shownFile, shownPage } from "../shown.ts";
 import type { VariantState } from "../state.ts";
-import type { Device, Tab } from "../ui.ts";
+import { type Device, saveLayout, type Tab } from "../ui.ts";
 import { createRadios, iconButton } from "./buttons.ts";
 import { createCode } from "./code.ts";
 import { createCompare } from "./compare.ts";
@@ -58,6 +58,7 @@ export function createResult(context: Context) {
 		element,
 		update(snapshot: Snapshot) {
 			const { tab } = context.choices;
+			element.classList.toggle("wrap", context.choices.wrap);
 			tabs.update(snapshot.state);
 			tools.update(snapshot.state);
 			inspect.update(snapshot);
@@ -143,16 +144,22 @@ function createTools(context: Context, preview: { reload(): void }, others: read
 	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
 	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
 
+	const wrap = iconButton(context, "wrap", "Wrap long lines", () => {
+		choices.wrap = !choices.wrap;
+		saveLayout({ wrap: choices.wrap });
+		context.redraw();
+	});
 	const fold = iconButton(context, "pane", "Hide transcript", () => showAlone(context, !choices.alone));
 	fold.classList.add("anb-alone");
 
 	return {
-		elements: [...others, devices.element, rule, reload, copyFile, open, fold],
+		elements: [...others, devices.element, rule, reload, wrap, copyFile, open, fold],
 		update(state: VariantState) {
 			const { tab } = choices;
 			const nothing = shownPage(state, choices) === null;
 			devices.element.hidden = rule.hidden = reload.hidden = tab !== "preview";
-			copyFile.hidden = tab !== "code" && tab !== "diff";
+			copyFile.hidden = wrap.hidden = tab !== "code" && tab !== "diff";
+			setAttribute(wrap, "aria-pressed", String(choices.wrap));
 			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
 			copyFile.toggleAttribute("disabled", typeof shownFile(state, choices)?.text !== "string");
 			devices.update(nothing);
