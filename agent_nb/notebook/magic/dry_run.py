@@ -27,6 +27,7 @@ def describe(plan: Plan) -> str:
         + (f", ${cost:.4f}," if cost is not None else "")
         + f" for the first turn{'' if len(costs) == 1 else f' of all {len(costs)}'}.",
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
+        *prepared.left_out,
         *([f"Approve: {rules}"] if (rules := str(prepared.config.rules)) != "ask" else []),
         *([f"Middleware: {plan.middleware}, which may change what is sent"] if plan.middleware else []),
         *([f"Stack: {plan.agent.stack}"] if plan.agent.stack else []),

@@ -112,6 +112,8 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
             problem = printable_line(error.message.removeprefix("The tool's schema "))
     if problem:
         return _ANY, f"The schema of `{_short(name)}` {problem[:200].rstrip('.')}. The model gets none."
+    if not schema.get("properties") and any(key in schema for key in _COMBINED[:3]):
+        return {"type": "object", **schema}, ""  # its properties are in its alternatives: all are offered
     refused = [key for key in _COMBINED[:4] if key in schema]
     usable = {key: value for key, value in schema.items() if key not in _COMBINED}
     usable = {**usable, "type": "object", "properties": usable.get("properties", {})}

@@ -14,7 +14,8 @@ LISTS: dict[str, Any] = {
     "schemas": [
         {"name": "wrong", "inputSchema": {"type": "object", "properties": {"a": {"type": "nonsense"}}}},
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "https://x.test/s"}}}},
-        {"name": "either", "inputSchema": {"type": "object", "anyOf": [OBJECT, OBJECT]}},
+        {"name": "either", "inputSchema": {**OBJECT, "properties": {"q": {}}, "anyOf": [OBJECT, OBJECT]}},
+        {"name": "union", "inputSchema": {"type": "object", "oneOf": [{"properties": {"a": {}}}, OBJECT]}},
         {"name": "work", "inputSchema": OBJECT},
     ],
     "no-list": "nothing",

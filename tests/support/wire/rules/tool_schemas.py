@@ -155,14 +155,12 @@ def _deep(root: Json) -> Iterator[str]:
         yield "Message nesting is too deep."
 
 
-def each_schema(
-    protocol: str, check: Callable[[Path, Json], Iterator[str]]
-) -> Callable[[Asked], Iterator[Fault]]:
-    """A rule about every schema inside of those of tools."""
-    return whole(protocol, lambda root: (fault for path, one in schemas(root) for fault in check(path, one)))
+def _each(check: Callable[[Path, Json], Iterator[str]]) -> Callable[[Json], Iterator[str]]:
+    """A check of every schema inside of a tool's."""
+    return lambda root: (fault for path, schema in schemas(root) for fault in check(path, schema))
 
 
-def whole(protocol: str, check: Callable[[Json], Iterator[str]]) -> Callable[[Asked], Iterator[Fault]]:
+def _of_tools(protocol: str, check: Callable[[Json], Iterator[str]]) -> Callable[[Asked], Iterator[Fault]]:
     def faults(asked: Asked) -> Iterator[Fault]:
         for number, name, root in tools(protocol, asked):
             for fault in check(root):
@@ -266,28 +264,18 @@ _WHOLE: tuple[tuple[str, str, Callable[[Json], Iterator[str]], str, Json], ...] 
         for prefix, protocol in (("oa", "openai"), ("cc", "chat"), ("an", "anthropic"), ("gi", "gemini"))
     ),
 )
+_ALL = (*((name, protocol, _each(check), *rest) for name, protocol, check, *rest in _EACH), *_WHOLE)
 RULES = (
     *(
         Rule(
             id=name,
             protocol=protocol,
-            check=each_schema(protocol, check),
+            check=_of_tools(protocol, check),
             error=_SCHEMA if protocol in ("openai", "chat") else {},
             source=source,
             example=asked_with(protocol, schema),
         )
-        for name, protocol, check, source, schema in _EACH
-    ),
-    *(
-        Rule(
-            id=name,
-            protocol=protocol,
-            check=whole(protocol, check),
-            error=_SCHEMA if protocol in ("openai", "chat") else {},
-            source=source,
-            example=asked_with(protocol, schema),
-        )
-        for name, protocol, check, source, schema in _WHOLE
+        for name, protocol, check, source, schema in _ALL
     ),
     *(
         Rule(

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent_nb.errors import AgentError, ToolError
+from agent_nb.providers.dialects import OPENAI
+from agent_nb.providers.tool_schemas import converted
 from agent_nb.tools.mcp import bounded, connection, process
 from agent_nb.tools.mcp.config import server_config
 from agent_nb.tools.mcp.server import Server
@@ -129,6 +131,11 @@ async def test_schemas_that_no_vendor_takes_are_replaced():
         == {"type": "object", "properties": {}, "additionalProperties": True}
     )
     assert "anyOf" not in schemas["either"]
+    assert converted(schemas["union"], OPENAI).schema == {
+        "type": "object",
+        "properties": {"a": {}},
+        "required": [],
+    }
     assert [note.split(" ")[0:5] for note in server.notes] == [
         ["The", "schema", "of", "`wrong`", "is"],
         ["The", "schema", "of", "`far`", "is"],
