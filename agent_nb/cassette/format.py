@@ -14,9 +14,6 @@ from agent_nb.providers.base import Piece, Turn
 
 FORMAT = "agent_nb.cassette"
 VERSION = 1
-OWN_ENDS: tuple[Reason, ...] = ("end_turn", "max_tokens", "max_steps", "refusal")
-"""Reasons with which a run ends by itself. Any other end comes from outside, and the cassette says where."""
-
 Gap = float
 LONGEST_GAP = 1e9
 """Milliseconds, eleven days: a longer gap was not recorded."""

@@ -11,7 +11,6 @@ from agent_nb.cassette.compact import natural_parts, unpacked_parts, unpacked_ve
 from agent_nb.cassette.format import (
     FORMAT,
     LONGEST_GAP,
-    OWN_ENDS,
     VERSION,
     Attempt,
     Cassette,
@@ -26,8 +25,10 @@ from agent_nb.cassette.format import (
 from agent_nb.cassette.lines import LINES
 from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError, FileError
+from agent_nb.events import Reason
 from agent_nb.files import safe_path
 from agent_nb.messages import Message, ToolCall, Usage
+from agent_nb.phase import ENDINGS
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 from agent_nb.run.record import unique_call_id
 
@@ -201,7 +202,8 @@ def _variant(rows: _Rows) -> RecordedVariant:
 
 def _cut(end: Json) -> Cut | None:
     """Where the run was ended from outside; None if it ended by itself."""
-    if end["end"] in OWN_ENDS:
+    reason: Reason = end["end"]
+    if ENDINGS[reason].is_own:
         return None
     return Cut(during=end["during"], after=_gap(end), error=end.get("error"))
 

@@ -10,7 +10,6 @@ from typing import Any, Protocol, assert_never
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.fingerprint import release_fingerprint
 from agent_nb.cassette.format import (
-    OWN_ENDS,
     Attempt,
     Compaction,
     Cut,
@@ -57,6 +56,7 @@ from agent_nb.events import (
 )
 from agent_nb.files import Content, Files
 from agent_nb.messages import ToolResult, Usage
+from agent_nb.phase import ENDINGS
 from agent_nb.providers.base import Accepted, Clock, Piece, Provider, Request, Turn, UsagePiece
 
 NOT_REPLAYED: dict[type[BaseEvent], str] = {}
@@ -267,7 +267,7 @@ class Recorder:
         return Cut(during=self._stage, after=self._gap(end.at), error=end.error)
 
     def _variant(self, end: RunFinished) -> RecordedVariant:
-        cut = self._cut(end) if self._turns and end.reason not in OWN_ENDS else None
+        cut = self._cut(end) if self._turns and not ENDINGS[end.reason].is_own else None
         turns = [
             RecordedTurn(attempts=tuple(attempts), moments=tuple(moments))
             for attempts, moments in self._turns

@@ -18,10 +18,9 @@ from agent_nb.cassette.masking import masked
 from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.writer import write_cassette
 from agent_nb.errors import CassetteError
+from agent_nb.phase import ENDINGS
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
-_SELDOM_WANTED = {"stopped": "was stopped", "interrupted": "was interrupted", "failed": "failed"}
-"""Reasons that are recorded only with `force`, so that they do not replace a good recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +87,11 @@ class Recording:
             which = f"variant {recorded.variant + 1}" if len(variants) > 1 else "the run"
             if not recorded.turns:
                 return f"Not recorded: {which} ended before the model was asked."
-            if recorded.reason in _SELDOM_WANTED and not self._target.force:
-                ending = f"{which} {_SELDOM_WANTED[recorded.reason]}"
-                return f"Not recorded: {ending}. `--record --force` records such a run too."
+            ending = ENDINGS[recorded.reason]
+            # Such a run seldom is what should replace a good recording.
+            if (ending.is_by_user or recorded.reason == "failed") and not self._target.force:
+                how = f"was {ending.words}" if ending.is_by_user else ending.words
+                return f"Not recorded: {which} {how}. `--record --force` records such a run too."
         return ""
 
     def _write(self, recorded: Cassette) -> str:

@@ -48,6 +48,7 @@ from agent_nb.events import (
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
 from agent_nb.messages import Message, ToolCall, assistant, user
+from agent_nb.phase import ENDINGS
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     Accepted,
@@ -64,8 +65,6 @@ from agent_nb.run.record import unique_call_id
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
 from agent_nb.tools.page_check import PageViewer
-
-CUT_SHORT = ("max_seconds", "stopped", "interrupted", "failed")
 
 
 class RunHandle(Handle):
@@ -248,7 +247,7 @@ class RunHandle(Handle):
         """Leaves a consistent run, once: every call has a result, written text is kept, `RunFinished` is last."""
         if self.result is not None:
             return
-        if reason in CUT_SHORT:
+        if ENDINGS[reason].is_cut:
             self._journal.tick()
         self._meter.cut_off()
         self._save_unfinished()

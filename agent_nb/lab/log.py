@@ -17,6 +17,7 @@ from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json
+from agent_nb.phase import ENDINGS
 from agent_nb.run import Run
 
 FILE = "lab-log.jsonl"
@@ -125,7 +126,7 @@ def status_of(run: Run) -> Status:
         return "demo"
     if run.reason == "failed":
         return "failed"
-    return "stopped" if run.reason in ("stopped", "interrupted") else "finished"
+    return "stopped" if ENDINGS[run.reason].is_by_user else "finished"
 
 
 def content_hash(content: str | bytes) -> str:

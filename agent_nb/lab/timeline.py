@@ -33,7 +33,7 @@ def show_log(folder: Path) -> Table:
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
-    ended = next((shown for reason, shown in ENDINGS.items() if reason == entry.ended), entry.ended)
+    ended = next((each.words for reason, each in ENDINGS.items() if reason == entry.ended), entry.ended)
     if entry.status in ("demo", "replayed"):
         ended = f"{entry.status}, {ended}"
     check = {True: "passed", False: "failed", None: "not run" if entry.check else ""}[entry.passed]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb.files import human_size
+from agent_nb.phase import ENDINGS
 from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow
@@ -42,7 +43,6 @@ MAX_CODE = 64_000
 
 _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where there are no styles to do it."""
-_TONES = {"end_turn": "ok", "failed": "err", "refusal": "warn"}
 
 
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
@@ -64,7 +64,7 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
 
 
 def _tone(run: FinishedRun) -> str:
-    return "err" if run.failed_check else _TONES.get(run.reason, "off")
+    return "err" if run.failed_check else ENDINGS[run.reason].tone
 
 
 def _title_line(name: str, state: str) -> str:

@@ -11,7 +11,7 @@ from agent_nb._base.stream_masker import StreamMasker
 from agent_nb._base.text import printable_line, showable_text
 from agent_nb.events import Event, FileChanged, FileDelta, RunFinished, ToolProgress, TurnStarted
 from agent_nb.files import entry_of, human_size
-from agent_nb.phase import phase_after
+from agent_nb.phase import ENDINGS, Tone, phase_after
 from agent_nb.render.frozen import head, running_html
 from agent_nb.render.rows import LineRow, RetryRow, State, TextRow, ThinkingRow, ToolRow
 from agent_nb.render.rows_html import row_html
@@ -154,8 +154,8 @@ def _outcome(variant: VariantSoFar) -> str:
 def _state(variant: VariantSoFar) -> State:
     if variant.end is None:
         return "info"
-    endings: dict[str, State] = {"end_turn": "ok", "failed": "failed"}
-    return endings.get(variant.end.reason, "stopped")
+    tones: dict[Tone, State] = {"ok": "ok", "err": "failed", "warn": "stopped", "off": "stopped"}
+    return tones[ENDINGS[variant.end.reason].tone]
 
 
 def _line(text: str) -> str:

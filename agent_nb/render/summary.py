@@ -92,13 +92,13 @@ def model_label(model: str) -> str:
 
 def ending(run: FinishedRun) -> str:
     """`done`, `stopped at the budget`, `done, check failed`, ..."""
-    return ENDINGS[run.reason] + _check_note(run)
+    return ENDINGS[run.reason].words + _check_note(run)
 
 
 def facts(run: FinishedRun) -> list[str]:
     """The facts in the header: how it ended, model, tokens, cost, turns. Unknown ones are left out."""
     shown = [
-        ENDINGS[run.reason]
+        ENDINGS[run.reason].words
         + (f" in {duration(run.seconds)}" if run.seconds >= 0.05 else "")
         + _check_note(run),
         _models(run),

@@ -218,7 +218,7 @@ def _cell(name: str, row: Json) -> str:
         case "prompt":
             return _short(value)
         case "reason":
-            return ENDINGS[row["reason"]] + (f": {_short(row['error'])}" if row["error"] else "")
+            return ENDINGS[row["reason"]].words + (f": {_short(row['error'])}" if row["error"] else "")
         case "seconds":
             return duration(value)
         case "tokens_in" | "tokens_out":

@@ -35,6 +35,7 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Message, ToolResult
+from agent_nb.phase import ENDINGS
 from agent_nb.web.ag_ui_files import StateFiles
 from agent_nb.web.ag_ui_request import AgUiRequest
 from agent_nb.web.draft import Pair, pair
@@ -182,11 +183,10 @@ class AgUi:
         yield from self._end_step()
         details = {"reason": event.reason, "error": event.error, "cost": event.cost, "seconds": event.seconds}
         ending: Json = {"usage": [_usage(event, self._model)], "metadata": {"agent_nb": details}}
-        if event.reason in ("failed", "refusal"):
+        if ENDINGS[event.reason].has_failed:
             yield _event("RUN_ERROR", message=event.error or event.reason, code=event.reason, **ending)
             return
-        cut = event.reason in ("stopped", "interrupted", "max_seconds", "budget")
-        outcome = {"type": "cancelled" if cut else "success"}
+        outcome = {"type": "success" if ENDINGS[event.reason].is_own else "cancelled"}
         ids = {"threadId": self._thread_id, "runId": self._run_id}
         yield _event("RUN_FINISHED", **ids, outcome=outcome, **ending)
 

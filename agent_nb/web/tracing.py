@@ -26,6 +26,7 @@ from agent_nb.events import (
     TurnStarted,
 )
 from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
+from agent_nb.phase import ENDINGS
 from agent_nb.providers.prices import price_of
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class RunTracer:
 
     def _finish_run(self, event: RunFinished) -> None:
         assert self._run is not None
-        failed = event.reason in ("failed", "refusal")
+        failed = ENDINGS[event.reason].has_failed
         if failed and self._turn is not None and self._turn_ended is None:
             _fail(self._turn, event.reason, event.error or "")
         self._end_turn()

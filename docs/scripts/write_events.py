@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb import errors, events, messages
-from agent_nb.phase import ENDINGS
+from agent_nb.phase import ENDINGS, Tone
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.protocol import Meta, Ready
 
@@ -81,8 +81,12 @@ def interface(kind: type, *, base: str = "", tag: str = "") -> str:
 
 
 def _endings() -> str:
-    lines = [f'\t{reason}: "{ending}",' for reason, ending in ENDINGS.items()]
-    return "\n".join(["export const ENDINGS: Record<Reason, string> = {", *lines, "};"])
+    tones = union("Tone", [f'"{tone}"' for tone in typing.get_args(Tone)])
+    rows = [
+        f'\t{reason}: {{ words: "{each.words}", tone: "{each.tone}" }},' for reason, each in ENDINGS.items()
+    ]
+    table = ["export const ENDINGS: Record<Reason, { words: string; tone: Tone }> = {", *rows, "};"]
+    return "\n".join([tones, *table])
 
 
 def typescript() -> str:

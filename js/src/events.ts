@@ -264,14 +264,15 @@ export interface Ready {
 	failed_check: string;
 }
 
-export const ENDINGS: Record<Reason, string> = {
-	end_turn: "done",
-	max_tokens: "cut off at the token limit",
-	max_steps: "stopped at the step limit",
-	max_seconds: "stopped at the time limit",
-	budget: "stopped at the budget",
-	refusal: "refused",
-	stopped: "stopped",
-	interrupted: "interrupted",
-	failed: "failed",
+export type Tone = "ok" | "warn" | "err" | "off";
+export const ENDINGS: Record<Reason, { words: string; tone: Tone }> = {
+	end_turn: { words: "done", tone: "ok" },
+	max_tokens: { words: "cut off at the token limit", tone: "off" },
+	max_steps: { words: "stopped at the step limit", tone: "off" },
+	max_seconds: { words: "stopped at the time limit", tone: "off" },
+	budget: { words: "stopped at the budget", tone: "off" },
+	refusal: { words: "refused", tone: "warn" },
+	stopped: { words: "stopped", tone: "off" },
+	interrupted: { words: "interrupted", tone: "off" },
+	failed: { words: "failed", tone: "err" },
 };

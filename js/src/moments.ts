@@ -87,7 +87,12 @@ function describe(event: Event, calls: Calls): Description | null {
 			if (event.call_id === null) return null;
 			return { key: `done ${event.call_id}`, label: `done: ${calls.title(event.call_id)}`, kind: "result" };
 		case "run_finished":
-			return { key: "end", label: ENDINGS[event.reason], kind: "end", failed: event.reason === "failed" };
+			return {
+				key: "end",
+				label: ENDINGS[event.reason].words,
+				kind: "end",
+				failed: event.reason === "failed",
+			};
 		case "turn_finished":
 		case "usage_updated":
 		case "message_added":

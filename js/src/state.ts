@@ -380,7 +380,7 @@ function finish(before: VariantState, event: RunFinished): VariantState {
 	const { usage, cost, seconds: at, reason, error } = event;
 	const state = close(before);
 	const rows = state.rows.map((row) => (row.kind === "tool" ? stopToolRow(row) : row));
-	const phase = ENDINGS[reason];
+	const phase = ENDINGS[reason].words;
 	const files = endDrafts(state.files);
 	return { ...state, phase, rows, files, usage, cost, at, reason, error, busy: false, estimated: false };
 }

@@ -114,7 +114,7 @@ def _describe_run(name: str, run: Run | Handle) -> Described:
             raise UsageError(f"`{name}` is still running. `await {name}` waits for it.")
         run = run.result
     if not run.files:
-        return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason]})")
+        return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason].words})")
     described = _describe_files(name, run.files)
     if not described.shortened or not run.text:
         return described

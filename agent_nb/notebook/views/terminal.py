@@ -75,7 +75,7 @@ class TerminalView:
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         if run.variants:
             self._line(run.text)
-        how = f"{ENDINGS[run.reason]} in {run.seconds:.1f} s"
+        how = f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s"
         if source := replay_source(run):
             how += f", replayed from {source}"
         self._line(f"{how}. {ready_line(run, files_name).replace('`', '')}")

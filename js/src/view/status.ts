@@ -1,18 +1,15 @@
 // The phase of a variant as a colour, an icon and a text.
 
+import { ENDINGS, type Tone as EndTone } from "../events.ts";
 import type { IconName } from "../icons.ts";
 import { retryPhase, thinkingPhase } from "../phase.ts";
 import type { RunState } from "../runs.ts";
 import { retryOf, type VariantState } from "../state.ts";
 import { askingTitle, type Variant } from "../variants.ts";
 
-export type Tone = "live" | "ok" | "warn" | "err" | "off";
+export type Tone = "live" | EndTone;
 
-const ENDED: Record<string, [Tone, IconName]> = {
-	end_turn: ["ok", "done"],
-	failed: ["err", "error"],
-	refusal: ["warn", "warn"],
-};
+const ENDED: Record<EndTone, IconName> = { ok: "done", err: "error", warn: "warn", off: "stopped" };
 
 /** The check that failed and what was seen, once the run has ended; else empty. */
 export function failedCheck({ ready, meta }: RunState): string {
@@ -20,7 +17,10 @@ export function failedCheck({ ready, meta }: RunState): string {
 }
 
 export function statusOf(state: VariantState): [Tone, IconName | null] {
-	if (!state.busy) return ENDED[state.reason ?? ""] ?? ["off", "stopped"];
+	if (!state.busy) {
+		const tone = state.reason ? ENDINGS[state.reason].tone : "off";
+		return [tone, ENDED[tone]];
+	}
 	if (askingTitle(state) !== null) return ["warn", "pause"];
 	if (retryOf(state)) return ["warn", "retry"];
 	return ["live", null];
