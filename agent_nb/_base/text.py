@@ -40,6 +40,11 @@ def printable_line(text: str) -> str:
     return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters of a text; where it was cut, the last of them is `…`."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Applies a function to every string in a JSON value, keys included."""
     match value:

@@ -14,6 +14,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from agent_nb._base.text import shortened
+
 Json = dict[str, Any]
 """A JSON object, as `json.loads` returns it."""
 
@@ -105,7 +107,7 @@ def _checked(test: Callable[[Any], bool], wanted: str) -> Decoder:
 def _other(wanted: str, data: Any) -> WireError:
     if isinstance(data, str | int | float):
         shown = repr(data)
-        return WireError(f"is {shown if len(shown) <= 40 else f'{shown[:40]}…'}, not {wanted}")
+        return WireError(f"is {shortened(shown, 40)}, not {wanted}")
     kind = "null" if data is None else "a list" if isinstance(data, list | tuple) else "an object"
     return WireError(f"is {kind}, not {wanted}")
 

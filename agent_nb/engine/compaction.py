@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
@@ -235,5 +236,4 @@ def _entry(exchange: Sequence[Message], toolbox: Toolbox) -> str:
 
 
 def _excerpt(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= EXCERPT else f"{line[:EXCERPT]}…"
+    return shortened(" ".join(text.split()), EXCERPT)

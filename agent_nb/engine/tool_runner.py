@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Approved, Emit
 from agent_nb.engine.ending import EndRun
@@ -239,4 +240,4 @@ def _error_json(error: ToolError) -> str:
 def one_line(text: str) -> str:
     """The first line of a text, shortened for a card."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= SUMMARY_LIMIT else line[: SUMMARY_LIMIT - 1] + "…"
+    return shortened(line, SUMMARY_LIMIT)

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb._base.threads import off_loop
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Order
@@ -161,8 +162,7 @@ def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prom
     unit = max(14, min(size) // 18)
     head = PIL.ImageFont.load_default(size=round(unit * 1.25))
     body = PIL.ImageFont.load_default(size=unit * 0.8)
-    shown = _plain(prompt)
-    shown = shown if len(shown) <= _LONGEST_PROMPT else shown[: _LONGEST_PROMPT - 1] + "…"
+    shown = shortened(_plain(prompt), _LONGEST_PROMPT)
     room = width * 0.78
     lines = _wrapped(shown, lambda text: float(pencil.textlength(text, font=body)), room)
     most = max(1, int((height * 0.7 - unit * 3) // (unit * 1.15)))

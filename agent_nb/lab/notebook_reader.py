@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_nb._base.secret_names import is_secret_name
 from agent_nb._base.secrets import can_be_secret, secret_spans
-from agent_nb._base.text import printable_line
+from agent_nb._base.text import printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 
@@ -53,7 +53,7 @@ class CodeCell:
     @property
     def label(self) -> str:
         line = printable_line(self.source.strip().partition("\n")[0])
-        return f"cell {self.number} (`{line[:40]}{'…' if len(line) > 40 else ''}`)"
+        return f"cell {self.number} (`{shortened(line, 40)}`)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
 from agent_nb.lab.rules import LabRules
@@ -188,7 +189,7 @@ def _nearest(name: str, known: Sequence[str] | dict[str, Any]) -> str:
 def _shown(value: Any) -> str:
     text = repr(value) if isinstance(value, str | bool | int | float | list | dict) else str(value)
     text = text.lower() if isinstance(value, bool) else text
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    return shortened(text, 40)
 
 
 def _not_toml(file: str, text: str, message: str) -> str:

@@ -4,7 +4,7 @@ import unicodedata
 from pathlib import Path
 
 from agent_nb._base.table import Table
-from agent_nb._base.text import printable_line
+from agent_nb._base.text import printable_line, shortened
 from agent_nb.errors import ConfigError
 from agent_nb.lab.log import FILE, Entry, LabLog
 from agent_nb.lab.log_reader import read_log
@@ -53,8 +53,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 def _shown(text: str) -> str:
     """One short line. Text that runs from right to left is isolated, so that it cannot reorder other columns."""
-    line = printable_line(text)
-    line = line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
+    line = shortened(printable_line(text), _MOST_CHARACTERS)
     if any(unicodedata.bidirectional(each) in _RIGHT_TO_LEFT for each in line):
         return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
     return line

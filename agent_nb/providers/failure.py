@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
+from agent_nb._base.text import shortened
 from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.keys import IN_MEMORY
 from agent_nb.providers.limits import Limit, codes_in, limit_of, wait_asked
@@ -58,7 +59,7 @@ def from_status(
     `body` is the error as JSON. Its codes say more than the status.
     """
     headers = headers or {}
-    line, codes = shortened(message), codes_in(body)
+    line, codes = as_sentence(message), codes_in(body)
     limit = limit_of(status, codes, message)
     status = 429 if limit == "rate" else status
     if limit is None and (refused := too_long(settings, message, " ".join(codes))):
@@ -108,7 +109,7 @@ def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError
     if not _TOO_LONG.search(f"{codes} {message}"):
         return None
     sentence = (
-        f"The conversation is too long for {settings.name!r}: {shortened(message)} Send less, start a "
+        f"The conversation is too long for {settings.name!r}: {as_sentence(message)} Send less, start a "
         "new conversation, or name a model with a larger context window."
     )
     found = _WINDOW.search(message)
@@ -124,7 +125,7 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
         case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError():
             return _unreachable(settings, exc)
         case httpx2.InvalidURL() | httpx2.UnsupportedProtocol() | httpx2.TooManyRedirects():
-            return error(f"{settings.server} cannot be used: {shortened(str(exc))} Check `base_url`.")
+            return error(f"{settings.server} cannot be used: {as_sentence(str(exc))} Check `base_url`.")
         case httpx2.TimeoutException():
             return error(
                 f"{settings.vendor.title} sent nothing for too long. Try again, or allow more with `silence`.",
@@ -158,7 +159,7 @@ def disordered(settings: Settings) -> ProviderError:
 def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = False) -> ProviderError:
     """For exceptions that no mapping knows, such as an answer of an unknown shape."""
     return error(
-        f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {shortened(str(exc))}",
+        f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {as_sentence(str(exc))}",
         retryable=retryable,
     )
 
@@ -170,7 +171,7 @@ def not_an_api(settings: Settings, body: str) -> ProviderError:
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
     if message := message_in(_json_or_none(text)):
         return too_long(settings, message) or error(
-            f"{settings.vendor.title} answered with an error instead of a stream: {shortened(message)}"
+            f"{settings.vendor.title} answered with an error instead of a stream: {as_sentence(message)}"
         )
     start = repr(text[:80]) if text else "nothing"
     return error(f"{settings.server} answered {start} instead of a stream of events; check `base_url`.")
@@ -204,20 +205,18 @@ def message_in(body: Any) -> str:
             return ""
 
 
-def shortened(text: str) -> str:
+def as_sentence(text: str) -> str:
     """One line, not too long, ending in a full stop."""
     if text.lstrip().startswith("<"):
         text = "it answered with a web page"
-    line = masked_line(text)
-    if len(line) > _LONGEST_MESSAGE:
-        line = line[:_LONGEST_MESSAGE].rstrip() + "…"
+    line = shortened(masked_line(text), _LONGEST_MESSAGE)
     return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
 def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
     if IN_BROWSER:
         return _unreachable_from_page(settings)
-    reason = shortened(str(exc) or type(exc).__name__)
+    reason = as_sentence(str(exc) or type(exc).__name__)
     if settings.vendor.local:
         return error(
             f"Nothing answers at {settings.server}: {reason} Start {settings.vendor.title} or set `base_url`."

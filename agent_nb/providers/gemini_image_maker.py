@@ -100,7 +100,7 @@ def _image(answer: Any) -> Image:
             text += part.text or ""
         if candidate.finish_reason and candidate.finish_reason.value in REFUSALS:
             raise _declined(candidate.finish_message or candidate.finish_reason.value)
-    answered = f": {failure.shortened(text)}" if text.strip() else "."
+    answered = f": {failure.as_sentence(text)}" if text.strip() else "."
     raise failure.error(f"Gemini answered without an image{answered} Ask for something else.")
 
 
@@ -112,4 +112,4 @@ def _image_tokens(details: Any) -> int | None:
 
 
 def _declined(reason: Any) -> ProviderError:
-    return failure.error(f"Gemini declined to make this image: {failure.shortened(str(reason))}")
+    return failure.error(f"Gemini declined to make this image: {failure.as_sentence(str(reason))}")

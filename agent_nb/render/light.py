@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agent_nb._base.secrets import mask
 from agent_nb._base.stream_masker import StreamMasker
-from agent_nb._base.text import printable_line, showable_text
+from agent_nb._base.text import printable_line, shortened, showable_text
 from agent_nb.events import Event, FileChanged, FileDelta, RunFinished, ToolProgress, TurnStarted
 from agent_nb.files import entry_of, human_size
 from agent_nb.phase import ENDINGS, Tone, phase_after
@@ -160,5 +160,4 @@ def _state(variant: VariantSoFar) -> State:
 
 def _line(text: str) -> str:
     """The text on one line. It is masked before it is cut, because half a key would not be recognised."""
-    text = printable_line(mask(text))
-    return text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}…"
+    return shortened(printable_line(mask(text)), MAX_LINE)

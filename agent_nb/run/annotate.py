@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import SupportsFloat
 
+from agent_nb._base.text import shortened
 from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import FileChanged, TurnStarted
@@ -58,8 +59,9 @@ class _Moments:
             name = f"{match[1].lower()} {match[2]}" if match else at.strip().lower()
             if count := self._named.get(name):
                 return name, (count, self._times[count - 1])
-        shown = repr(at) if len(repr(at)) <= 60 else repr(at)[:60] + "…"
-        raise ConfigError(f"There is no moment {shown} in this run: it has {self._listed()}.")
+        raise ConfigError(
+            f"There is no moment {shortened(repr(at), 60)} in this run: it has {self._listed()}."
+        )
 
     def _listed(self) -> str:
         if not self._times:

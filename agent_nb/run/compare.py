@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason, TurnStarted
@@ -237,8 +238,7 @@ def _cell(name: str, row: Json) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(safe_text(text).split())
-    return line if len(line) <= _MOST_CHARACTERS else f"{line[: _MOST_CHARACTERS - 1]}…"
+    return shortened(" ".join(safe_text(text).split()), _MOST_CHARACTERS)
 
 
 def _sum(runs: Sequence[Figures]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from agent_nb._base.secrets import mask, safe_text
 from agent_nb._base.stream_masker import StreamMasker
-from agent_nb._base.text import change_texts
+from agent_nb._base.text import change_texts, shortened
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import (
     Delta,
@@ -183,5 +183,5 @@ def _moved(delta: Delta, characters: int) -> Delta:
 
 def _shortened(value: Any) -> Any:
     if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:
-        return mask(value)[:LONGEST_ARGUMENT] + "…"
+        return shortened(mask(value), LONGEST_ARGUMENT)
     return value

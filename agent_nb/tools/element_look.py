@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from agent_nb._base.text import showable_text
+from agent_nb._base.text import shortened, showable_text
 from agent_nb.files import Files
 from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
@@ -116,8 +116,7 @@ def _look(entry: Any, width: int) -> ElementLook | None:
 
 
 def _value(text: str) -> str:
-    text = showable_text(text[: _MAX_VALUE + 1])
-    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
+    return shortened(showable_text(text[: _MAX_VALUE + 1]), _MAX_VALUE)
 
 
 def _image(png: Any) -> Image | None:

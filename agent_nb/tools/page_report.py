@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, get_args
 
-from agent_nb._base.text import showable_text
+from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
@@ -179,8 +179,7 @@ def _saved(pixels: Any, kind: str, quality: int = 80) -> Image:
 
 
 def _text(value: Any) -> str:
-    text = showable_text(value[: _MAX_TEXT + 1]) if isinstance(value, str) else ""
-    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+    return shortened(showable_text(value[: _MAX_TEXT + 1]), _MAX_TEXT) if isinstance(value, str) else ""
 
 
 def limited_number(value: Any) -> int:

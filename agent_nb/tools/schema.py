@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.messages import ToolSpec
@@ -166,7 +167,7 @@ def _names(names: list[str]) -> str:
 
 def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return shortened(text, 80)
 
 
 def _refuse(uri: str) -> Json:

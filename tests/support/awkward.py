@@ -44,7 +44,7 @@ class RaisingLocked:
 VARIABLES = {
     "plain": ("3", "int; 3"),
     "text": ("'a\\nb'", r"str, 3 characters; 'a\nb'"),
-    "long": ("'x' * 50_000_000", f"str, 50,000,000 characters; '{'x' * 99}…"),
+    "long": ("'x' * 50_000_000", f"str, 50,000,000 characters; '{'x' * 98}…"),
     "digits": ("10 ** 5000", "int; (value not readable: raises ValueError: Exceeds the limit"),
     "empty": ("[]", "list, 0 items; []"),
     "many": ("list(range(1_000_000))", "list, 1,000,000 items; [0, 1, 2, 3, 4, 5, 6, 7, ...]"),

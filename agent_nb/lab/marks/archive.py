@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from agent_nb._base.text import shortened
 from agent_nb.errors import AgentError
 from agent_nb.files import human_size
 from agent_nb.lab.log import FILE
@@ -160,4 +161,4 @@ def _is_hidden(name: str) -> bool:
 
 
 def _shown(name: str) -> str:
-    return repr(name if len(name) <= 60 else f"{name[:60]}…")
+    return repr(shortened(name, 60))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask, masked_line
+from agent_nb._base.text import shortened
 from agent_nb.notebook.values.context import dtype_name
 from agent_nb.notebook.values.masking import Masks, is_secret
 from agent_nb.notebook.values.table_masking import is_of
@@ -78,7 +79,7 @@ def _line(read: Callable[[], Facts]) -> str:
 
 def _short(value: Any) -> str:
     text = f"{value:.6g}" if isinstance(value, float) else masked_line(str(value))
-    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
+    return shortened(text, _WIDTH)
 
 
 def _sorted(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from agent_nb._base.secrets import masked_line
+from agent_nb._base.text import shortened
 from agent_nb._base.threads import start_thread
 
 T = TypeVar("T")
@@ -62,11 +63,9 @@ class _Call(Generic[T]):
 def _described(error: BaseException) -> str:
     name = type(error).__name__
     try:
-        message = masked_line(str(error))
+        message = shortened(masked_line(str(error)), MAX_MESSAGE)
     except Exception:  # the error's own `__str__` failed
         return name
-    if len(message) > MAX_MESSAGE:
-        message = f"{message[:MAX_MESSAGE]}…"
     return f"{name}: {message}" if message else name
 
 

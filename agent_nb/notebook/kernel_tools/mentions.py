@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from agent_nb._base.text import shortened
+
 MAX_COMMAND = 60
 
 _SHELL_METHODS = {"system", "getoutput", "getoutput_split"}
@@ -83,5 +85,4 @@ def _dotted(node: ast.AST) -> str:
 
 
 def _short(command: str) -> str:
-    line = " ".join(command.split())
-    return line if len(line) <= MAX_COMMAND else line[: MAX_COMMAND - 1] + "…"
+    return shortened(" ".join(command.split()), MAX_COMMAND)

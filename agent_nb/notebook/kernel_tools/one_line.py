@@ -13,6 +13,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from agent_nb._base.secrets import MASK, mask, masked_line
+from agent_nb._base.text import shortened
 from agent_nb.notebook.values.masking import Masks, is_secret
 from agent_nb.notebook.values.table_masking import is_of
 
@@ -74,8 +75,7 @@ def one_line(name: str, value: Any) -> str:
     """The beginning of the value, with secrets masked."""
     if is_secret(name, value):
         return MASK
-    text = masked_line(_text(value)[:_SEARCHED])
-    return text if len(text) <= WIDTH else f"{text[:WIDTH]}…"
+    return shortened(masked_line(_text(value)[:_SEARCHED]), WIDTH)
 
 
 def _shape(value: Any) -> str:

@@ -13,6 +13,7 @@ from IPython.display import display
 from agent_nb._base.command import Command
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
+from agent_nb._base.text import shortened
 from agent_nb.errors import AgentError
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session
@@ -124,7 +125,7 @@ def _undo(session: Session, rest: str) -> str:
 def _about(run: Any) -> str:
     prompt = masked_line(run.prompt)
     files = ", ".join(run.files) or "no files"
-    return f"{prompt if len(prompt) <= 60 else prompt[:60] + '…'!r}, {files}"
+    return f"{shortened(prompt, 60)!r}, {files}"
 
 
 def _console(session: Session, rest: str) -> Table:

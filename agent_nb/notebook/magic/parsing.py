@@ -10,6 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.utils.process import arg_split
 
+from agent_nb._base.text import shortened
 from agent_nb.errors import ConfigError
 from agent_nb.options import OPTIONS, Option, Options
 
@@ -105,8 +106,7 @@ def _is_accepted(option: Option, value: Any) -> bool:
 def _unexpected(arguments: Sequence[str], magic: str) -> str:
     if arguments[0].startswith("-"):
         return f"There is no option {arguments[0]}. `%%{magic}?` lists the options."
-    text = " ".join(arguments)
-    text = text if len(text) <= 40 else f"{text[:40]}…"
+    text = shortened(" ".join(arguments), 40)
     return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {text!r}."
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb._base.text import printable_line, showable_text
+from agent_nb._base.text import printable_line, shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.messages import ToolSpec
@@ -124,14 +124,11 @@ def _usable_schema(name: str, schema: Any) -> tuple[Json, str]:
 
 
 def _description(server: str, raw: Json, annotations: Json, title: str) -> str:
-    text = showable_text(str(raw.get("description") or title)).strip()
-    if len(text) > MAX_DESCRIPTION:
-        text = f"{text[:MAX_DESCRIPTION]}…"
+    text = shortened(showable_text(str(raw.get("description") or title)).strip(), MAX_DESCRIPTION)
     hints = [words for key, value, words in _HINTS if annotations.get(key) is value]
     says = f" The server says that it {' and '.join(hints)}; nobody has checked that." if hints else ""
     return f"{text}\n(A tool of the MCP server `{server}`.{says})"
 
 
 def _short(text: str, limit: int = 60) -> str:
-    text = printable_line(text)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return shortened(printable_line(text), limit)

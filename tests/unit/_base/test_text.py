@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb._base.text import printable
+from agent_nb._base.text import printable, shortened
 
 TABLE = json.loads(Path("tests/support/printable.json").read_text(encoding="utf-8"))
 
@@ -35,3 +35,10 @@ def test_writes_out_every_character_of_the_table_and_no_other() -> None:
     assert {code for code, line in zip(every, lines, strict=True) if line != chr(code)} == hidden
     shown = set(every) - hidden - {ord("\t")}
     assert {unicodedata.category(chr(code)) for code in shown} & {"Cc", "Cs", "Zl", "Zp", "Co"} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("", ""), ("abcd", "abcd"), ("abcde", "abc…"), ("a" * 99, "aaa…")]
+)
+def test_a_shortened_text_is_not_longer_than_the_limit(text: str, shown: str) -> None:
+    assert shortened(text, 4) == shown

@@ -88,7 +88,7 @@ def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
         ("hero villain", "'villain'"),
         ("hero -m demo: A page for my shop", "'A page for my shop'"),
         ("'A page for my shop'", "'A page for my shop'"),
-        ("A " + "very " * 20 + "long one", "'very very very very very very very very …'"),
+        ("A " + "very " * 20 + "long one", "'very very very very very very very very…'"),
     ],
 )
 def test_a_prompt_on_the_line_is_refused(shell, line, quoted):
