@@ -43,7 +43,7 @@ export class Kernel {
 			return;
 		}
 		const owner = !(query.has("read-only") || this.record.readOnly);
-		reply({ run_id: this.id, meta: this.record.meta, owner, last: this.sent });
+		reply({ run_id: this.id, meta: this.record.meta, owner, window: 1, last: this.sent });
 		this.batch(1, this.sent);
 	}
 
@@ -94,9 +94,8 @@ export class Kernel {
 
 	/** Has the page look at a page of the first variant, or at elements of another page: `{ html, selectors }`. */
 	check(path, other = {}) {
-		const { client } = this.commands[0];
 		const check = { check_id: "1", variant: 0, path, widths: [390, 1280], ...other };
-		this.receive({ kind: "check", run_id: this.id, client, ...check });
+		this.receive({ kind: "check", run_id: this.id, window: 1, ...check });
 	}
 
 	/** Ends one variant, or all that are still running. */

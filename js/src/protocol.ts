@@ -23,15 +23,15 @@ export interface ReadyMessage extends Ready {
 export interface OwnerMessage {
 	kind: "owner";
 	run_id: string;
-	client: string;
+	window: number;
 	confirm: boolean;
 }
 
-/** Asks the window `client` to look at a page for the model; it answers with the command `checked`. */
+/** Asks a window to look at a page for the model; it answers with the command `checked`. */
 export interface CheckMessage {
 	kind: "check";
 	run_id: string;
-	client: string;
+	window: number;
 	check_id: string;
 	variant: number;
 	path: string;
@@ -75,7 +75,7 @@ export type Address = { key: string } | { run_id: string };
 
 export type Send = (message: Record<string, unknown>) => void;
 
-/** One id per browser window: a reload keeps it, and with it the right to stop and approve. */
+/** A word per browser window, for the kernel alone: a reload keeps it, and with it the right to stop and approve. */
 function windowId(): string {
 	try {
 		const known = sessionStorage.getItem("anb-window") ?? randomId();
@@ -89,7 +89,9 @@ function windowId(): string {
 /** Sends commands and matches the answers to them. */
 export class Link {
 	readonly #send: Send;
-	readonly client = windowId();
+	readonly #client = windowId();
+	/** What the kernel calls this window where others hear it; null until it has answered `hello`. */
+	window: number | null = null;
 	/** Part of every command's id, so that an answer to an earlier load of the page does not match. */
 	readonly #load = randomId();
 	readonly #waiting = new Map<string, (answer: Answer | Refusal) => void>();
@@ -104,7 +106,7 @@ export class Link {
 		const id = `${this.#load}-${++this.#count}`;
 		return new Promise((resolve) => {
 			this.#waiting.set(id, resolve);
-			this.#send({ kind: "command", id, client: this.client, command, ...fields });
+			this.#send({ kind: "command", id, client: this.#client, command, ...fields });
 		});
 	}
 
@@ -115,5 +117,6 @@ export class Link {
 }
 
 function randomId(): string {
-	return Math.random().toString(36).slice(2, 10);
+	const words = crypto.getRandomValues(new Uint32Array(4));
+	return Array.from(words, (word) => word.toString(36)).join("");
 }

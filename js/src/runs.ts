@@ -81,6 +81,11 @@ export class RunEntry {
 		this.#link = link;
 	}
 
+	/** Whether a kernel has answered for this run. */
+	get greeted(): boolean {
+		return this.#greeted !== null;
+	}
+
 	get busy(): boolean {
 		return [...(this.state?.variants.values() ?? [])].some((variant) => variant.busy);
 	}
@@ -109,6 +114,7 @@ export class RunEntry {
 		this.#asking = true;
 		void this.#link.command("hello", { key: this.key }).then((answer) => {
 			this.#asking = false;
+			if (answer.ok) this.#link.window = Number(answer.window);
 			if (answer.ok)
 				this.#greet(String(answer.run_id), answer.owner !== false, answer.meta as Meta | undefined);
 		});
@@ -220,8 +226,8 @@ export class RunEntry {
 	}
 
 	/** Another window has taken over, or this one; the owner confirms that it is still open. */
-	setOwner({ client, confirm }: OwnerMessage): void {
-		const owner = client === this.#link.client;
+	setOwner({ window, confirm }: OwnerMessage): void {
+		const owner = window === this.#link.window;
 		if (confirm && owner && this.state) void this.command("own");
 		this.#owner = owner;
 		this.#change({ owner });
@@ -311,7 +317,7 @@ export class Runs {
 			return;
 		}
 		if (message.kind === "check") {
-			if (message.client === this.#link.client) this.onCheck(run, message);
+			if (message.window === this.#link.window) this.onCheck(run, message);
 			return;
 		}
 		if (message.kind === "batch") {

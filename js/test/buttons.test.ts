@@ -30,7 +30,7 @@ describe("buttons", () => {
 
 	test("a second page has no buttons", async () => {
 		await show();
-		kernel.answer(kernel.sent[0], { ok: true, meta: META, owner: false, last: 4 });
+		kernel.answer(kernel.sent[0], { ok: true, meta: META, owner: false, window: 2, last: 4 });
 		await Promise.resolve();
 		tell(kernel, 1, 4);
 		await soon();
@@ -40,7 +40,7 @@ describe("buttons", () => {
 		take.click();
 		const [asked] = kernel.commands("own");
 		expect([take.textContent, asked]).toMatchObject(["Take over", { run_id: "r1" }]);
-		kernel.say({ kind: "owner", client: asked!.client, confirm: false });
+		kernel.say({ kind: "owner", window: 2, confirm: false });
 		await soon();
 		expect([stopButton().hidden, take.hidden]).toEqual([false, true]);
 		expect(kernel.commands("own")).toHaveLength(1);
@@ -48,11 +48,12 @@ describe("buttons", () => {
 
 	test("a page says that it is still there, when it is asked", async () => {
 		await show();
-		const { client } = kernel.sent[0]!;
+		kernel.answer(kernel.sent[0], { ok: true, run_id: "r1", meta: META, owner: true, window: 1, last: 4 });
+		await Promise.resolve();
 		tell(kernel, 1, 4);
-		kernel.say({ kind: "owner", client: "another", confirm: true });
+		kernel.say({ kind: "owner", window: 2, confirm: true });
 		expect(kernel.commands("own")).toHaveLength(0);
-		kernel.say({ kind: "owner", client, confirm: true });
+		kernel.say({ kind: "owner", window: 1, confirm: true });
 		expect(kernel.commands("own")).toHaveLength(1);
 	});
 

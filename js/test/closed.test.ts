@@ -35,7 +35,7 @@ test("the page forgets finished runs that it has not shown for long, and asks fo
 	await place([0]);
 	expect(output().shadowRoot).toBeNull();
 	expect(kernel.commands("hello")).toHaveLength(RUNS + 1);
-	kernel.say({ kind: "owner", run_id: "r0", client: "another", confirm: false });
+	kernel.say({ kind: "owner", run_id: "r0", window: 2, confirm: false });
 	expect(output().shadowRoot).toBeNull();
 	answer(0);
 	await soon();

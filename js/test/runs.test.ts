@@ -143,9 +143,11 @@ describe("commands", () => {
 		expect(run.state).toMatchObject({ owner: false });
 	});
 
-	test("only the window that is asked looks at a page", () => {
+	test("only the window that is asked looks at a page", async () => {
 		const run = runs.get(META.key);
 		run.hello();
+		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "r1", window: 1 });
+		await Promise.resolve();
 		runs.receive(batch(1, 3));
 		const asked: unknown[] = [];
 		runs.onCheck = (...what) => asked.push(what);
@@ -157,9 +159,9 @@ describe("commands", () => {
 			path: "a.html",
 			widths: [390],
 		};
-		runs.receive({ ...check, client: "another" });
+		runs.receive({ ...check, window: 2 });
 		expect(asked).toEqual([]);
-		const own = { ...check, client: String(sent[0]!.client) };
+		const own = { ...check, window: 1 };
 		runs.receive(own);
 		expect(asked).toEqual([[run, own]]);
 	});
@@ -302,7 +304,7 @@ describe("runs without an output", () => {
 		const { since } = run;
 		run.release();
 		drawn.mockClear();
-		runs.receive({ kind: "owner", run_id: "r1", client: "another", confirm: false });
+		runs.receive({ kind: "owner", run_id: "r1", window: 2, confirm: false });
 		expect(drawn).not.toHaveBeenCalled();
 		run.hello();
 		expect(sent.filter(({ command }) => command === "hello")).toHaveLength(2);

@@ -63,6 +63,8 @@ class Page:
         data = {"method": "custom", "content": content}
         message = session.msg("comm_msg", {"comm_id": self.comm, "data": data})
         message["header"]["subshell_id"] = self.subshell
+        if client != "page-1":  # which is the one that executes the cells
+            message["header"]["session"] = client
         self.kernel.client.shell_channel.send(message)
         self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
         return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)

@@ -34,12 +34,12 @@ class RunHub(Hub):
         self._handled: set[str] = set()
         super().__init__(lambda: model)
 
-    def receive(self, content: Any) -> None:
+    def receive(self, content: Any, session: str = "") -> None:
         """Takes a message of the page."""
         command = str(content.get("id")) if isinstance(content, dict) else ""
         if command not in self._handled:
             self._handled.add(command)
-            super().receive(content)
+            super().receive(content, session)
 
 
 class RunView(marimo.ui.anywidget):

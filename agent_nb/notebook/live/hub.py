@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import anywidget
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from agent_nb._base.host import IN_BROWSER
 from agent_nb._base.wire import Json, to_wire
@@ -23,7 +24,7 @@ from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.changes import undo_store
 from agent_nb.notebook.live.channel import listen
 from agent_nb.notebook.live.questions import InvalidArgsError
-from agent_nb.notebook.live.run import LiveRun
+from agent_nb.notebook.live.run import LiveRun, window_number
 from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run
 
@@ -31,6 +32,8 @@ BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 MODULES = ("annotations", "check", "form", "inspect", "request")
 """Further parts of the page, beside the bundle."""
 MOST_RUNS = 50
+FOR_THE_OWNER = frozenset(("annotate", "approve", "deny", "pick", "placed", "stop", "undo_python"))
+"""Commands that only the window with the buttons may give."""
 _KERNEL = uuid4().hex[:12]
 """Tells this kernel from others of the same page. In a browser all have the same process id."""
 _CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
@@ -43,6 +46,12 @@ class HubModel(anywidget.AnyWidget):
     kernel = traitlets.Unicode().tag(sync=True)
     channel = traitlets.Unicode().tag(sync=True)
     """The broadcast channel for what the page sends; empty where the comm reaches the kernel while a cell runs."""
+    session = ""
+    """The session that sent the message which is being handled: in JupyterLab, one for each page."""
+
+    def _handle_msg(self, message: Any) -> None:
+        self.session = session_of(message)
+        super()._handle_msg(message)
 
 
 class Hub:
@@ -56,7 +65,7 @@ class Hub:
         self._commands: dict[str, Callable[[LiveRun, Json], Json | None]] = {
             "hello": _hello,
             "resync": lambda run, message: None,  # everything is sent after the answer
-            "own": lambda run, message: run.own(_client(message)),
+            "own": lambda run, message: run.own(_client(message), message["session"]),
             "stop": _stop,
             "approve": _approve,
             "deny": _deny,
@@ -99,6 +108,7 @@ class Hub:
         if self._refused:  # the page may have widgets by now
             self._open()
         run = LiveRun.following(handle, self.send, network=network)
+        run.session = _executing_session()
         self._add(run)
         return run
 
@@ -150,20 +160,25 @@ class Hub:
     def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
         # Some kernels handle comm messages in another thread, with another loop.
         if threading.get_ident() == self._thread:
-            self.receive(content)
+            self.receive(content, model.session)
         else:
-            self._loop.call_soon_threadsafe(self.receive, content)
+            self._loop.call_soon_threadsafe(self.receive, content, model.session)
 
-    def receive(self, content: Any) -> None:
-        """Carries out a command of the page and answers it."""
+    def receive(self, content: Any, session: str = "") -> None:
+        """Carries out a command that a page has sent in a session, and answers it."""
         if not isinstance(content, dict) or content.get("kind") != "command":
             return
+        content = {**content, "session": session}
         answer: Json = {"kind": "answer", "id": content.get("id")}
         name = str(content.get("command"))
         try:
             run = self._find(content)
             if name not in self._commands:
                 raise ConfigError(f"There is no command {name!r}.")
+            if name in FOR_THE_OWNER and not run.greet(_client(content), session):
+                raise ConfigError(
+                    "Another window has the buttons of this run. Use that one, or press Take over."
+                )
             result = self._commands[name](run, content)
         except InvalidArgsError as error:
             self.send({**answer, "ok": False, "error": str(error), "fields": error.fields})
@@ -183,6 +198,17 @@ class Hub:
         raise ConfigError("This kernel does not know that run.")
 
 
+def session_of(message: Any) -> str:
+    """The session in the header of a Jupyter message; empty where there is none."""
+    return str(((message or {}).get("header") or {}).get("session", ""))
+
+
+def _executing_session() -> str:
+    """The session that executes the current cell; empty outside of a kernel."""
+    get_parent = getattr(getattr(get_ipython(), "kernel", None), "get_parent", None)
+    return session_of(get_parent()) if get_parent else ""
+
+
 def _kernel_model() -> HubModel:
     return HubModel(kernel=_KERNEL, channel=_CHANNEL)
 
@@ -193,7 +219,8 @@ def _hello(run: LiveRun, message: Json) -> Json:
     return {
         "run_id": run.id,
         "meta": to_wire(stream.meta),
-        "owner": run.greet(_client(message)),
+        "owner": run.greet(_client(message), message["session"]),
+        "window": window_number(_client(message)),
         "last": len(stream.events),
     }
 

@@ -35,7 +35,7 @@ PATIENCE = 5.0
 POLL = 0.1
 """Seconds between two looks whether a front end has refused the widget."""
 OWNER_PATIENCE = 2.0
-"""Seconds that the window with the buttons has to say that it is still there."""
+"""Seconds that the window with the buttons has to say that it is still there when another wants them."""
 CHECK_PATIENCE = 40.0
 """Seconds that the page has to look at a page. It does so for one variant after the other, 15 s each at most."""
 MOST_ENTRIES = 200
@@ -43,6 +43,12 @@ MOST_ENTRIES = 200
 
 Send = Callable[[Json], None]
 _check_ids = count(1)
+_windows: dict[str, int] = {}
+
+
+def window_number(client: str) -> int:
+    """What a window is called in messages that all of them get."""
+    return _windows.setdefault(client, len(_windows) + 1)
 
 
 class LiveRun:
@@ -51,8 +57,10 @@ class LiveRun:
     def __init__(self, stream: RunStream, handle: Handle | None = None, result: Run | None = None) -> None:
         self.stream, self.handle, self.result = stream, handle, result
         self.owner: str | None = None
-        """The browser window that may stop the run and answer its questions: the first that asked for it, until it
-        is closed or another takes over."""
+        """The browser window that may stop the run and answer its questions, by a word that it alone knows: the first
+        that asked for the run, then the one that executed the cell, until that is closed and another takes over."""
+        self.session = ""
+        """The session that executed the cell."""
         self._handover: asyncio.TimerHandle | None = None
         """Makes another window the owner, unless the owner is heard from first."""
         self.refused = False
@@ -186,7 +194,7 @@ class LiveRun:
         check_id = str(next(_check_ids))
         self._checks[check_id] = report
         try:
-            self.stream.send_check(self.owner or "", check_id, request)
+            self.stream.send_check(window_number(self.owner or ""), check_id, request)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
             raise ViewerUnavailableError("the person's browser does not answer.") from None
@@ -203,25 +211,36 @@ class LiveRun:
         else:
             check.set_result(report)
 
-    def greet(self, client: str) -> bool:
-        """Whether that window is the owner. If another is, it has to confirm that it is still open."""
-        self.owner = self.owner or client
-        if self.owner == client:
-            self.own(client)
-            return True
-        self.stream.send_owner(self.owner, confirm=True)
-        if self._handover is None:
-            self._handover = asyncio.get_running_loop().call_later(OWNER_PATIENCE, self.own, client)
-        return False
+    def greet(self, client: str, session: str = "") -> bool:
+        """Whether that window is the owner. The one that executed the cell is, whoever came first."""
+        if self.owner is None or self._executed(session):
+            self._hand_over(client)
+        return self.owner == client
 
-    def own(self, client: str) -> None:
-        """The owner confirms, or another window takes over."""
+    def own(self, client: str, session: str = "") -> None:
+        """The owner says that it is still there, or another window wants to take over."""
+        if client == self.owner or self.owner is None or self._executed(session):
+            self._hand_over(client)
+            return
+        self.stream.send_owner(window_number(self.owner), confirm=True)
+        if self._handover is None:
+            later = asyncio.get_running_loop().call_later
+            self._handover = later(OWNER_PATIENCE, self._hand_over, client)
+        raise ConfigError(
+            "The window that has the buttons is asked first."
+            f" If it does not answer within {OWNER_PATIENCE:g} seconds, they come here."
+        )
+
+    def _executed(self, session: str) -> bool:
+        return session != "" and session == self.session
+
+    def _hand_over(self, client: str) -> None:
         if self._handover is not None:
             self._handover.cancel()
             self._handover = None
-        if self.owner != client:
-            self.owner = client
-            self.stream.send_owner(client)
+        before, self.owner = self.owner, client
+        if before not in (None, client):
+            self.stream.send_owner(window_number(client))
 
     def report(self, entries: object) -> None:
         """Keeps what the previewed page has logged."""

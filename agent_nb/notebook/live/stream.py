@@ -134,13 +134,13 @@ class RunStream:
             self.meta = replace(self.meta, annotations=annotations)
             self.send_all()
 
-    def send_owner(self, client: str, *, confirm: bool = False) -> None:
+    def send_owner(self, window: int, *, confirm: bool = False) -> None:
         """Tells all pages which window has the buttons; with `confirm` that window has to answer."""
-        self._send({"kind": "owner", "run_id": self.run_id, "client": client, "confirm": confirm})
+        self._send({"kind": "owner", "run_id": self.run_id, "window": window, "confirm": confirm})
 
-    def send_check(self, client: str, check_id: str, request: CheckRequest | ElementRequest) -> None:
+    def send_check(self, window: int, check_id: str, request: CheckRequest | ElementRequest) -> None:
         """Asks that window to look at a page of the run, or at elements of any page, which is sent with it."""
-        check: Json = {"kind": "check", "run_id": self.run_id, "client": client, "check_id": check_id}
+        check: Json = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
         if isinstance(request, CheckRequest):
             page: Json = {"variant": request.variant, "widths": list(request.widths)}
         else:

@@ -121,9 +121,10 @@ function createStop(context: Context) {
 		element,
 		update({ run }: Snapshot) {
 			const { busy } = context.run;
-			element.hidden = !busy;
-			button.hidden = !run.owner;
-			hint.hidden = take.hidden = run.owner;
+			const elsewhere = !run.owner && !run.lost && context.run.greeted;
+			element.hidden = !busy && !elsewhere;
+			button.hidden = !run.owner || !busy;
+			hint.hidden = take.hidden = !elsewhere;
 		},
 	};
 }

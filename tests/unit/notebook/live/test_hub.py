@@ -1,6 +1,7 @@
 """The hub by itself: what a page's commands do to the runs they are about."""
 
 import asyncio
+import json
 from urllib.parse import unquote
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested, ApprovalResolved
-from agent_nb.notebook.live.hub import BUNDLE, Hub
+from agent_nb.notebook.live.hub import BUNDLE, FOR_THE_OWNER, Hub
+from agent_nb.notebook.live.run import window_number
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -40,11 +42,12 @@ class Desk:
         handle.label("hero", key)
         run = self.hub.follow(handle)
         run.stream.watched.set()
+        run.greet("page")
         return run
 
-    def command(self, name, /, **fields):
+    def command(self, name, /, session="", **fields):
         message = {"kind": "command", "id": f"#{len(self.sent)}", "client": "page", "command": name, **fields}
-        self.hub._on_message(None, message, None)
+        self.hub.receive(message, session)
         return next(one for one in self.sent if isinstance(one, dict) and one.get("id") == message["id"])
 
 
@@ -221,25 +224,53 @@ async def test_a_run_that_has_not_begun_answers_hello(desk):
     await handle
 
 
-async def test_a_window_that_is_closed_gives_up_its_buttons(desk, monkeypatch):
+def owners(desk):
+    """The windows that were named as the owner, and whether they had to confirm."""
+    return [(one["window"], one["confirm"]) for one in desk.sent if one["kind"] == "owner"]
+
+
+async def test_a_window_that_is_closed_gives_up_its_buttons_to_one_that_wants_them(desk, monkeypatch):
     run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
     monkeypatch.setattr("agent_nb.notebook.live.run.OWNER_PATIENCE", 0)
-
-    def owners():
-        return [(one["client"], one["confirm"]) for one in desk.sent if one["kind"] == "owner"]
-
-    assert desk.command("hello", key="k", client="first")["owner"]
-    assert not desk.command("hello", key="k", client="second")["owner"]
-    desk.command("own", run_id=run.id, client="first")  # it is still open
+    page, second = (desk.command("hello", key="k", client=name) for name in ("page", "second"))
+    assert (page["owner"], second["owner"]) == (True, False)
     await asyncio.sleep(0.05)
-    assert owners() == [("first", True)]
-    assert run.owner == "first"
-    assert not desk.command("hello", key="k", client="second")["owner"]
+    assert owners(desk) == [], "nobody has asked for the buttons"
+    assert "is asked first" in desk.command("own", run_id=run.id, client="second")["error"]
+    assert desk.command("own", run_id=run.id, client="page")["ok"], "it is still open"
+    await asyncio.sleep(0.05)
+    assert run.owner == "page"
+    desk.command("own", run_id=run.id, client="second")
     await asyncio.sleep(0.05)  # this time it is closed
-    assert owners()[1:] == [("first", True), ("second", False)]
-    desk.command("own", run_id=run.id, client="third")
-    assert owners()[-1] == ("third", False)
-    assert desk.command("hello", key="k", client="third")["owner"]
+    assert owners(desk) == [(page["window"], True), (page["window"], True), (second["window"], False)]
+    assert desk.command("hello", key="k", client="second")["owner"]
+
+
+async def test_the_window_that_executed_the_cell_has_the_buttons(desk):
+    run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
+    run.session = "executed"
+    executed = desk.command("hello", key="k", client="mine", session="executed")
+    assert executed["owner"]
+    assert owners(desk) == [(executed["window"], False)]
+    assert not desk.command("hello", key="k", client="page", session="other")["owner"]
+    assert desk.command("hello", key="k", client="mine", session="after a reload")["owner"]
+    assert not any("mine" in json.dumps(message) for message in desk.sent)
+
+
+@pytest.mark.parametrize("name", sorted(FOR_THE_OWNER))
+async def test_a_command_of_another_window_has_no_effect(desk, name):
+    handle = Agent(ScriptedProvider([[call("dangerous", id="c")], [text("Done.")]]), tools=[dangerous]).start(
+        "Go."
+    )
+    run = desk.show(handle, "k")
+    await questions(run, 1)
+    about = {"key": "k", "variant": 0, "call_id": "c", "note": "from elsewhere", "placed": False}
+    answer = desk.command(name, **about, client="another")
+    assert (answer["ok"], "Another window" in answer["error"]) == (False, True)
+    assert (len(run.questions), run.placed, handle.done) == (1, True, False)
+    assert desk.command("approve", key="k", variant=0, call_id="c")["ok"]
+    done = await handle
+    assert done.tool_uses[0].result.text == "much"
 
 
 async def look(desk, viewer, answer):
@@ -266,7 +297,7 @@ async def test_the_window_that_owns_the_run_looks_at_the_page(desk):
     report = {"screenshots": shots, "console": [{"level": "error", "text": "boom", "line": 3}]}
 
     def answer(message):
-        assert message["client"] == "page"
+        assert message["window"] == window_number("page")
         assert (message["path"], message["variant"], message["widths"]) == ("index.html", 0, [390, 1280])
         about = {"run_id": message["run_id"], "check_id": message["check_id"], "ok": True, "report": report}
         assert not desk.command("checked", **{**about, "check_id": "other"})["ok"]
@@ -312,7 +343,7 @@ async def test_the_window_looks_at_elements_of_any_run(desk):
     while not (checks := [one for one in desk.sent if one["kind"] == "check"]):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     (message,) = checks
-    assert (message["selectors"], message["widths"], message["client"]) == (["h1"], [1280], "page")
+    assert (message["selectors"], message["widths"]) == (["h1"], [1280])
     assert "color: red" in unquote(message["html"])
     report = {"elements": [{"box": [0, 0, 90, 20], "style": {"color": "red"}, "png": plain_png(90, 20)}]}
     about = {"run_id": message["run_id"], "check_id": message["check_id"], "ok": True, "report": report}
