@@ -62,6 +62,9 @@ test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: Jupy
 test-faults: env build ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
 	$(PY) -m pytest tests/faults -p no:nbval -m faults -n 2 --maxschedchunk 1
 
+test-trust: env build chromium ## attack every promise of docs/security.md, and print them with the results
+	$(PY) -m docs.scripts.trust
+
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
 	$(PY) -m pytest tests/wide/test_leaks.py -p no:nbval
 
