@@ -103,6 +103,18 @@ def test_stop_is_handled_while_the_cell_runs(page, server):
     assert page.kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
 
 
+def test_the_page_that_executed_the_cell_has_its_buttons_whoever_came_first(page, server):
+    server.plan(reply(Say("So far."), Hold()))
+    cell = page.start(f"%%agent owned {MODEL}\nA page")
+    page.pump(lambda: any(event["type"] == "text_delta" for event in page.events()))
+    assert page.command("hello", client="page-2")["owner"]
+    assert page.command("hello")["owner"]
+    assert "Another window" in page.command("stop", client="page-2")["error"]
+    assert page.events()[-1]["type"] != "run_finished"
+    assert page.command("stop")["ok"]
+    page.finish(cell)
+
+
 def test_a_result_whose_output_was_cleared_is_displayed_again(page, server):
     server.plan(reply(Say("So far."), Hold()))
     cell = page.start(f"%%agent cleared {MODEL}\nA page")
