@@ -6,6 +6,8 @@ The frame has an opaque origin. The policy allows the libraries of the stacks an
 import base64
 import posixpath
 import re
+from functools import cache
+from pathlib import Path
 from urllib.parse import unquote
 
 from agent_nb._base.secrets import mask
@@ -19,18 +21,6 @@ from agent_nb.render.policy import OUTPUT_POLICY, SANDBOX, policy_for
 _BASE = '<base href="about:srcdoc">'
 _NO_PREFETCH = '<meta http-equiv="x-dns-prefetch-control" content="off">'
 _FILL = "<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>"
-# Does what `inside.ts` does in the live preview: provides storage, which an opaque origin lacks, disables links and
-# forms that would replace the page by an error, and removes peer connections, which no policy covers. Strings are in
-# backticks because quotes would be escaped twice.
-_SCRIPT = (
-    "<script>for(const n of[`localStorage`,`sessionStorage`]){const m=new Map;Object.defineProperty(window,n,"
-    "{configurable:true,value:{get length(){return m.size},key:i=>[...m.keys()][i]??null,"
-    "getItem:k=>m.get(``+k)??null,setItem:(k,v)=>void m.set(``+k,``+v),removeItem:k=>void m.delete(``+k),"
-    "clear:()=>m.clear()}})}addEventListener(`click`,e=>{const a=e.target.closest?.(`a[href]`);"
-    "if(a&&!/^(#|javascript:)/i.test(a.getAttribute(`href`)))e.preventDefault()});addEventListener(`submit`,e=>"
-    "/^dialog$/i.test(e.submitter?.getAttribute(`formmethod`)??e.target.getAttribute(`method`))||e.preventDefault());"
-    "HTMLFormElement.prototype.submit=()=>{};for(const n of[``,`webkit`])delete window[n+`RTCPeerConnection`]</script>"
-)
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _LATE_DOCTYPE = re.compile(r"\s*<[!?].*?<!doctype\s+html", re.IGNORECASE | re.DOTALL)
 
@@ -66,18 +56,26 @@ def frame_attributes(page: str) -> str:
 
 def framed_page(page: str, head: str = "") -> str:
     """A document that has the policy and holds the page in a sandboxed frame; `head` comes first."""
-    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _NO_PREFETCH + _SCRIPT))}'
+    inner = f'sandbox="{SANDBOX}" srcdoc={quoted(_with_preamble(page, _NO_PREFETCH + _script()))}'
     return f'<!doctype html>{head}{_head(policy_for(page))}{_FILL}<iframe title="Page" {inner}></iframe>'
 
 
 def with_frame_script(page: str) -> str:
     """The page as a document of its own, with what its frame would have added. Its lines keep their numbers."""
-    return _with_preamble(page, _NO_PREFETCH + _SCRIPT)
+    return _with_preamble(page, _NO_PREFETCH + _script())
 
 
 def still_frame_attributes(markup: str) -> str:
     """The same for other HTML, such as a table from a tool. No scripts run in it."""
     return f'sandbox="" srcdoc={quoted(_with_preamble(markup, _head(OUTPUT_POLICY)))}'
+
+
+@cache
+def _script() -> str:
+    """`page.js` as an element on one line, so that the page's own lines keep their numbers."""
+    lines = Path(__file__).with_name("page.js").read_text(encoding="utf-8").splitlines()
+    code = "".join(line for line in map(str.strip, lines) if not line.startswith("//"))
+    return f"<script>{{{code.removeprefix('export ')};prepare()}}</script>"
 
 
 def _head(policy: str) -> str:

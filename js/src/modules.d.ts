@@ -7,3 +7,8 @@ declare module "*?bundle" {
 	const script: string;
 	export default script;
 }
+
+declare module "*/render/page.js" {
+	/** Prepares the window for a page. Returns a function that adds its listeners again after `document.open`. */
+	export function prepare(): () => void;
+}

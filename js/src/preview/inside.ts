@@ -2,6 +2,7 @@
 // throws, and keeps it from leaving. This is for convenience; the sandbox is the frame's opaque origin and its policy.
 
 import { Idiomorph } from "idiomorph";
+import { prepare } from "../../../agent_nb/render/page.js";
 import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
@@ -26,6 +27,7 @@ const { apply } = Reflect;
 const post: (message: FromFrame) => void = port.postMessage.bind(port);
 const send = (message: FromFrame): void => post(message);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
+const listenToPage = prepare();
 const fields = new Fields();
 const onWindow = window.addEventListener.bind(window);
 const onDocument = document.addEventListener.bind(document);
@@ -93,29 +95,6 @@ function softenRefusals(): void {
 	};
 	// It fires no event, and a form that the policy refuses would replace the page with an error.
 	HTMLFormElement.prototype.submit = () => report("warn", UNSENT);
-	for (const name of ["localStorage", "sessionStorage"]) {
-		Object.defineProperty(window, name, { value: memoryStorage(), configurable: true });
-	}
-}
-
-/** No policy covers these connections. Frames that the page creates have their own, which cannot be removed here. */
-function removePeerConnections(): void {
-	for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) Reflect.deleteProperty(window, name);
-}
-
-/** Storage that lasts as long as the frame; an opaque origin has none. */
-function memoryStorage(): Storage {
-	const items = new Map<string, string>();
-	return {
-		get length() {
-			return items.size;
-		},
-		key: (index) => [...items.keys()][index] ?? null,
-		getItem: (key) => items.get(String(key)) ?? null,
-		setItem: (key, value) => void items.set(String(key), String(value)),
-		removeItem: (key) => void items.delete(String(key)),
-		clear: () => items.clear(),
-	};
 }
 
 /** Keeps a page that does not have the focus from taking it. */
@@ -199,21 +178,16 @@ function decoded(fragment: string): string {
 	}
 }
 
-/** Links do not leave the frame: anchors scroll, and the widget decides about the rest. */
+/** Links to other pages do not leave the frame: the widget decides about them. */
 function onClick(event: MouseEvent): void {
 	// The page has handled it.
 	if (event.defaultPrevented) return;
 	const path = event.composedPath().filter((node) => node instanceof Element);
 	const link = path.find((element) => LINKS.has(element.localName));
 	const href = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
-	if (href === null || href === undefined || href.startsWith("javascript:")) return;
+	if (href === null || href === undefined || /^(#|javascript:)/i.test(href)) return;
 	event.preventDefault();
-	if (!href.startsWith("#")) {
-		send({ is: "link", href: href.slice(0, LONGEST) });
-		return;
-	}
-	const target = href === "#" ? document.documentElement : document.getElementById(decoded(href.slice(1)));
-	target?.scrollIntoView({ behavior: "smooth" });
+	send({ is: "link", href: href.slice(0, LONGEST) });
 }
 
 /** Called again after `document.open`, which removes every listener; adding one twice has no effect. */
@@ -230,6 +204,7 @@ function listen(): void {
 	onDocument("securitypolicyviolation", onViolation);
 	onDocument("click", onClick);
 	onWindow("submit", onSubmit);
+	listenToPage();
 }
 
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
@@ -325,7 +300,6 @@ function handle(message: ToFrame): void {
 
 hookConsole();
 softenRefusals();
-removePeerConnections();
 keepFocusOut();
 listen();
 port.onmessage = (event) => handle(apply(readData, event, []));

@@ -3,6 +3,7 @@
 import { gated } from "./gate.ts";
 import inside from "./inside.ts?bundle";
 import { NETWORK_POLICY, PAGE_POLICY, SANDBOX } from "./policy.ts";
+import tab from "./tab.ts?bundle";
 
 const FILL =
 	"<style>html,body{margin:0;height:100%}iframe{display:block;border:0;width:100%;height:100%}</style>";
@@ -13,15 +14,21 @@ const FILL =
  * `secret` lets the widget tell the shell from the page that later runs in the same frame.
  */
 export function shellDocument(secret: string, network: boolean): string {
-	const script = inside.replaceAll("</script", "<\\/script");
-	const shell = `<!doctype html><meta charset="utf-8"><script>"use strict";{const agentNbSecret="${secret}";${script}}</script>`;
+	const frame = around("Page", starter("agentNbSecret", secret, inside), network);
 	// Passes the focus on to the page inside.
-	return `${around("Page", shell, network)}<script>onfocus = () => frames[0].focus()</script>`;
+	return `${frame}<script>onfocus = () => frames[0].focus()</script>`;
 }
 
 /** A page for a tab of its own. The tab's document shares Jupyter's origin, as every blob does; the frame does not. */
 export function tabDocument(title: string, html: string, network: boolean): string {
-	return around(title, gated(html), network);
+	return around(title, starter("agentNbPage", gated(html), tab), network);
+}
+
+/** A document whose script finds a text under that name. */
+function starter(name: string, text: string, script: string): string {
+	const given = JSON.stringify(text).replaceAll("<", "\\u003c");
+	const safe = script.replaceAll("</script", "<\\/script");
+	return `<!doctype html><meta charset="utf-8"><script>"use strict";{const ${name}=${given};${safe}}</script>`;
 }
 
 /** A document that holds only the policy and a frame that is subject to it. */

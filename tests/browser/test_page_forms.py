@@ -1,0 +1,96 @@
+"""A page finds the same window in all forms: live, in a tab of its own and saved."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agent_nb.render.preview import frame_attributes
+from tests.support.widget_stage import Stage, needs_browser, wrote
+
+pytest_plugins = ["tests.support.widget_stage"]
+pytestmark = needs_browser
+SECONDS = 1000
+
+USES = """<!doctype html><h1>Page</h1><p>waiting</p><script>
+const said = [document.compatMode];
+localStorage.setItem('a', 1);
+said.push(localStorage.getItem('a'), sessionStorage.length, 'RTCPeerConnection' in window, self.origin);
+history.pushState({ at: 'x' }, '', '/x');
+history.back();
+said.push(history.state.at);
+document.querySelector('p').textContent = said.join(' ');
+addEventListener('load', () => document.querySelector('h1').textContent = 'Loaded');
+</script>"""
+
+
+def live(stage: Stage, page: str) -> Any:
+    stage.play(wrote("index.html", page))
+    return stage.preview
+
+
+def tab(stage: Stage, page: str) -> Any:
+    live(stage, page).locator("h1").wait_for(timeout=10 * SECONDS)
+    with stage.page.context.expect_page() as opened:
+        stage.widget.get_by_role("button", name="Open in new tab").first.click()
+    stage.page = opened.value
+    return opened.value.frame_locator("iframe")
+
+
+def saved(stage: Stage, page: str) -> Any:
+    stage.page.goto(f"{stage.server.address}/nowhere")
+    stage.page.evaluate(
+        "html => { document.body.innerHTML = html }", f"<iframe {frame_attributes(page)}></iframe>"
+    )
+    return stage.page.frame_locator("iframe").frame_locator("iframe")
+
+
+FORMS = pytest.mark.parametrize("show", [live, tab, saved])
+
+
+@FORMS
+def test_the_window_is_the_same_in_every_form(stage: Stage, show: Callable[[Stage, str], Any]):
+    page = show(stage, USES)
+    page.get_by_role("heading", name="Loaded").wait_for(timeout=10 * SECONDS)
+    assert page.locator("p").inner_text() == "CSS1Compat 1 0 false null x"
+
+
+MOVES = """<!doctype html><h1>Page</h1><a href="#end">Go</a><p id=end>end</p><script>
+addEventListener('hashchange', () => { document.querySelector('h1').textContent = 'At ' + location.hash; });
+const move = (n) => { {} };
+const start = () => { for (let n = 0; n < 60; n++) setTimeout(move, 20 * n, n); };
+</script>"""
+
+
+def entries(stage: Stage) -> int:
+    return int(stage.page.evaluate("history.length"))
+
+
+@FORMS
+@pytest.mark.parametrize(
+    ("move", "most"),
+    [
+        ("history.pushState(n, '')", 0),
+        ("const a = document.querySelector('a'); a.href = '#' + n; a.click()", 0),
+        ("location.hash = n", 15),
+    ],
+)
+def test_a_page_does_not_fill_the_history_of_the_tab(
+    stage: Stage, show: Callable[[Stage, str], Any], move: str, most: int
+):
+    page = show(stage, MOVES.replace("{}", move, 1))
+    page.locator("h1").wait_for(timeout=10 * SECONDS)
+    before = entries(stage)
+    page.locator("h1").evaluate("() => start()")
+    stage.page.wait_for_timeout(2500)
+    assert entries(stage) - before <= most
+
+
+@FORMS
+def test_a_link_inside_the_page_works_and_leaves_no_entry(stage: Stage, show: Callable[[Stage, str], Any]):
+    page = show(stage, MOVES.replace("{}", "", 1))
+    page.get_by_text("Go").wait_for(timeout=10 * SECONDS)
+    before = entries(stage)
+    page.get_by_text("Go").click()
+    page.get_by_role("heading", name="At #end").wait_for(timeout=10 * SECONDS)
+    assert entries(stage) == before
