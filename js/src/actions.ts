@@ -39,12 +39,17 @@ export async function copyText(context: Context, text: string): Promise<void> {
 	context.notify((await toClipboard(text)) ? "Copied" : "The browser did not allow copying");
 }
 
+/** Whether pages of the run may load from any https address; while it is replayed, they may not. */
+export function isOpen({ run, choices }: Context): boolean {
+	return !choices.replay && (run.state?.meta.network ?? false);
+}
+
 /** Opens the shown page or image in a new tab, in a sandbox of its own. */
 export function openInTab(context: Context): void {
 	const shown = shownPage(currentState(context), context.choices);
 	if (!shown || (shown.text === null && isPage(shown.file.path))) return;
 	const html = resolved({ ...pageOf(context, shown), live: false });
-	const tab = tabDocument(shown.file.path, html, context.run.state?.meta.network ?? false);
+	const tab = tabDocument(shown.file.path, html, isOpen(context));
 	const url = URL.createObjectURL(new Blob([tab], { type: "text/html" }));
 	window.open(url, "_blank", "noopener");
 	setTimeout(() => URL.revokeObjectURL(url), KEEP_URL);

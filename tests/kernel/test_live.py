@@ -351,3 +351,13 @@ def test_the_page_is_told_of_an_open_network_and_the_saved_form_is_not(page):
     policy = page.updates[-1]["text/html"].partition("Content-Security-Policy")[2].partition(">")[0]
     assert "default-src" in policy
     assert "https:" not in policy
+
+
+def test_the_network_stays_closed_to_a_cell_that_replays(page):
+    cell = "%%agent taped --network --pace 0 {}\nA landing page for a bakery"
+    page.finish(page.start(cell.format("-m demo: --record")))
+    page.finish(page.start(cell.format("")))
+    metas = [batch["meta"] for batch in page.batches if "meta" in batch]
+    assert metas
+    assert not any(meta["network"] for meta in metas)
+    assert "taped.jsonl" in page.kernel.run("taped.settings['replayed']").result["text/plain"]

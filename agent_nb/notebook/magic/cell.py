@@ -81,7 +81,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
     handle.cell = written_cell(session.shell, cell)
-    view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=options.network)
+    network = options.network and not plan.replays
+    view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=network)
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)

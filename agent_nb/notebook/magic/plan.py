@@ -61,6 +61,10 @@ class Plan:
     """What plugins say about the cell."""
 
     @property
+    def replays(self) -> bool:
+        return any(each.playback for each in self.prepared)
+
+    @property
     def models(self) -> list[str]:
         """The model of each variant, by name."""
         return [prepared.config.provider.name for prepared in self.prepared]

@@ -1,6 +1,6 @@
 // The page itself, live in its sandboxed frame; scaled down to show it on a smaller device.
 
-import { currentState, pageOf, prefetch } from "../actions.ts";
+import { currentState, isOpen, pageOf, prefetch } from "../actions.ts";
 import { h, icon, setText } from "../dom.ts";
 import { Feed } from "../preview/feed.ts";
 import type { Loss } from "../preview/frame.ts";
@@ -89,14 +89,14 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 		onLost: stopped.show,
 		onScrolled: (share: number) => stage.onScrolled?.(share),
 	};
-	const feed = new Feed(holder, events, () => isOpen(context), reveals);
+	const feed = new Feed(holder, events, () => isOpen(context) || opened(context), reveals);
 	context.signal.addEventListener("abort", () => feed.dispose());
 	return feed;
 }
 
-/** Whether the page may load from any https address; while it is replayed, it may not. */
-function isOpen({ run, choices }: Context): boolean {
-	return !choices.replay && (choices.network || (run.state?.meta.network ?? false));
+/** Whether the person has opened this preview, which a replay closes. */
+function opened({ choices }: Context): boolean {
+	return !choices.replay && choices.network;
 }
 
 /** A link to another page of this run shows it; other links are not followed. */

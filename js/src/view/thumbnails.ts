@@ -1,7 +1,7 @@
 // Small images of the versions, above the version slider while it has the pointer or the focus. One is taken when it is
 // first asked for, in a frame that nobody sees, unless the model has looked at the page as it was then.
 
-import { currentState, pageOf } from "../actions.ts";
+import { currentState, isOpen, pageOf } from "../actions.ts";
 import { h, listen, setAttribute, setText } from "../dom.ts";
 import { loadModule } from "../loading.ts";
 import type { Page } from "../preview/feed.ts";
@@ -114,6 +114,5 @@ async function capture(context: Context, change: number): Promise<string> {
 	if (!page) return "";
 	const html = new Resolver(page.source, page.path).html(page.text);
 	const { takeThumbnail } = await loadModule(context.run, "check");
-	const open = context.run.state?.meta.network ?? false;
-	return takeThumbnail(Frame, { path: page.path, html }, open);
+	return takeThumbnail(Frame, { path: page.path, html }, isOpen(context));
 }
