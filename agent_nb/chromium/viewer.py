@@ -39,10 +39,11 @@ _turns: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
 class ChromiumViewer:
     """A `PageViewer` that starts a browser for each look.
 
-    Without a path it uses the Chromium or Chrome on this machine. `sandbox=False` is needed for root.
+    Without a path it uses the Chromium or Chrome on this machine. Root needs `sandbox=False`, or the variable
+    AGENT_NB_CHROMIUM_SANDBOX=off, which counts where `sandbox` is not given.
     """
 
-    def __init__(self, path: str | None = None, *, sandbox: bool = True) -> None:
+    def __init__(self, path: str | None = None, *, sandbox: bool | None = None) -> None:
         if not hasattr(os, "posix_spawn"):
             raise ConfigError("Pages can be shown in Chromium on Linux and macOS only.")
         found = path or find_chromium()
@@ -50,6 +51,8 @@ class ChromiumViewer:
             raise ConfigError(
                 f"There is no Chromium on this machine. Install it, or set {PATH_VARIABLE} to its path."
             )
+        if sandbox is None:
+            sandbox = os.environ.get(SANDBOX_VARIABLE, "").lower() != "off"
         if sandbox and os.geteuid() == 0:
             raise ConfigError(
                 "Chromium's sandbox does not work for root. Run as another user, or set"
@@ -98,7 +101,6 @@ def find_chromium() -> str | None:
 
 def installed_viewer() -> ChromiumViewer | None:
     """The viewer for runs that nobody watches; None if there is no Chromium, or it would need permission."""
-    sandbox = os.environ.get(SANDBOX_VARIABLE, "").lower() != "off"
     with contextlib.suppress(ConfigError):
-        return ChromiumViewer(sandbox=sandbox)
+        return ChromiumViewer()
     return None

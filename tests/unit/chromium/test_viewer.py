@@ -19,7 +19,10 @@ def test_root_must_allow_chromium_without_its_sandbox(monkeypatch):
         ChromiumViewer()
     assert installed_viewer() is None
     monkeypatch.setenv("AGENT_NB_CHROMIUM_SANDBOX", "off")
+    ChromiumViewer()
     assert installed_viewer() is not None
+    with pytest.raises(ConfigError, match="does not work for root"):
+        ChromiumViewer(sandbox=True)
 
 
 @pytest.mark.parametrize("named", ["off", "/nowhere/chromium"])
