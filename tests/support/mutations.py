@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _DEEP: list[Any] = []
-for _ in range(300):
+for _ in range(150):
     _DEEP = [_DEEP]
 ODD = [
     None,
@@ -49,7 +49,7 @@ def mutated(whole: Any, chance: random.Random) -> Any:
             case "double" if isinstance(inner, list):
                 inner.insert(last, copy.deepcopy(inner[last]))
             case _:
-                inner[last] = chance.choice(ODD)
+                inner[last] = copy.deepcopy(chance.choice(ODD))
         if not damaged:
             return damaged
     return damaged

@@ -3,16 +3,21 @@
 import base64
 import json
 import os
+import random
 import zlib
 from pathlib import Path
 
 import pytest
 
 from agent_nb import Agent, replay
+from agent_nb.cassette.reader import parse_cassette
 from agent_nb.errors import CassetteError
 from agent_nb.providers.scripted import ScriptedProvider, text
 from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.mutations import mutated
 from tests.support.scripts import write
+
+CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
 
 
 @pytest.fixture
@@ -95,6 +100,21 @@ def test_a_bad_file_is_one_sentence(tape, case):
     assert says in str(raised.value)
     assert str(tape) in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("lesson", ["order", "poster", "ovens", "train", "shop-2"])
+def test_a_damaged_line_of_a_lesson_is_one_sentence_or_does_no_harm(lesson):
+    rows = [json.loads(line) for line in (CASSETTES / f"{lesson}.jsonl").read_text().splitlines()]
+    chance, refused = random.Random(lesson), 0
+    for _ in range(100):
+        place = chance.randrange(len(rows))
+        lines = [*rows[:place], *mutated([rows[place]], chance), *rows[place + 1 :]]
+        try:
+            parse_cassette("\n".join(map(json.dumps, lines)), lesson)
+        except CassetteError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            refused += 1
+    assert refused > 50
 
 
 def test_a_missing_file_is_named(tmp_path):

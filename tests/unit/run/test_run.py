@@ -13,6 +13,7 @@ from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run.run import request_key
+from tests.support.mutations import places
 
 
 @pytest.fixture
@@ -171,14 +172,6 @@ DATA = base64.b64decode("A" * 400 + "/AIza" + "Qw12" * 10 + "AAA" + "A" * 400)
 async def test_data_survives_the_masking(tmp_path):
     run = await Agent(ScriptedProvider([[text("Done.")]])).run("go", files={"a.bin": DATA})
     assert load(run.save(tmp_path / "run.json")) == run
-
-
-def places(value, *path):
-    """Where each value stands in a JSON value, from the outside in."""
-    yield path
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, item in steps:
-        yield from places(item, *path, step)
 
 
 async def test_any_damage_is_told_in_one_sentence(run, tmp_path):
