@@ -1,4 +1,4 @@
-"""`python -m docs.scripts.quality` writes `docs/quality.md` from the figures in `build/quality/`.
+"""`python -m docs.scripts.quality` writes `docs/quality.md` and its tables from the figures in `build/quality/`.
 
 The commands that measure leave the figures there. What was not measured is a line with the command that would do it.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from tests.bench.quality import FOLDER
 from tests.support import ROOT
 
-PAGE = ROOT / "docs" / "quality.md"
+DOCS = ROOT / "docs"
 MOST_COLUMNS = 9
 """A row with more figures is shown as a list."""
 
@@ -55,16 +55,27 @@ GOALS: tuple[tuple[str, str, float], ...] = (
 GREATEST = ("load_cpu_ms",)
 
 
-def page(folder: Path) -> str:
-    """The whole page as Markdown."""
+def pages(folder: Path) -> dict[str, str]:
+    """The page of goals, and one for each table, by their paths below `docs/`."""
+    tables = {
+        f"quality/{name}.md": "\n\n".join([f"# {title}", what, *_section(folder / f"{name}.json", command)])
+        + "\n"
+        for name, title, command, what in SECTIONS
+    }
+    return {"quality.md": _overview(folder), **tables}
+
+
+def _overview(folder: Path) -> str:
     parts = [
         "# Quality",
         "What was measured, with the command that measures it again. Made from those figures by `make quality`; do not edit."
         " No vendor was called: models are played by a server on the same machine that speaks the vendors' protocols.",
     ]
     parts += ["## Goals", "The most that was wanted, and what was measured.", _goals(folder)]
-    for name, title, command, what in SECTIONS:
-        parts += [f"## {title}", what, *_section(folder / f"{name}.json", command)]
+    rows = [
+        [f"[{title}](quality/{name}.md)", what, f"`{command}`"] for name, title, command, what in SECTIONS
+    ]
+    parts += ["## Tables", _table(["table", "what is measured", "command"], rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -192,5 +203,6 @@ def _readable(name: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(FOLDER), encoding="utf-8")
-    print(f"Wrote {PAGE.relative_to(ROOT)}.")
+    for name, text in pages(FOLDER).items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+    print("Wrote docs/quality.md and docs/quality/.")

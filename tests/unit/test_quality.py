@@ -4,7 +4,7 @@
 
 import json
 
-from docs.scripts.quality import SECTIONS, page, tables
+from docs.scripts.quality import SECTIONS, pages, tables
 from tests.support import ROOT
 
 
@@ -39,7 +39,7 @@ def test_goals_say_what_holds(tmp_path):
     }
     for name, measured in figures.items():
         (tmp_path / f"{name}.json").write_text(json.dumps({"date": "2026-11-16", "figures": measured}))
-    text = page(tmp_path)
+    text = "\n".join(pages(tmp_path).values())
     assert "| Planted keys found in what leaves the kernel | 0 | 0 | yes |" in text
     assert "| `%load_ext`, ms of processor time | 25 | 26 | **no** |" in text
     assert "| Runs with a fault that end with other files and no error | 0 | 3 | **no** |" in text
@@ -58,7 +58,7 @@ def test_missing_and_broken_figures_say_how_to_measure(tmp_path):
             }
         )
     )
-    text = page(tmp_path)
+    text = "\n".join(pages(tmp_path).values())
     assert text.count("Not measured.") == len(SECTIONS) - 3
     assert "The figures cannot be read. `make test-leaks` writes them anew." in text
     assert "The figures cannot be read. `make supply-chain` writes them anew." in text
