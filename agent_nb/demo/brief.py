@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_nb.demo.numbers import Data
-from agent_nb.demo.texts import Trade, purpose_of, trade_of
+from agent_nb.demo.texts import Trade, entry_for, trade_of
 
 Kind = Literal["landing", "event", "portfolio", "dashboard", "form", "article", "recipe", "game", "app"]
 
@@ -221,7 +221,7 @@ def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
     if not subject:
         return f"Hello, {place}" if place else "A small beginning"
     if kind == "form":
-        return shortened(purpose_of(text[:300]).title.replace("{{phrase}}", phrase), 60)
+        return shortened(entry_for("forms", text)["title"].replace("{{phrase}}", phrase), 60)
     if kind in ("landing", "event", "portfolio"):
         titled = " ".join(_titled(word) for word in subject.split())
         titled = titled[0].upper() + titled[1:]

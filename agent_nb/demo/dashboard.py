@@ -1,7 +1,7 @@
 """The figures, charts and table of a dashboard."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.compose import Html, Layout, fill, joined
@@ -13,6 +13,8 @@ TICKS = 5
 ROWS = 6
 
 Point = tuple[float, float]
+Figure = tuple[str, float, str, tuple[float, ...]]
+"""A name, a number, a remark, and the numbers of its line."""
 
 
 def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str, str]:
@@ -27,7 +29,7 @@ def dashboard(brief: Brief, layout: Layout, sections: Sequence[str]) -> dict[str
     return {
         "columns": "1fr 1.6fr" if turned else "1.6fr 1fr",
         "lede": f"{_period(brief, data)} {_origin(data)}",
-        "kpis": _ranks(data) if data.ranked else _kpis(data),
+        "kpis": _tiles(data),
         "charts": joined(reversed(charts) if turned else charts),
         "table_note": _table_note(data),
         "table": _table(data),
@@ -143,37 +145,31 @@ def _spread(count: int) -> list[int]:
     return [round(i * (count - 1) / max(wanted - 1, 1)) for i in range(wanted)]
 
 
-def _kpis(data: Data) -> Html:
-    tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{change}}</em>{{line}}</li>"
-    tiles = []
+def _tiles(data: Data) -> Html:
+    tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{remark}}</em>{{line}}</li>"
+    return joined(
+        fill(tile, name=name, value=number(value), remark=remark, line=_sparkline(values))
+        for name, value, remark, values in (_ranks(data) if data.ranked else _trends(data))
+    )
+
+
+def _trends(data: Data) -> Iterator[Figure]:
+    """The newest number of each column."""
     for name, values in data.columns[:4]:
         change = values[-1] / values[0] - 1 if values[0] else 0
         arrow = "↑" if change > 0 else "↓" if change < 0 else "→"
         trend = f"{arrow} {abs(change):.0%} since {data.labels[0]}"
-        tiles.append(
-            fill(
-                tile,
-                name=f"{name}, {data.labels[-1]}",
-                value=number(values[-1]),
-                change=trend,
-                line=_sparkline(values),
-            )
-        )
-    return joined(tiles)
+        yield f"{name}, {data.labels[-1]}", values[-1], trend, values
 
 
-def _ranks(data: Data) -> Html:
+def _ranks(data: Data) -> Iterator[Figure]:
     """The first and the last category beside all of them."""
-    tile = "<li><span>{{name}}</span><b>{{value}}</b><em>{{compared}}</em>{{line}}</li>"
     measure, values = data.columns[0]
     mean = sum(values) / len(values)
-    tiles = [(data.labels[i], values[i], _compared(values[i], mean)) for i in (0, -1)]
     if not measure.startswith("Average"):
-        tiles.insert(0, (measure, sum(values), f"{number(mean)} each on average"))
-    return joined(
-        fill(tile, name=name, value=number(value), compared=compared, line=_sparkline(values))
-        for name, value, compared in tiles
-    )
+        yield measure, sum(values), f"{number(mean)} each on average", values
+    for i in (0, -1):
+        yield data.labels[i], values[i], _compared(values[i], mean), values
 
 
 def _compared(value: float, mean: float) -> str:

@@ -6,6 +6,7 @@ import re
 
 from agent_nb.demo.brief import Brief
 from agent_nb.demo.numbers import Data
+from agent_nb.demo.texts import entry_for
 
 MAX_ROWS, MAX_COLUMNS = 24, 5
 _READ = 20_000
@@ -16,30 +17,6 @@ _DTYPE = re.compile(
     r"^[^\w\n]*([A-Za-z_][\w ]{0,30}?)[^\w\n]+(?:\d+ non-null[^\w\n]+)?"
     r"(?:u?int|float|object|str|string|datetime|bool|category)\w*\b",
     re.MULTILINE,
-)
-_MEASURES = (
-    (r"weather|climate|temperature|rain", ("Temperature, °C", "Rain, mm", "Sun, hours", "Wind, m/s"), 18),
-    (
-        r"web|traffic|visitors?|blog|page ?views|analytics",
-        ("Visits", "Readers", "Sign-ups", "Comments"),
-        4200,
-    ),
-    (
-        r"energy|solar|power|electric\w*|water",
-        ("Produced, kWh", "Used, kWh", "Saved, kg CO2", "Stored, kWh"),
-        640,
-    ),
-    (
-        r"fitness|running|health|steps|sleep|training",
-        ("Minutes", "Kilometres", "Sessions", "Rest days"),
-        210,
-    ),
-    (
-        r"students?|course|class|grades?|school|learning",
-        ("Learners", "Lessons done", "Questions", "Certificates"),
-        120,
-    ),
-    (r"", ("Revenue", "Orders", "Customers", "Returns"), 8200),
 )
 
 
@@ -101,14 +78,15 @@ def _value(cell: str) -> float:
 
 def _sample(brief: Brief) -> Data:
     chance = random.Random(brief.seed)
-    text = f"{brief.subject} {brief.prompt[:300]}"
-    names, scale = next((n, s) for pattern, n, s in _MEASURES if re.search(rf"\b(?:{pattern})\b", text, re.I))
+    usual = entry_for("measures", f"{brief.subject} {brief.prompt}")
     named = [name.strip() for name in _DTYPE.findall(brief.prompt[:_READ])]
-    measures = (named or list(names))[:MAX_COLUMNS]
+    measures = (named or usual["names"])[:MAX_COLUMNS]
     return Data(
         axis="month",
         labels=_MONTHS,
-        columns=tuple((name, _season(chance, scale / (1 + 2.6 * i))) for i, name in enumerate(measures)),
+        columns=tuple(
+            (name, _season(chance, usual["scale"] / (1 + 2.6 * i))) for i, name in enumerate(measures)
+        ),
         given=False,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agent_nb.demo.brief import Brief, app_of, game_of
 from agent_nb.demo.compose import Html, Layout, art, emphasised, fill, joined, spoken
 from agent_nb.demo.sections import TITLES, section
-from agent_nb.demo.texts import dish_of, purpose_of, table, template
+from agent_nb.demo.texts import entry_for, table, template
 
 Slots = dict[str, str]
 
@@ -36,12 +36,6 @@ _FIGURE = (
     '<figure><svg viewBox="0 0 300 {{height}}" preserveAspectRatio="xMidYMid slice" role="img" '
     'aria-label="{{title}}, an abstract composition"><path fill="{{ground}}" d="M0 0h300v420H0z"/>{{shape}}</svg>'
     "<figcaption><i>{{title}}</i> · sample {{number}}</figcaption></figure>"
-)
-_FACES = (
-    (r"animals?|cats?|dogs?|zoo|pets?|farm", "🐈🐕🦊🐢🦉🐝🐙🦋"),
-    (r"space|stars?|planets?|rockets?", "🚀🪐🌙⭐🛸🔭☄️🌍"),
-    (r"weather|sea|ocean|nature|garden|flowers?", "🌊🌻🍂🌵🌈⛅🍄🐚"),
-    (r"", "🍎🍋🍇🍓🍐🥝🍒🍊"),
 )
 _CONTROLS = {
     "area": '<textarea {{shared}} rows="3"></textarea>',
@@ -150,13 +144,13 @@ def article(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
 
 def form(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
     """A few fields, validated in the page and sent nowhere."""
-    purpose = purpose_of(brief.prompt[:300])
+    purpose = entry_for("forms", brief.prompt)
     return {
         "eyebrow": spoken("{{Subject}}", brief),
-        "lede": brief.choice(purpose.lede),
+        "lede": brief.choice(purpose["lede"]),
         "art": art(brief.trade.art, "xMidYMax meet"),
-        "fields": joined(_field(field, f"f{i}") for i, field in enumerate(purpose.fields, start=1)),
-        "action": purpose.action,
+        "fields": joined(_field(field, f"f{i}") for i, field in enumerate(purpose["fields"], start=1)),
+        "action": purpose["action"],
     }
 
 
@@ -189,16 +183,16 @@ def _field(field: list[str], key: str) -> Html:
 
 def recipe(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
     """Ingredients that scale with the servings and can be ticked off, and numbered steps."""
-    dish = dish_of(brief.prompt[:300])
+    dish = entry_for("recipes", brief.prompt)
     return {
-        "lede": brief.choice(dish.lede),
-        "art": art(dish.art),
-        "minutes": str(dish.minutes),
-        "serves": str(dish.serves),
-        "effort": dish.effort,
-        "ingredients": joined(fill(_INGREDIENT, name=n, amount=a, unit=u) for n, a, u in dish.ingredients),
-        "steps": joined(fill("<li><p>{{step}}</p></li>", step=step) for step in dish.steps),
-        "tip": dish.tip,
+        "lede": brief.choice(dish["lede"]),
+        "art": art(dish["art"]),
+        "minutes": str(dish["minutes"]),
+        "serves": str(dish["serves"]),
+        "effort": dish["effort"],
+        "ingredients": joined(fill(_INGREDIENT, name=n, amount=a, unit=u) for n, a, u in dish["ingredients"]),
+        "steps": joined(fill("<li><p>{{step}}</p></li>", step=step) for step in dish["steps"]),
+        "tip": dish["tip"],
     }
 
 
@@ -206,16 +200,11 @@ def play(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
     """Something to do in the middle: snake, memory, noughts and crosses; a to-do list, a timer, a calculator."""
     name = game_of(brief.prompt) if brief.kind == "game" else app_of(brief.prompt)
     css, board, script = template(f"{brief.kind}s/{name}.html").split("-----\n")
-    faces = next(
-        faces
-        for theme, faces in _FACES
-        if not theme or re.search(rf"\b(?:{theme})\b", brief.prompt[:300], re.I)
-    )
-    listed = json.dumps(re.findall(r".\ufe0f?", faces), ensure_ascii=False)
+    faces = json.dumps(entry_for("faces", brief.prompt)["faces"], ensure_ascii=False)
     return {
         "css": Html(css.strip()),
         "lede": brief.choice(table("copy")[name]["lede"]),
         "board": Html(board.strip()),
         "footer": table("copy")[brief.kind]["footer"][0],
-        "script": fill(script.strip(), faces=Html(listed)),
+        "script": fill(script.strip(), faces=Html(faces)),
     }

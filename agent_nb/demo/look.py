@@ -4,10 +4,13 @@ Every colour of a page is derived from one hue in OKLCH. Lightness is even acros
 readable with any hue, and one number changes all colours of a page.
 """
 
+import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_nb.demo.brief import Brief
-from agent_nb.demo.colours import read_wish
+from agent_nb.demo.colours import hue_of, read_wish
+from agent_nb.messages import Image
 
 FONTS = {
     "serif": '"Iowan Old Style",Palatino,"Palatino Linotype",P052,Georgia,serif',
@@ -21,6 +24,8 @@ _TURNS = (0, 155, 250, 75)
 _SMALL_TURNS = (0, -22, 14, -12)
 _MUDDY = range(84, 132)
 """Hues that turn olive where they are dark enough for text; used only if asked for."""
+_COLOURFUL = 40
+"""Difference between the highest and lowest of red, green and blue that makes a colour count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +59,23 @@ def choose_look(brief: Brief, image_hue: int | None = None) -> Look:
         font=_ORDER[(_ORDER.index(brief.trade.font) + brief.variant) % len(_ORDER)],
         layout=brief.variant % 3,
     )
+
+
+def main_hue(images: Sequence[Image]) -> int | None:
+    """The hue of the most common strong colour in the first image; None if there is none."""
+    if not images:
+        return None
+    try:
+        import PIL.Image
+
+        with PIL.Image.open(io.BytesIO(images[0].data)) as opened:
+            small = opened.convert("RGB").resize((24, 24)).quantize(8)
+    except (ImportError, OSError, ValueError, SyntaxError):
+        return None
+    palette = small.getpalette() or []
+    for _, index in sorted(small.getcolors() or [], reverse=True):
+        assert isinstance(index, int)  # in an image with a palette, colours are indices
+        red, green, blue = palette[3 * index : 3 * index + 3]
+        if max(red, green, blue) - min(red, green, blue) > _COLOURFUL:
+            return hue_of(f"#{red:02x}{green:02x}{blue:02x}")
+    return None

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 _PAGES = files(__package__) / "pages"
 
@@ -44,40 +44,6 @@ class Trade:
         return not self.pattern
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purpose:
-    """What a form is for, from `forms.toml`."""
-
-    key: str
-    pattern: str
-    title: str
-    lede: list[str]
-    """One for each variant."""
-    action: str
-    fields: list[list[str]]
-    """Label, type, and a hint or the choices separated by `|`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dish:
-    """A recipe from `recipes.toml`."""
-
-    key: str
-    pattern: str
-    lede: list[str]
-    art: str
-    minutes: int
-    serves: int
-    effort: str
-    ingredients: list[list[str]]
-    """Name, amount and unit; an empty amount is to taste."""
-    steps: list[str]
-    tip: str
-
-
-T = TypeVar("T", Trade, Purpose, Dish)
-
-
 @cache
 def template(name: str) -> str:
     """The text of a file in the pages folder."""
@@ -95,32 +61,16 @@ def trades() -> tuple[Trade, ...]:
     return tuple(Trade(key=key, **entry) for key, entry in table("trades").items())
 
 
-@cache
-def purposes() -> tuple[Purpose, ...]:
-    return tuple(Purpose(key=key, **entry) for key, entry in table("forms").items())
-
-
-@cache
-def dishes() -> tuple[Dish, ...]:
-    return tuple(Dish(key=key, **entry) for key, entry in table("recipes").items())
-
-
 def trade_of(subject: str) -> Trade:
-    return _first(trades(), subject)
+    """The first trade that fits the subject; the last one fits everything."""
+    return next(trade for trade in trades() if _fits(trade.pattern, subject))
 
 
-def purpose_of(prompt: str) -> Purpose:
-    return _first(purposes(), prompt)
+def entry_for(name: str, prompt: str) -> dict[str, Any]:
+    """The first entry of a TOML file that fits the beginning of a prompt; the last one fits everything."""
+    return next(entry for entry in table(name).values() if _fits(entry["pattern"], prompt[:300]))
 
 
-def dish_of(prompt: str) -> Dish:
-    return _first(dishes(), prompt)
-
-
-def _first(entries: tuple[T, ...], text: str) -> T:
-    """The first entry whose pattern is found as whole words; the last one has none and fits everything."""
-    return next(
-        entry
-        for entry in entries
-        if not entry.pattern or re.search(rf"\b(?:{entry.pattern})\b", text, re.IGNORECASE)
-    )
+def _fits(pattern: str, text: str) -> bool:
+    """Whether the pattern is found as whole words; an empty pattern fits everything."""
+    return not pattern or re.search(rf"\b(?:{pattern})\b", text, re.IGNORECASE) is not None
