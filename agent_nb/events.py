@@ -174,7 +174,7 @@ class ApprovalResolved(BaseEvent):
     note: str = ""
     by: Decider = "person"
     proposed: Json | None = None
-    """The arguments that the model wrote; None in runs of older releases."""
+    """The arguments that the model wrote."""
     executed: Json | None = None
     """The arguments that the tool runs with; None if the call was denied."""
 

@@ -64,7 +64,7 @@ const DECISIONS: Record<Decider, readonly [approved: string, denied: string]> = 
 	stopped: ["approved", "stopped before there was an answer"],
 };
 
-/** Who decided, and how. Runs of older releases do not say by whom: only a person could. */
+/** Who decided, and how. */
 export function decisionText({ by, approved }: { by?: Decider; approved: boolean }): string {
 	return DECISIONS[by ?? "person"][approved ? 0 : 1];
 }
