@@ -8,6 +8,7 @@
 import { claim, release } from "./claims.ts";
 import { h } from "./dom.ts";
 import { firstFrames, ID, replaceFirstFrames } from "./firstframe.ts";
+import { watchKeys } from "./keys.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
@@ -16,8 +17,6 @@ import { createApp } from "./view/app.ts";
 const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
-/** Without it, Lumino would take keys typed here for the notebook's shortcuts. */
-const KEEP_KEYS = "data-lm-suppress-shortcuts";
 /** A bar at the edge of the page, for a run under way whose output is gone: the cell was cut, or the output cleared. */
 const BAR = "anb-away";
 /** Milliseconds between two looks into the notebook for the output of a run that the page does not draw. */
@@ -101,7 +100,7 @@ export class Host {
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
 		root.replaceChildren(app);
-		surface.setAttribute(KEEP_KEYS, "true");
+		watchKeys(surface, abort.signal);
 	}
 
 	/** The interface, or null if this browser cannot draw it: then the frozen form stays visible. */
@@ -124,7 +123,6 @@ export class Host {
 		this.#choices.set(mount.run.key, { id: mount.id, choices: mount.choices });
 		release(element, this);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
-		mount.surface.removeAttribute(KEEP_KEYS);
 		mount.restoreFrames();
 		if (isBar(element)) element.remove();
 	}

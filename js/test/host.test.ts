@@ -50,7 +50,6 @@ describe("mounting", () => {
 		expect(shadow().querySelector(".name")?.textContent).toBe("hero");
 		expect(shadow().textContent).toContain("Hello");
 		expect(shadow().querySelector("slot")).toBeNull();
-		expect(output().hasAttribute("data-lm-suppress-shortcuts")).toBe(true);
 	});
 
 	test("a view that throws leaves the frozen form", async () => {

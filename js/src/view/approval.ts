@@ -1,6 +1,7 @@
 // Asks the person whether a tool may run.
 
 import { h, hasFocus, listen, moveFocus, withCode } from "../dom.ts";
+import { LETTERS } from "../keys.ts";
 import { printable } from "../printable.ts";
 import { countAlike, type Draft, newDraft, type Question, questionsOf } from "../questions.ts";
 import type { ToolRow } from "../state.ts";
@@ -40,7 +41,7 @@ export class Approval {
 		this.element = h(
 			"div",
 			// The keys work after a click anywhere on the card.
-			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true },
+			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true, [LETTERS]: "y n e" },
 			this.#head.element,
 			this.#call.element,
 			this.#answer.element,

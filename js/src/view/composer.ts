@@ -11,7 +11,7 @@ import { createField } from "./field.ts";
 
 export function createComposer(context: Context) {
 	const { choices, run } = context;
-	const field = createField(context, "Ask for a change", "Ask for a change…");
+	const field = createField(context, "Ask for a change", "Ask for a change… (/)");
 	const send = h("button", { class: "anb-btn", type: "button" }, "Next cell");
 	const next = createNext(context, field.element, () => {
 		choices.ask = newAsk();

@@ -1,6 +1,7 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
-import { h } from "../dom.ts";
+import { h, setAttribute } from "../dom.ts";
+import { LETTERS } from "../keys.ts";
 import { createComposer } from "./composer.ts";
 import type { BodyView, Context, Snapshot } from "./context.ts";
 import { createFooter } from "./footer.ts";
@@ -42,6 +43,7 @@ export function createFrame(context: Context): BodyView {
 		update(snapshot) {
 			forgetNote(snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
+			setAttribute(element, LETTERS, isSolo(context) ? "/" : "/ f i");
 			element.classList.toggle("fit", snapshot.variants.length === 1 && isSolo(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);

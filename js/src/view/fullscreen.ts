@@ -1,11 +1,9 @@
-// The widget over the whole screen: a button in the header, and the key f. Escape leaves.
+// The widget over the whole screen, by a button in the header, and the letters of the frame. Escape leaves.
 
 import { h, icon, listen, setAttribute } from "../dom.ts";
+import { TYPING } from "../keys.ts";
 import type { Context, Snapshot } from "./context.ts";
 import { isSolo } from "./single.ts";
-
-/** Fields in which a letter is text, or chooses an entry. */
-const TYPING = "textarea, select, [contenteditable], input:not([type=range], [type=checkbox], [type=radio])";
 
 export function createFullScreenButton(context: Context) {
 	const element = h("button", { class: "anb-ic anb-full", type: "button" }, icon("expand"));
@@ -27,11 +25,20 @@ export function listenForFullScreen(context: Context, frame: HTMLElement): void 
 	listen(frame, "keydown", context.signal, (event) => {
 		if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
 		const typing = (event.target as Element).closest(TYPING) || isSolo(context);
+		if (event.key === "/" && !(event.target as Element).closest(TYPING)) compose(event, frame);
 		if (event.key === "i" && !typing) frame.querySelector<HTMLElement>(".anb-point:enabled")?.click();
 		const letter = event.key === "f" && !typing;
 		// Chromium leaves by itself, without this event, where it can.
 		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
 	});
+}
+
+/** Leads to the field that asks for a change. */
+function compose(event: KeyboardEvent, frame: HTMLElement): void {
+	const field = frame.querySelector<HTMLElement>(".anb-compose:not([hidden]) .anb-askrow textarea");
+	if (!field) return;
+	event.preventDefault();
+	field.focus();
 }
 
 function toggle({ notify }: Context, inside: HTMLElement): void {

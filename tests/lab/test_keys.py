@@ -1,0 +1,57 @@
+"""Keys typed in the widget, in a real JupyterLab: those it shows are its own, all others are the notebook's."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import LOAD, Lab, needs_chromium, open_notebook, run_all, write_notebook
+
+pytestmark = needs_chromium
+
+DEMO = '%config AgentMagics.model = "demo:"'
+CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+
+
+@pytest.fixture
+def hero(page: Page, lab: Lab) -> Page:
+    """A notebook with a finished run in its third and last cell."""
+    write_notebook(lab.root / "keys.ipynb", LOAD, DEMO, "%%agent hero\nA landing page for a bakery in Lyon")
+    open_notebook(page, lab, "keys.ipynb")
+    run_all(page)
+    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
+    return page
+
+
+def wait_for_cells(page: Page, count: int) -> None:
+    page.wait_for_function(f"() => ({CELLS})() === {count}")
+
+
+def test_the_shortcuts_of_the_notebook_work_in_the_widget(hero: Page):
+    hero.get_by_role("tab", name="Code").click()
+    collapsed = "() => window.jupyterapp.shell.leftCollapsed"
+    before = hero.evaluate(collapsed)
+    hero.keyboard.press("Control+b")
+    hero.wait_for_function(f"() => ({collapsed})() === {str(not before).lower()}")
+    field = hero.get_by_role("textbox", name="Ask for a change")
+    hero.keyboard.press("/")
+    expect(field).to_be_focused()
+    hero.keyboard.type("bdd zc")
+    expect(field).to_have_value("bdd zc")
+    hero.keyboard.press("Control+s")
+    hero.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    assert hero.evaluate(CELLS) == 3
+
+
+def test_escape_and_a_click_beside_it_lead_back_to_the_cell(hero: Page):
+    field = hero.get_by_role("textbox", name="Ask for a change")
+    field.click()
+    hero.keyboard.press("Escape")
+    hero.keyboard.press("b")
+    wait_for_cells(hero, 4)
+    hero.get_by_role("tab", name="Code").click()
+    hero.locator(".jp-Cell:has([data-anb-run]) .jp-InputPrompt").click()
+    hero.keyboard.press("b")
+    wait_for_cells(hero, 5)
+    hero.get_by_role("tab", name="Code").click()
+    hero.keyboard.press("Escape")
+    hero.keyboard.press("a")
+    wait_for_cells(hero, 6)
