@@ -31,6 +31,7 @@ from agent_nb.engine.race import Race, count_variants
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
+from agent_nb.looking.page_check import LOOKS, PageViewer
 from agent_nb.messages import Message
 from agent_nb.prompts import check_stack, prompt_text, stack_text, system_text
 from agent_nb.providers.base import Provider
@@ -38,9 +39,8 @@ from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.check_preview import CHECK_PREVIEW, PAGE_VIEWER
 from agent_nb.tools.files import READ_FILE
-from agent_nb.tools.page_check import LOOKS, PageViewer
-from agent_nb.tools.preview import CHECK_PREVIEW, PAGE_VIEWER
 from agent_nb.tools.variants import BASE_VARIANTS
 from agent_nb.web.draft import Translate
 from agent_nb.web.vocabulary import translator

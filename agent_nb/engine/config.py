@@ -8,16 +8,16 @@ from typing import Any
 from agent_nb.engine.approval import AllowedHosts
 from agent_nb.engine.cost import SharedCosts
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.looking import SharedLook
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.policy import Rules
 from agent_nb.engine.retry import Retries
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.images.maker import Studio
+from agent_nb.looking.page_check import LimitedViewer, PageViewer
+from agent_nb.looking.shared_look import SharedLook
 from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider, Request
 from agent_nb.tools import Toolbox
-from agent_nb.tools.page_check import LimitedViewer, PageViewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from agent_nb.engine.journal import EventLog
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.run import Run
-from agent_nb.tools.page_check import PageViewer
 
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
 

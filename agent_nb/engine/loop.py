@@ -47,6 +47,7 @@ from agent_nb.events import (
 )
 from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Message, ToolCall, assistant, user
 from agent_nb.phase import ENDINGS
 from agent_nb.prompts import prompt_text
@@ -64,7 +65,6 @@ from agent_nb.providers.base import (
 from agent_nb.run.record import unique_call_id
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
-from agent_nb.tools.page_check import PageViewer
 
 
 class RunHandle(Handle):
@@ -209,11 +209,13 @@ class RunHandle(Handle):
 
     async def _main(self) -> None:
         config, opening = self._config, self._opening
-        if isinstance(self._clock, RealClock):
+        real_time = isinstance(self._clock, RealClock)
+        if real_time:
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._begin()
-            self._context.add_to_question(await self._group.look.at(opening, config.viewer, self._clock))
+            if real_time:  # nobody looks at pages for a demo or a replay, which are the same everywhere
+                self._context.add_to_question(await self._group.look.at(opening.elements, config.viewer))
             if opening.files is None:
                 found = await files_in(opening.history, config.toolbox, config.rules)
                 self._workspace = Workspace(found, on_change=self._on_loop(self._file_changed))

@@ -17,9 +17,9 @@ from agent_nb.engine.observers import OBSERVERS
 from agent_nb.engine.opening import Opening
 from agent_nb.errors import CassetteError
 from agent_nb.events import Event
+from agent_nb.looking.elements import Element
 from agent_nb.messages import Message, ToolSpec
 from agent_nb.providers.base import Provider
-from agent_nb.run.element import Element
 from agent_nb.tools import Toolbox
 
 

@@ -10,8 +10,8 @@ from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.run.run import Run, combine_variants
-from agent_nb.tools.page_check import PageViewer
 
 MOST_VARIANTS = 8
 

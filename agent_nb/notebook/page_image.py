@@ -4,9 +4,9 @@ import asyncio
 import io
 
 from agent_nb._base.threads import off_loop
+from agent_nb.looking.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
 from agent_nb.messages import Image
 from agent_nb.run import Run
-from agent_nb.tools.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
 
 MAX_BYTES = 30_000
 """40 KB in base64."""

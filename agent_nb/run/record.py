@@ -19,9 +19,9 @@ from agent_nb.events import (
 )
 from agent_nb.files import Files
 from agent_nb.files.unfinished import lost_files
+from agent_nb.looking.page_check import PageCheck, checks_in
 from agent_nb.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.run.annotations import Annotation
-from agent_nb.tools.page_check import PageCheck, checks_in
 
 
 class Settings(TypedDict, total=False):

@@ -12,11 +12,12 @@ from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
+from agent_nb.looking.elements import Element
 from agent_nb.messages import Usage
 from agent_nb.run.annotate import placed
 from agent_nb.run.annotations import Annotation, given_choices, meant_answer
 from agent_nb.run.compare import Checks, Comparison, compare
-from agent_nb.run.element import Element, find_element
+from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to
 from agent_nb.run.record import RunRecord

@@ -14,8 +14,8 @@ from agent_nb.events import MimeBundle
 from agent_nb.files import Files, Workspace
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Studio
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Image, ToolSpec
-from agent_nb.tools.page_check import PageViewer
 
 Approval = Literal["never", "ask"]
 

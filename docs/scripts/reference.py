@@ -14,12 +14,12 @@ from IPython.core.interactiveshell import InteractiveShell
 import agent_nb
 from agent_nb import Files, Prepared, Run
 from agent_nb.agent import Agent
+from agent_nb.looking.elements import Element
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
 from agent_nb.providers import catalog
-from agent_nb.run.element import Element
 
 TARGET = Path(__file__).parents[1] / "reference.md"
 HEAD = """# Reference

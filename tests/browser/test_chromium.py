@@ -13,13 +13,13 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent
-from agent_nb.chromium import process
-from agent_nb.chromium.viewer import ChromiumViewer
 from agent_nb.files import Files
+from agent_nb.looking import chromium_process as process
+from agent_nb.looking.chromium import ChromiumViewer
+from agent_nb.looking.elements import ElementRequest
+from agent_nb.looking.page_check import CheckRequest, PageCheck
+from agent_nb.looking.page_report import MAX_HEIGHT
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.tools.element_look import ElementRequest
-from agent_nb.tools.page_check import CheckRequest, PageCheck
-from agent_nb.tools.page_report import MAX_HEIGHT
 from tests.support.scripts import write
 from tests.support.widget_stage import CHROMIUM
 

@@ -7,7 +7,7 @@ import PIL.Image
 import pytest
 from PIL import ImageChops, ImageFilter
 
-from agent_nb.images.closeness import closeness
+from agent_nb.looking.closeness import closeness
 from agent_nb.messages import Image
 from tests.support import ROOT
 from tests.wide.test_demo_pages import ALL, Visit, page_for

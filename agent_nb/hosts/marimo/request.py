@@ -15,12 +15,12 @@ from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb.agent import Agent
 from agent_nb.cassette import locate, replay
-from agent_nb.chromium.viewer import installed_viewer
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.opening import Material
 from agent_nb.engine.policy import Policy
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.looking.chromium import installed_viewer
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers import model as make_model

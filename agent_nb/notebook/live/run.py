@@ -15,6 +15,8 @@ from agent_nb.engine.handle import Handle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
+from agent_nb.looking.elements import ElementRequest
+from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.notebook.live.questions import Questions
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
@@ -25,8 +27,6 @@ from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.protocol import Meta, Ready
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
-from agent_nb.tools.element_look import ElementRequest
-from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
 FIRST_HELLO = 1.5
 """Seconds that a page has to say hello before the run is shown without it."""

@@ -11,12 +11,12 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, MessageAdded, UsageUpdated
+from agent_nb.looking.elements import ElementRequest
+from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.render.preview import TooLargeError, assembled
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta, Ready
-from agent_nb.tools.element_look import ElementRequest
-from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
 
 INTERVAL = 0.04
 """Seconds between two batches: text that arrives 25 times a second looks continuous."""

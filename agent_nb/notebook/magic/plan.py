@@ -12,11 +12,12 @@ from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
-from agent_nb.chromium.viewer import installed_viewer
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
+from agent_nb.looking.chromium import installed_viewer
+from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
@@ -38,7 +39,6 @@ from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.page_check import PageViewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

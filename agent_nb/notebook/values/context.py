@@ -16,6 +16,7 @@ from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.handle import Handle
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
+from agent_nb.looking.elements import Element
 from agent_nb.messages import Image
 from agent_nb.notebook.values.file_context import summarize_files
 from agent_nb.notebook.values.masking import Masked, Masks, is_secret
@@ -23,7 +24,6 @@ from agent_nb.notebook.values.paths import PATH, first_name, lookup_masked
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.phase import ENDINGS
 from agent_nb.run import Run
-from agent_nb.run.element import Element
 
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000

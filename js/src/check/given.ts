@@ -8,7 +8,7 @@ export interface ConsoleLine {
 	file?: string;
 }
 
-/** `agent_nb/tools/page_report.py` reads it. */
+/** `agent_nb/looking/page_report.py` reads it. */
 export interface Report {
 	/** `png` is in base64. */
 	screenshots: { width: number; height: number; png: string; cut: boolean }[];
@@ -16,7 +16,7 @@ export interface Report {
 	blocked: { address: string; reason: string }[];
 	overflow: { pixels: number; selector: string } | null;
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
-	/** One for each selector, null where it finds nothing. `agent_nb/tools/element_look.py` reads them. */
+	/** One for each selector, null where it finds nothing. `agent_nb/looking/elements.py` reads them. */
 	elements: (Look | null)[];
 	/** A small JPEG as an address, if one was asked for. */
 	thumbnail?: string;

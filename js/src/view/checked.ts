@@ -5,7 +5,7 @@ import { createLine } from "./console.ts";
 
 export const CHECK_TYPE = "application/vnd.agent-nb.check+json";
 
-/** A `PageCheck` of `agent_nb/tools/page_check.py`, without its images. */
+/** A `PageCheck` of `agent_nb/looking/page_check.py`, without its images. */
 export interface Check {
 	path: string;
 	console: { level: "error" | "warning" | "info"; text: string; line: number | null; file: string }[];

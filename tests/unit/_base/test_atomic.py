@@ -44,7 +44,7 @@ ALLOWED = {
     "_base/atomic.py": "the place",
     "batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
     "batch/store.py": "makes the folder that the user named",
-    "chromium/process.py": "a new folder of its own below the system's temporary folder",
+    "looking/chromium_process.py": "a new folder of its own below the system's temporary folder",
     "hosts/marimo/request.py": "deletes a recording, after `check_place`",
     "lab/marks/gallery_folder.py": "deletes pages of an earlier class in a folder that is no link",
     "run/store.py": "deletes old runs, under a lock that refuses links",

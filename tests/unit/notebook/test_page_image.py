@@ -7,11 +7,11 @@ import re
 import PIL.Image
 
 from agent_nb import Agent
+from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError
+from agent_nb.looking.page_report import read_report
 from agent_nb.notebook.page_image import MAX_BYTES, page_image
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.render import bundle
-from agent_nb.tools.page_check import CheckRequest, PageCheck, ViewerUnavailableError
-from agent_nb.tools.page_report import read_report
 from tests.support.page_viewer import ReportingViewer, png_of
 from tests.support.scripts import run_script, write
 

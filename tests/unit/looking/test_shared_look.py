@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from agent_nb import Agent, Race, replay
-from agent_nb.engine import looking
 from agent_nb.engine.prepared import start_variants
+from agent_nb.looking import shared_look
+from agent_nb.looking.elements import read_looks
+from agent_nb.looking.page_check import ViewerUnavailableError
 from agent_nb.messages import Image, Text
 from agent_nb.providers import model
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, text
-from agent_nb.tools.element_look import read_looks
-from agent_nb.tools.page_check import ViewerUnavailableError
 from tests.support.page_viewer import ReportingViewer, plain_png
 from tests.support.scripts import run_script, write
 
@@ -65,7 +65,7 @@ async def test_the_model_gets_a_text_and_an_image_of_each_element(hero):
 
 
 async def test_a_run_goes_on_without_a_look(hero, monkeypatch):
-    monkeypatch.setattr(looking, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(shared_look, "LOOK_SECONDS", 0.01)
     for viewer in (None, ReportingViewer(), Looking("no browser"), Looking(stuck=True)):
         (about,) = await question(scripted("Done."), viewer, hero, "h1")
         assert "nothing could show the page" in about.text

@@ -1,40 +1,15 @@
-"""An element of a run's page, found by a CSS selector in the source as a browser would parse it."""
+"""Finds an element of a run's page by a CSS selector, in the source as a browser would parse it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, ToolReady, ToolStarted, TurnStarted
-from agent_nb.files import Files
+from agent_nb.looking.elements import Element
 from agent_nb.run.record import RunRecord
 
 HTML_LIMIT = 2_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Element:
-    """An element of a page: where it is, its HTML, and which turn wrote it."""
-
-    path: str
-    """A selector that finds this element alone: `main > h2:nth-of-type(2)`."""
-    html: str
-    """Its outer HTML, of which at most 2,000 characters are kept."""
-    line: int
-    """Where it begins in the source, from 1."""
-    file: str
-    place: str
-    """Its place among the elements of its tag on the page: `2 of 3`."""
-    turn: int | None = None
-    """The turn that wrote its first line; None if that was before this run, or by hand."""
-    edit: str = ""
-    """The title of the tool call that wrote it."""
-    files: Files = field(default_factory=Files, repr=False)
-    """The files of its run."""
-
-    def __str__(self) -> str:
-        return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"
 
 
 def find_element(run: RunRecord, selector: str, file: str | None = None) -> Element:

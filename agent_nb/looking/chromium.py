@@ -13,14 +13,14 @@ import weakref
 from collections.abc import AsyncIterator, Sequence
 
 from agent_nb._base.threads import off_loop
-from agent_nb.chromium.connection import BrowserGoneError, connected
-from agent_nb.chromium.page import Page
 from agent_nb.errors import ConfigError
 from agent_nb.files import Files
+from agent_nb.looking.chromium_page import Page
+from agent_nb.looking.devtools import BrowserGoneError, connected
+from agent_nb.looking.elements import ElementLook, ElementRequest, read_looks
+from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError
+from agent_nb.looking.page_report import read_report
 from agent_nb.render.policy import allowed_hosts
-from agent_nb.tools.element_look import ElementLook, ElementRequest, read_looks
-from agent_nb.tools.page_check import CheckRequest, PageCheck, ViewerUnavailableError
-from agent_nb.tools.page_report import read_report
 
 PATH_VARIABLE = "AGENT_NB_CHROMIUM"
 """The path of the browser, or `off`."""
@@ -73,7 +73,7 @@ class ChromiumViewer:
     @contextlib.asynccontextmanager
     async def _page(self, request: CheckRequest | ElementRequest) -> AsyncIterator[Page]:
         """A page in a browser of its own, as soon as it is this one's turn."""
-        from agent_nb.chromium.process import running
+        from agent_nb.looking.chromium_process import running
 
         files = request.files if isinstance(request.files, Files) else Files(dict(request.files))
         turns = _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(AT_ONCE))

@@ -8,13 +8,10 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from agent_nb.engine.opening import Opening
+from agent_nb.looking.elements import MAX_ELEMENTS, Element, ElementLook, ElementRequest, ElementViewer
+from agent_nb.looking.page_check import PageViewer, ViewerUnavailableError
 from agent_nb.messages import Part, Text
 from agent_nb.prompts import about_elements
-from agent_nb.providers.base import Clock, RealClock
-from agent_nb.run.element import Element
-from agent_nb.tools.element_look import MAX_ELEMENTS, ElementLook, ElementRequest, ElementViewer
-from agent_nb.tools.page_check import PageViewer, ViewerUnavailableError
 
 LOOK_SECONDS = 12.0
 """For all elements of a request. A page that is not there takes 5 s of it, the start of Chromium about one."""
@@ -27,15 +24,12 @@ class SharedLook:
         self._task: asyncio.Task[tuple[Part, ...]] | None = None
         self._waiting = 0
 
-    async def at(self, opening: Opening, viewer: PageViewer | None, clock: Clock) -> tuple[Part, ...]:
-        """What the question says about its elements: a text, and an image of each.
-
-        A demo or a replay, which has a clock of its own, is the same everywhere, so nothing looks for it.
-        """
-        if not opening.elements or not isinstance(clock, RealClock):
+    async def at(self, elements: Sequence[Element], viewer: PageViewer | None) -> tuple[Part, ...]:
+        """What the question says about its elements: a text, and an image of each."""
+        if not elements:
             return ()
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(_look(opening.elements, viewer))
+            self._task = asyncio.get_running_loop().create_task(_look(elements, viewer))
         self._waiting += 1
         try:
             return await asyncio.shield(self._task)

@@ -6,11 +6,11 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, load, model, replay
+from agent_nb.looking.page_check import CHECK_TYPE, CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import bundle, to_text
 from agent_nb.run.compare import compare
-from agent_nb.tools.page_check import CHECK_TYPE, CheckRequest, PageCheck, ViewerUnavailableError
 from tests.support.cassettes import PROMPT, facts
 from tests.support.page_viewer import ReportingViewer, png_of
 from tests.support.scripts import write

@@ -13,8 +13,7 @@ from typing import Any, TypeVar, get_args
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
 from agent_nb.images.pillow import require_pillow
-from agent_nb.messages import Image
-from agent_nb.tools.page_check import (
+from agent_nb.looking.page_check import (
     BlockedLoad,
     CheckRequest,
     ConsoleLine,
@@ -25,6 +24,7 @@ from agent_nb.tools.page_check import (
     PageCheck,
     Screenshot,
 )
+from agent_nb.messages import Image
 
 MAX_REPORT = 6_000_000
 """Characters of a report."""

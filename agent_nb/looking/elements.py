@@ -1,4 +1,4 @@
-"""What elements of a page look like when it is shown: the values, and what can find them out.
+"""Elements of a page, what they look like when it is shown, and what can find that out.
 
 A report about elements comes from the page, so it is untrusted: `read_looks` limits it and re-encodes its images.
 """
@@ -7,15 +7,15 @@ import base64
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from agent_nb._base.text import shortened, showable_text
 from agent_nb.files import Files
 from agent_nb.images.pillow import require_pillow
+from agent_nb.looking.page_check import DESKTOP, PageViewer
+from agent_nb.looking.page_report import DAMAGE, limited_number
 from agent_nb.messages import Image
-from agent_nb.tools.page_check import DESKTOP, PageViewer
-from agent_nb.tools.page_report import DAMAGE, limited_number
 
 MAX_SIDE = 400
 """Pixels of an image on its long side."""
@@ -45,6 +45,30 @@ PROPERTIES = (
 _MAX_VALUE = 100
 _MAX_PNG = 2_000_000
 _MAX_PIXELS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Element:
+    """An element of a page: where it is, its HTML, and which turn wrote it."""
+
+    path: str
+    """A selector that finds this element alone: `main > h2:nth-of-type(2)`."""
+    html: str
+    """Its outer HTML, of which at most 2,000 characters are kept."""
+    line: int
+    """Where it begins in the source, from 1."""
+    file: str
+    place: str
+    """Its place among the elements of its tag on the page: `2 of 3`."""
+    turn: int | None = None
+    """The turn that wrote its first line; None if that was before this run, or by hand."""
+    edit: str = ""
+    """The title of the tool call that wrote it."""
+    files: Files = field(default_factory=Files, repr=False)
+    """The files of its run."""
+
+    def __str__(self) -> str:
+        return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from agent_nb.chromium import process
-from agent_nb.chromium.viewer import ChromiumViewer, installed_viewer
 from agent_nb.errors import ConfigError
-from agent_nb.tools.page_check import CheckRequest, ViewerUnavailableError
+from agent_nb.looking import chromium_process as process
+from agent_nb.looking.chromium import ChromiumViewer, installed_viewer
+from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 
 
 def test_root_must_allow_chromium_without_its_sandbox(monkeypatch):

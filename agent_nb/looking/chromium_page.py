@@ -12,14 +12,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from agent_nb._base.wire import Json
-from agent_nb.chromium.connection import BrowserGoneError, Connection
 from agent_nb.files import Files
+from agent_nb.looking.devtools import BrowserGoneError, Connection
+from agent_nb.looking.elements import MAX_SIDE
+from agent_nb.looking.page_check import PHONE
+from agent_nb.looking.page_report import MAX_HEIGHT
 from agent_nb.render.gate import gated
 from agent_nb.render.policy import SANDBOX, allowed_files, policy_for
 from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
-from agent_nb.tools.element_look import MAX_SIDE
-from agent_nb.tools.page_check import PHONE
-from agent_nb.tools.page_report import MAX_HEIGHT
 
 SECONDS = 10.0
 """For everything that a page may take. What is not done by then is missing from the report."""

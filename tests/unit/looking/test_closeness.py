@@ -6,7 +6,7 @@ import PIL.Image
 import PIL.ImageDraw
 import pytest
 
-from agent_nb.images.closeness import closeness, side_by_side
+from agent_nb.looking.closeness import closeness, side_by_side
 from agent_nb.messages import Image
 
 

@@ -5,7 +5,7 @@ import pytest
 from agent_nb import Agent
 from agent_nb.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.run.element import HTML_LIMIT
+from agent_nb.run.find_element import HTML_LIMIT
 
 PAGE = """<!doctype html>
 <title>Bakery</title>

@@ -8,11 +8,9 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
 from agent_nb.files import human_size
-from agent_nb.images.closeness import closeness, side_by_side
 from agent_nb.images.convert import image_size
-from agent_nb.messages import Image
-from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.page_check import (
+from agent_nb.looking.closeness import closeness, side_by_side
+from agent_nb.looking.page_check import (
     PHONE,
     CheckRequest,
     PageCheck,
@@ -21,6 +19,8 @@ from agent_nb.tools.page_check import (
     problems_of,
     summary_of,
 )
+from agent_nb.messages import Image
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
 PAGE_VIEWER = "page_viewer"

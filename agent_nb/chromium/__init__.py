@@ -1,1 +1,0 @@
-"""Headless Chromium as a page viewer, for runs that nobody watches."""
