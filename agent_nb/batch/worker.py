@@ -12,25 +12,16 @@ import threading
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import wait
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, Protocol, Unpack
 
+from agent_nb import __version__
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import start_thread
 from agent_nb.engine.opening import Material
 from agent_nb.errors import AgentError
 from agent_nb.run import Run
 
-
-def _versions() -> str:
-    try:
-        release = version("agent-nb")
-    except PackageNotFoundError:
-        release = "(not installed)"
-    return f"agent_nb {release} on Python {sys.version_info.major}.{sys.version_info.minor}"
-
-
-VERSIONS = _versions()
+VERSIONS = f"agent_nb {__version__} on Python {sys.version_info.major}.{sys.version_info.minor}"
 _first = threading.Lock()
 """Held while the agents and the loop are made, so that threads of one worker share them."""
 _seen: set[str] = set()

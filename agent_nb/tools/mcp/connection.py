@@ -16,6 +16,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
+from agent_nb import __version__
 from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
@@ -148,7 +149,7 @@ class Connection:
                 client = Client(
                     self._repair.over(self._transport(stack)),
                     message_handler=self._hear,
-                    client_info=mcp_types.Implementation(name="agent_nb", version="0.1.0"),
+                    client_info=mcp_types.Implementation(name="agent_nb", version=__version__),
                     cache=None,
                 )
                 await stack.enter_async_context(client)
