@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from agent_nb._base.bridge import run_blocking
-from agent_nb._base.model_name import is_demo
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
 from agent_nb.batch.runs import RunsHandle
 from agent_nb.batch.store import Store
@@ -325,7 +324,7 @@ class Agent:
         available = {
             INPUTS: opening.inputs,
             BASE_VARIANTS: opening.base_variants,
-            PAGE_VIEWER: self.viewer and self.looks and not is_demo(self.provider.name),
+            PAGE_VIEWER: self.viewer and self.looks and self.provider.sees_pages,
         }
         needs = studio.serves | {need for need, value in available.items() if value}
         return self._prepared(opening, self.toolbox.offered(needs), studio)
@@ -349,7 +348,7 @@ class Agent:
             hooks=self._hooks,
             price=partial(price_of, self.provider.name),
             settings=self._settings(offered, stack),
-            window=getattr(self.provider, "window", None),
+            window=self.provider.window,
             compact=self.compact,
         )
         return Prepared(
@@ -364,9 +363,9 @@ class Agent:
         )
 
     def _built_in_text(self, offered: Toolbox) -> str:
-        """The default system text. The demo model looks at nothing, so that it answers the same everywhere."""
+        """The default system text."""
         texts = [system_text(network=self.network)]
-        if not is_demo(self.provider.name) and CHECK_PREVIEW in self.toolbox:
+        if self.provider.sees_pages and CHECK_PREVIEW in self.toolbox:
             texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))
         return "\n\n".join(texts)
 
@@ -374,10 +373,10 @@ class Agent:
         return {
             **asdict(self.limits),
             "tools": [tool.name for tool in offered],
-            "effort": getattr(self.provider, "effort", None),
+            "effort": self.provider.effort,
             "approve": str(read_policy(self.approve, self.toolbox)),
             **({"stack": stack} if stack else {}),
-            **({"window": window} if (window := getattr(self.provider, "window", None)) else {}),
+            **({"window": window} if (window := self.provider.window) else {}),
         }
 
     def _image_studio(self) -> Studio:

@@ -12,7 +12,7 @@ from agent_nb.engine.prepared import Prepared, check_recording
 from agent_nb.errors import AgentError, ConfigError, InstallError, MissingKeyError
 from agent_nb.images.convert import to_image
 from agent_nb.providers import full_name
-from agent_nb.providers.base import Clock, Piece, Provider, RealClock, Request
+from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.run import Run
 
 Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
@@ -62,7 +62,7 @@ class Job:
         return self.prepared.config.provider
 
 
-class UnavailableModel:
+class UnavailableModel(Provider):
     """Stands for a model that cannot be used, for example without a key. Its saved runs can still be loaded."""
 
     def __init__(self, name: str, error: AgentError) -> None:
@@ -70,12 +70,6 @@ class UnavailableModel:
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         raise self.error
-
-    def new_clock(self) -> Clock:
-        return RealClock()
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def plan_jobs(

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent_nb._base.model_name import is_demo
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, RecordedVariant, ToolMoment
@@ -29,7 +30,7 @@ from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning
 from agent_nb.messages import Image, ToolCall, ToolResult, Usage
-from agent_nb.providers.base import Clock, Piece, Request, VirtualClock
+from agent_nb.providers.base import Clock, Piece, Provider, Request, VirtualClock
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.settings import check_pace
 from agent_nb.providers.studio import local_studio
@@ -72,7 +73,7 @@ class ReplayClock(VirtualClock):
             raise EndRun(self.cut.reason, self.cut.cut.error)
 
 
-class ReplayProvider:
+class ReplayProvider(Provider):
     """The model of one variant of a cassette, under the name it was recorded with."""
 
     def __init__(self, cassette: Cassette, shown: str, *, pace: float = 0.0, variant: int = 0) -> None:
@@ -80,10 +81,8 @@ class ReplayProvider:
         self._pace = check_pace(pace)
         self.recorded = cassette.variants[variant]
         self._prices = _prices(self.recorded)
-
-    @property
-    def name(self) -> str:
-        return self.recorded.model
+        self.name = self.recorded.model
+        self.sees_pages = not is_demo(self.name)
 
     @property
     def variants(self) -> "list[ReplayProvider]":
@@ -181,9 +180,6 @@ class ReplayProvider:
 
     def new_clock(self) -> Clock:
         return ReplayClock(self._pace)
-
-    async def close(self) -> None:
-        """Holds nothing open."""
 
     def __repr__(self) -> str:
         return f"<ReplayProvider {self.path} of {self.name}>"

@@ -57,7 +57,7 @@ from agent_nb.events import (
 from agent_nb.files import Content, Files
 from agent_nb.messages import ToolResult, Usage
 from agent_nb.phase import ENDINGS
-from agent_nb.providers.base import Accepted, Clock, Piece, Provider, Request, Turn, UsagePiece
+from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn, UsagePiece, WrappedProvider
 
 NOT_REPLAYED: dict[type[BaseEvent], str] = {}
 """Events that a replay does not emit, each with the reason. A test plays a run that has all the others."""
@@ -295,28 +295,19 @@ def record(target: Target, variants: Sequence[Prepared]) -> list[Recorder]:
     return [Recorder(recording, prepared.config) for prepared in variants]
 
 
-class _Tap:
+class _Tap(WrappedProvider):
     """Passes the model's pieces on and records them."""
 
     def __init__(self, provider: Provider, recorder: Recorder) -> None:
-        self._provider, self._recorder = provider, recorder
-
-    @property
-    def name(self) -> str:
-        return self._provider.name
+        super().__init__(provider)
+        self._recorder = recorder
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         self._recorder.ask(request)
-        async with contextlib.aclosing(self._provider.stream(request)) as pieces:
+        async with contextlib.aclosing(super().stream(request)) as pieces:
             async for piece in pieces:
                 self._recorder.receive(piece)
                 yield piece
-
-    def new_clock(self) -> Clock:
-        return self._provider.new_clock()
-
-    async def close(self) -> None:
-        await self._provider.close()
 
 
 def _counted(pieces: Iterable[tuple[Gap, Piece]]) -> Usage:

@@ -10,7 +10,7 @@ from agent_nb.demo.actions import Action, Call, Say, Think
 from agent_nb.demo.script import next_turn
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Piece, Request, VirtualClock
+from agent_nb.providers.base import Piece, Provider, Request, VirtualClock
 from agent_nb.providers.settings import check_pace
 
 Script = Callable[[Request], tuple[Action, ...]]
@@ -32,8 +32,11 @@ IMAGE_SECONDS = 0.3
 """For the data of an image, which would take long in small fragments and is nothing to watch."""
 
 
-class DemoProvider:
+class DemoProvider(Provider):
     """The offline scripted model. With `pace` 1 it is as fast as a fast model, with 0 it does not wait."""
+
+    sees_pages = False  # so that it answers the same everywhere
+    offline = True
 
     def __init__(self, model: str = "", *, pace: float = 1.0) -> None:
         self.name = f"{DEMO}:{model}"
@@ -61,9 +64,6 @@ class DemoProvider:
 
     def new_clock(self) -> VirtualClock:
         return VirtualClock(self._pace)
-
-    async def close(self) -> None:
-        """Holds nothing open."""
 
 
 def _pieces(action: Action, assembler: Assembler, call_id: str) -> Iterator[tuple[Piece, float]]:

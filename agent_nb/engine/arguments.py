@@ -13,8 +13,8 @@ from agent_nb.tools import Toolbox
 def read_model(model: str | Provider) -> Provider:
     if isinstance(model, str):
         return make_model(model)
-    if not hasattr(model, "stream"):
-        raise ConfigError(f"`model` is a name such as 'anthropic:', or a provider, not {kind_of(model)}.")
+    if not hasattr(model, "stream") or not hasattr(model, "left_out"):
+        raise ConfigError(f"`model` is a name such as 'anthropic:', or a `Provider`, not {kind_of(model)}.")
     return model
 
 

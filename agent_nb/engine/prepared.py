@@ -66,8 +66,7 @@ class Prepared:
 
         Raises `ConfigError` if there are more tools than it takes.
         """
-        check = getattr(self.config.provider, "left_out", None)
-        return check(self.tools) if check else ()
+        return self.config.provider.left_out(self.tools)
 
     def fingerprint(self) -> Json:
         """What makes two requests the same: prompt, model, own texts, images, files, tools, effort."""

@@ -6,7 +6,7 @@ whether to retry.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -136,17 +136,50 @@ Piece = Accepted | TextPiece | ThinkingPiece | CallStarted | CallPiece | UsagePi
 
 
 class Provider(Protocol):
-    """A model that answers requests."""
+    """A model that answers requests. A class of your own derives from this one."""
 
-    @property
-    def name(self) -> str:
-        """`vendor:model`."""
-        ...
+    name: str
+    """`vendor:model`."""
+    window: int | None = None
+    """Tokens that a request and its answer may have together; None if that is not known."""
+    effort: str | None = None
+    """How hard the model thinks, if that was chosen."""
+    sees_pages: bool = True
+    """Whether the model is offered a look at the page it makes, where something can show it."""
+    offline: bool = False
+    """Whether its runs need no network; then nothing else in them uses it."""
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
 
     def new_clock(self) -> Clock:
         """The clock of one run: the real one, or a virtual one for scripted models."""
-        ...
+        return RealClock()
 
-    async def close(self) -> None: ...
+    def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+        """A sentence for each tool that the vendor cannot be told of. Raises `ConfigError` if there are too many."""
+        return ()
+
+    async def close(self) -> None:
+        """Releases what the model holds open, if anything."""
+        return
+
+
+class WrappedProvider(Provider):
+    """Another provider; a subclass changes or watches what it streams."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.provider, self.name = provider, provider.name
+        self.window, self.effort = provider.window, provider.effort
+        self.sees_pages, self.offline = provider.sees_pages, provider.offline
+
+    def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        return self.provider.stream(request)
+
+    def new_clock(self) -> Clock:
+        return self.provider.new_clock()
+
+    def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+        return self.provider.left_out(tools)
+
+    async def close(self) -> None:
+        await self.provider.close()

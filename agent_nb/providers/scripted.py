@@ -18,7 +18,7 @@ from typing import Any, Self
 from agent_nb.events import Stop
 from agent_nb.messages import Usage
 from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Clock, Piece, Request, UsagePiece, VirtualClock
+from agent_nb.providers.base import Clock, Piece, Provider, Request, UsagePiece, VirtualClock
 
 
 class ScriptError(AssertionError):
@@ -116,7 +116,7 @@ def refuse(explanation: str = "") -> End:
     return End("refusal", explanation)
 
 
-class ScriptedProvider:
+class ScriptedProvider(Provider):
     """Plays `turns` in order, one per request; `requests` keeps what was asked."""
 
     def __init__(

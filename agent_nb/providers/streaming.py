@@ -7,6 +7,7 @@ no state of a stream.
 import abc
 import asyncio
 import contextlib
+import functools
 import importlib
 import json
 import weakref
@@ -21,7 +22,7 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult, ToolSpec
 from agent_nb.providers import failure
-from agent_nb.providers.base import Accepted, Clock, Piece, RealClock, Request, Turn
+from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
 from agent_nb.providers.dialects import Dialect
 from agent_nb.providers.http import release, responses_opened, shared_client
 from agent_nb.providers.offered import Offered
@@ -57,7 +58,7 @@ class VendorClient(abc.ABC):
     """A vendor's settings, and the SDK's client for each event loop."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+        self.settings, self.name = settings, settings.name
         self.sdk = settings.vendor.api.sdk
         """The module to import before `connect`."""
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, Any]]
@@ -69,14 +70,6 @@ class VendorClient(abc.ABC):
     def __reduce__(self) -> Any:
         """Another process connects by itself."""
         return type(self), (self.settings,)
-
-    @property
-    def name(self) -> str:
-        return self.settings.name
-
-    @property
-    def effort(self) -> str | None:
-        return self.settings.effort
 
     async def close(self) -> None:
         """Releases the connections. The provider can be used again."""
@@ -108,7 +101,7 @@ class VendorClient(abc.ABC):
             ) from None
 
 
-class VendorProvider(VendorClient):
+class VendorProvider(VendorClient, Provider):
     """A model of a vendor. Each provider's file has a subclass."""
 
     optional: tuple[OptionalParameter, ...] = ()
@@ -118,22 +111,18 @@ class VendorProvider(VendorClient):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
+        self.effort = settings.effort
         self.silence = settings.silence or _usual_silence(settings)
         """Seconds without a byte after which a request has failed. Any byte counts, also of a ping or comment."""
 
-    @property
-    def window(self) -> int | None:
-        """Tokens that a request and its answer may have together; None if that is not known."""
+    @functools.cached_property
+    def window(self) -> int | None:  # type: ignore[override]
         return context_window(self.name)
-
-    def new_clock(self) -> Clock:
-        return RealClock()
 
     def offered(self, tools: Sequence[ToolSpec]) -> Offered:
         return Offered.of(tools, self.dialect, self.settings.vendor.title)
 
     def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        """A sentence for each tool that the vendor cannot be told of. Raises `ConfigError` if there are too many."""
         return self.offered(tools).left_out
 
     @abc.abstractmethod

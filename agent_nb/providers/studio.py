@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from agent_nb._base.constants import MODE_VARIABLE
-from agent_nb._base.model_name import is_demo, vendor_of
+from agent_nb._base.model_name import vendor_of
 from agent_nb.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import BorderCutter, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
@@ -33,13 +33,13 @@ def studio_for_name(model: str) -> Studio:
     try:
         return studio_for(make_model(model))
     except AgentError:
-        return studio_for(SimpleNamespace(name=model))
+        return studio_for(SimpleNamespace(name=model, offline=False))
 
 
 def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     """The studio for a run of this model. Connections are opened on first use."""
     mode = os.environ.get(MODE_VARIABLE, "").strip().lower()
-    if is_demo(provider.name) or mode == "replay":
+    if provider.offline or mode == "replay":
         return local_studio()
     chosen = os.environ.get(CHOICE, "").strip()
     if chosen.lower() == "local":

@@ -18,7 +18,7 @@ from agent_nb import Agent, Limits, Run
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb.errors import AgentError
 from agent_nb.providers import model
-from agent_nb.providers.base import Piece, Provider, Request, Turn
+from agent_nb.providers.base import Piece, Provider, Request, Turn, WrappedProvider
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.streaming import VendorProvider
 from agent_nb.tools.files import FILE_TOOLS
@@ -30,16 +30,13 @@ PROMPT = "Create hello.txt with the one line `Hello`. Then answer with one short
 LIMITS = Limits(steps=5, seconds=300)
 
 
-class Watched:
+class Watched(WrappedProvider):
     """A provider that prints its requests and what came back."""
 
     def __init__(self, provider: Provider) -> None:
-        self.provider = provider
+        super().__init__(provider)
         self.sent = 0.0
         self._client: httpx2.AsyncClient | None = None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.provider, name)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         await self._watch()

@@ -43,22 +43,16 @@ from agent_nb.messages import ToolCall, Usage, assistant
 from agent_nb.notebook.live.hub import Hub
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.views.views import LiveView
-from agent_nb.providers.base import CallPiece, CallStarted, RealClock, TextPiece, Turn
+from agent_nb.providers.base import CallPiece, CallStarted, Provider, TextPiece, Turn
 
 CALL = "toolu_01A09q90qw90lq917835lq9"  # as long as a vendor's
 LINE = "<p>Bread and butter.".ljust({FRAGMENT})
 
-class Firehose:
+class Firehose(Provider):
     name = "bench:firehose"
 
     def __init__(self, rate):
         self.rate, self.times = rate, []
-
-    def new_clock(self):
-        return RealClock()
-
-    async def close(self):
-        pass
 
     async def stream(self, request):
         if len(request.messages) > 1:

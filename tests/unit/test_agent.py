@@ -57,8 +57,8 @@ def test_a_policy_is_one_of_three_or_a_function(approve):
         ({"tools": roll.function}, "`tools` is a list of functions and tools, not a function."),
         ({"tools": "roll"}, "`tools` is a list of functions and tools, not a str."),
         ({"tools": [lambda sides: sides]}, "has no annotation"),
-        ({"model": 3}, "`model` is a name such as 'anthropic:', or a provider, not a int."),
-        ({"model": None}, "`model` is a name such as 'anthropic:', or a provider, not None."),
+        ({"model": 3}, "`model` is a name such as 'anthropic:', or a `Provider`, not a int."),
+        ({"model": None}, "`model` is a name such as 'anthropic:', or a `Provider`, not None."),
     ],
 )
 def test_what_an_agent_cannot_take_is_one_sentence(given, says):

@@ -13,7 +13,6 @@ from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import (
     CallPiece,
     CallStarted,
-    Clock,
     Piece,
     Provider,
     Request,
@@ -21,6 +20,7 @@ from agent_nb.providers.base import (
     ThinkingPiece,
     Turn,
     UsagePiece,
+    WrappedProvider,
 )
 from agent_nb.tools import Toolbox
 
@@ -31,28 +31,19 @@ UNKNOWN_TOOL = "unknown_tool"
 THINKING_HELD = "The model's thinking is not shown: this lab gives hints, not solutions. (`mode` in {file})"
 
 
-class HintsProvider:
+class HintsProvider(WrappedProvider):
     """Another provider, live, demo or replay, behind the filter."""
 
     def __init__(self, provider: Provider, toolbox: Toolbox, allowance: Allowance) -> None:
-        self._provider, self._toolbox, self._allowance = provider, toolbox, allowance
-
-    @property
-    def name(self) -> str:
-        return self._provider.name
+        super().__init__(provider)
+        self._toolbox, self._allowance = toolbox, allowance
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         turn = _FilteredTurn(self._toolbox, self._allowance)
-        async with contextlib.aclosing(self._provider.stream(request)) as pieces:
+        async with contextlib.aclosing(super().stream(request)) as pieces:
             async for piece in pieces:
                 for passed in turn.feed(piece):
                     yield passed
-
-    def new_clock(self) -> Clock:
-        return self._provider.new_clock()
-
-    async def close(self) -> None:
-        await self._provider.close()
 
 
 class _FilteredTurn:
