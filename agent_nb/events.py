@@ -25,6 +25,41 @@ Reason = Literal[
     "interrupted",
     "failed",
 ]
+Tone = Literal["ok", "warn", "err", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What is known about a reason for the end of a run."""
+
+    words: str
+    tone: Tone = "off"
+    """How it is shown."""
+    is_own: bool = False
+    """Whether the run ends by itself. Any other end comes from outside, and a cassette says where."""
+    is_cut: bool = False
+    """Whether it may end in the middle of a turn, at a time that only the clock knows."""
+    is_by_user: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether there is no answer."""
+        return self.tone in ("warn", "err")
+
+
+ENDINGS: dict[Reason, Ending] = {
+    "end_turn": Ending(words="done", tone="ok", is_own=True),
+    "max_tokens": Ending(words="cut off at the token limit", is_own=True),
+    "max_steps": Ending(words="stopped at the step limit", is_own=True),
+    "max_seconds": Ending(words="stopped at the time limit", is_cut=True),
+    "budget": Ending(words="stopped at the budget"),
+    "refusal": Ending(words="refused", tone="warn", is_own=True),
+    "stopped": Ending(words="stopped", is_cut=True, is_by_user=True),
+    "interrupted": Ending(words="interrupted", is_cut=True, is_by_user=True),
+    "failed": Ending(words="failed", tone="err", is_cut=True),
+}
+"""Every reason. Whatever depends on how a run ended is read from here; `make events` writes it for the page."""
+
 Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 WhyCompacted = Literal["asked", "full", "refused"]

@@ -25,10 +25,9 @@ from agent_nb.cassette.format import (
 from agent_nb.cassette.lines import LINES
 from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError, FileError
-from agent_nb.events import Reason
+from agent_nb.events import ENDINGS, Reason
 from agent_nb.files import safe_path
 from agent_nb.messages import Message, ToolCall, Usage
-from agent_nb.phase import ENDINGS
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 from agent_nb.run.record import unique_call_id
 

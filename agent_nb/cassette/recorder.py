@@ -30,6 +30,7 @@ from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.tool_runner import one_line
 from agent_nb.events import (
+    ENDINGS,
     ApprovalRequested,
     ApprovalResolved,
     BaseEvent,
@@ -56,7 +57,6 @@ from agent_nb.events import (
 )
 from agent_nb.files import Content, Files
 from agent_nb.messages import ToolResult, Usage
-from agent_nb.phase import ENDINGS
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn, UsagePiece, WrappedProvider
 
 NOT_REPLAYED: dict[type[BaseEvent], str] = {}

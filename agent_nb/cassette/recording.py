@@ -18,7 +18,7 @@ from agent_nb.cassette.masking import masked
 from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.writer import write_cassette
 from agent_nb.errors import CassetteError
-from agent_nb.phase import ENDINGS
+from agent_nb.events import ENDINGS
 
 _FAILED = "Not recorded: the recorder failed; `%agent log on` tells more."
 

@@ -1,9 +1,12 @@
 """Limits at which a run ends by itself."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from agent_nb.errors import ConfigError
+
+MONEY = "usd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,12 @@ class Limits:
                 kind = "a whole number" if name == "steps" else "a number"
                 raise ConfigError(f"The limit {name!r} must be {kind} above 0, not {value!r}.")
 
+    @classmethod
+    def read(cls, value: Callable[[str], Any], **others: str) -> "Limits":
+        """The limits with these values. `value` gets the name of a limit, or the one that `others` has for it."""
+        given = {each.name: value(others.get(each.name, each.name)) for each in fields(cls)}
+        return cls(**{name: limit for name, limit in given.items() if limit is not None})
+
     def at_most(self, other: "Limits") -> "Limits":
         """The lower of each limit."""
         given: dict[str, Any] = {}
@@ -31,3 +40,7 @@ class Limits:
             both = [each for each in (value, getattr(other, name)) if each is not None]
             given[name] = min(both, default=None)
         return Limits(**given)
+
+
+LIMITS = tuple(each.name for each in fields(Limits) if each.name != MONEY)
+"""The names of the limits apart from money, which has its own words: `--budget`, `run_budget`."""

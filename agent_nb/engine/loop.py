@@ -30,6 +30,7 @@ from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
 from agent_nb.events import (
+    ENDINGS,
     ConversationCompacted,
     FileChanged,
     MessageAdded,
@@ -49,7 +50,6 @@ from agent_nb.files import Change, Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.messages import Message, ToolCall, assistant, user
-from agent_nb.phase import ENDINGS
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     Accepted,

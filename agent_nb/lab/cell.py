@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from agent_nb._base.model_name import is_demo, is_replay
 from agent_nb.engine.limits import Limits
@@ -33,7 +34,7 @@ class LabCell(Rules):
         self.lab, self._cell = lab, cell
         self.source, self.approve, self.models = lab.file, lab.approve, lab.models
         self.default_model, self.without_tools = lab.default_model(), lab.left_out()
-        self._announced = watch.announce(lab, cell.notebook.command("lab"))
+        self._watch = watch
         self._hints = hints_for(lab, watch, cell) if lab.mode == "hints" else None
         self._logged_edits = watch.logged_edits
         self._check = ""
@@ -54,7 +55,9 @@ class LabCell(Rules):
         return replace(options, prefers_replay=True) if lab.replay == "prefer" else options
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
-        """The lowest of the lab's two budgets and the user's own; raises if nothing is left."""
+        """The limits of the lab and the lowest of its two budgets and the user's own; raises if nothing is left."""
+        others: dict[str, Any] = {**self.lab.limits}
+        limits = replace(limits, **others)
         if all(is_demo(name) for name in models):
             return limits
         self._is_counted = True
@@ -87,8 +90,8 @@ class LabCell(Rules):
         return self._hints.apply(prepared) if self._hints else prepared
 
     def notes(self) -> Iterator[str]:
-        if self._announced:
-            yield self._announced
+        if announced := self._watch.announce(self.lab, self._cell.notebook.command("lab")):
+            yield announced
         if self._hints:
             yield str(self._hints.place)
 

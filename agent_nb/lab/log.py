@@ -17,7 +17,7 @@ from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json
-from agent_nb.phase import ENDINGS
+from agent_nb.events import ENDINGS
 from agent_nb.run import Run
 
 FILE = "lab-log.jsonl"

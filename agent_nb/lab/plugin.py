@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from agent_nb._base.table import Table
+from agent_nb.engine.limits import LIMITS
 from agent_nb.errors import ConfigError
 from agent_nb.lab.budget import BudgetCounter
 from agent_nb.lab.cell import LabCell
@@ -52,8 +53,7 @@ class Lab(Plugin):
         watch = self.watch(cell.notebook.folder)
         rules = watch.rules()
         if rules is None:
-            note = watch.announce(None, "")
-            return _Gone(note) if note else None
+            return _NoLab(watch)
         rules.check_open()
         return LabCell(rules, watch, cell)
 
@@ -76,18 +76,18 @@ class Lab(Plugin):
         return Table(("rule", "value"), rows, empty, _note(rules, notebook))
 
 
-class _Gone(Rules):
-    """For the first cell after the lab file was removed."""
+class _NoLab(Rules):
+    """Without a lab file there are no rules, but the user is told once that it is gone."""
 
-    def __init__(self, note: str) -> None:
-        self._note = note
+    def __init__(self, watch: LabWatch) -> None:
+        self._watch = watch
 
     def notes(self) -> tuple[str, ...]:
-        return (self._note,)
+        return (self._watch.announce(None, ""),)
 
 
 _ORDER = (
-    *("title", "mode", "models", "budget", "run_budget", "tools", "approve", "variants", "replay"),
+    *("title", "mode", "models", "budget", "run_budget", *LIMITS, "tools", "approve", "variants", "replay"),
     *("hints", "hints so far", "avoid", "open", "close"),
 )
 
@@ -100,6 +100,7 @@ def _values(rules: LabRules) -> dict[str, object]:
         "models": listed(rules.models),
         "budget": _budget_value(rules),
         "run_budget": dollars(rules.run_budget) if rules.run_budget else "",
+        **{name: f"at most {value:g}" for name, value in rules.limits.items()},
         "tools": "none" if rules.tools == () else listed(rules.tools or ()),
         "approve": rules.approve,
         "variants": rules.variants and f"at most {rules.variants}",

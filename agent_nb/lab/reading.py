@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.text import shortened
+from agent_nb.engine.limits import LIMITS
 from agent_nb.engine.race import MOST_VARIANTS
 from agent_nb.errors import ConfigError
 from agent_nb.lab.rules import LabRules
@@ -77,7 +78,8 @@ class _Reader:
         values = {name: self._value(name, value) for name, value in content.get(TABLE, {}).items()}
         if values.get("open") and values.get("close") and values["open"] >= values["close"]:
             raise self._error("close", "`close` must be later than `open`.")
-        return LabRules(path=path, file=self._file, **values)
+        limits = {name: values.pop(name) for name in LIMITS if name in values}
+        return LabRules(path=path, file=self._file, limits=limits, **values)
 
     def _value(self, name: str, value: Any) -> Any:
         if name not in KEYS:
@@ -137,6 +139,12 @@ def _number(lowest: str, accepts: Callable[[float], bool]) -> Callable[[Any], fl
     return read
 
 
+def _limit(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ConfigError(f"must be a number above 0, not {_shown(value)}.")
+    return value
+
+
 def _variants(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_VARIANTS:
         raise ConfigError(f"must be a whole number from 1 to {MOST_VARIANTS}, not {_shown(value)}.")
@@ -177,8 +185,9 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "avoid": _names,
     "open": _moment,
     "close": _moment,
+    **dict.fromkeys(LIMITS, _limit),
 }
-"""What each key accepts. Each is a field of `LabRules`."""
+"""What each key accepts. Each is a field of `LabRules` or a limit."""
 
 
 def _nearest(name: str, known: Sequence[str] | dict[str, Any]) -> str:

@@ -32,6 +32,8 @@ class LabRules:
     budget: float | None = None
     """US dollars for all runs of a student."""
     run_budget: float | None = None
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Other limits of a run, by name."""
     tools: tuple[str, ...] | None = None
     approve: Mode | None = None
     variants: int | None = None

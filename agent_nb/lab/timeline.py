@@ -6,9 +6,9 @@ from pathlib import Path
 from agent_nb._base.table import Table
 from agent_nb._base.text import printable_line, shortened
 from agent_nb.errors import ConfigError
+from agent_nb.events import ENDINGS
 from agent_nb.lab.log import FILE, Entry, LabLog
 from agent_nb.lab.log_reader import read_log
-from agent_nb.phase import ENDINGS
 from agent_nb.render.summary import dollars, plural
 
 _MOST_ROWS = 200

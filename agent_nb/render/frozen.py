@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from agent_nb._base.secrets import mask, masked_line
+from agent_nb.events import ENDINGS
 from agent_nb.files import human_size
-from agent_nb.phase import ENDINGS
 from agent_nb.render.digest import run_digest
 from agent_nb.render.preview import TooLargeError, assembled, frame_attributes, framed_page
 from agent_nb.render.rows import ImagesRow, Row, SourcesRow, TextRow, ThinkingRow, ToolRow

@@ -9,9 +9,18 @@ from dataclasses import dataclass, field
 from agent_nb._base.secrets import mask
 from agent_nb._base.stream_masker import StreamMasker
 from agent_nb._base.text import printable_line, shortened, showable_text
-from agent_nb.events import Event, FileChanged, FileDelta, RunFinished, ToolProgress, TurnStarted
+from agent_nb.events import (
+    ENDINGS,
+    Event,
+    FileChanged,
+    FileDelta,
+    RunFinished,
+    Tone,
+    ToolProgress,
+    TurnStarted,
+)
 from agent_nb.files import entry_of, human_size
-from agent_nb.phase import ENDINGS, Tone, phase_after
+from agent_nb.phase import phase_after
 from agent_nb.render.frozen import head, running_html
 from agent_nb.render.rows import LineRow, RetryRow, State, TextRow, ThinkingRow, ToolRow
 from agent_nb.render.rows_html import row_html

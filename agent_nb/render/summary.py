@@ -9,6 +9,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.event_list import EventList
 from agent_nb.events import (
+    ENDINGS,
     ConversationCompacted,
     Reason,
     Thumbnail,
@@ -19,7 +20,6 @@ from agent_nb.events import (
 from agent_nb.files import Files, human_size
 from agent_nb.files.unfinished import lost_files, unfinished_files
 from agent_nb.messages import Usage
-from agent_nb.phase import ENDINGS
 
 
 class FinishedRun(Protocol):

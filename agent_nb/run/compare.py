@@ -11,11 +11,10 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
-from agent_nb.events import Reason, TurnStarted
+from agent_nb.events import ENDINGS, Reason, TurnStarted
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
 from agent_nb.messages import ToolUse, Usage
-from agent_nb.phase import ENDINGS
 from agent_nb.render.summary import count, dollars, duration, plural
 from agent_nb.run.checks import read_check
 from agent_nb.run.record import RunRecord

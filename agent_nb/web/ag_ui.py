@@ -12,6 +12,7 @@ from typing import Any, assert_never
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
+    ENDINGS,
     ApprovalRequested,
     ApprovalResolved,
     ConversationCompacted,
@@ -35,7 +36,6 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Message, ToolResult
-from agent_nb.phase import ENDINGS
 from agent_nb.web.ag_ui_files import StateFiles
 from agent_nb.web.ag_ui_request import AgUiRequest
 from agent_nb.web.draft import Pair, pair

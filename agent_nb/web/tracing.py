@@ -13,6 +13,7 @@ from agent_nb._base.wire import Json
 from agent_nb.engine.observers import OBSERVERS
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
+    ENDINGS,
     Event,
     MessageAdded,
     RunFinished,
@@ -26,7 +27,6 @@ from agent_nb.events import (
     TurnStarted,
 )
 from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
-from agent_nb.phase import ENDINGS
 from agent_nb.providers.prices import price_of
 
 if TYPE_CHECKING:

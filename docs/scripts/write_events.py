@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb import errors, events, messages
-from agent_nb.phase import ENDINGS, Tone
+from agent_nb.events import ENDINGS, Tone
 from agent_nb.run.annotations import Annotation
 from agent_nb.run.protocol import Meta, Ready
 

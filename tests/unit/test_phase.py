@@ -5,6 +5,7 @@ from typing import get_args
 import pytest
 
 from agent_nb.events import (
+    ENDINGS,
     ApprovalRequested,
     ApprovalResolved,
     FileDelta,
@@ -17,7 +18,7 @@ from agent_nb.events import (
     TurnRetrying,
 )
 from agent_nb.messages import Usage
-from agent_nb.phase import ENDINGS, WAITING, phase_after
+from agent_nb.phase import WAITING, phase_after
 
 BASE = {"run_id": "r", "seq": 1, "at": 0.0}
 

@@ -13,7 +13,7 @@ from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.limits import Limits
+from agent_nb.engine.limits import MONEY, Limits
 from agent_nb.engine.prepared import Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
 from agent_nb.looking.chromium import installed_viewer
@@ -175,10 +175,8 @@ class _Request:
         options, defaults = self.options, self.session.defaults
         tools = _tools(options.tools, self.session, self.server_tools)
         approve = read_rules(options.approve, defaults.approve)
-        limits = Limits(
-            steps=options.steps or defaults.steps,
-            seconds=options.seconds or defaults.seconds,
-            usd=options.budget or defaults.budget,
+        limits = Limits.read(
+            lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
         )
         if models:
             limits, tools = self.rules.limits(limits, models), tools.without(self.rules.without_tools)

@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.engine.handle import Handle
+from agent_nb.events import ENDINGS
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
 from agent_nb.looking.elements import Element
@@ -22,7 +23,6 @@ from agent_nb.notebook.values.file_context import summarize_files
 from agent_nb.notebook.values.masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.paths import PATH, first_name, lookup_masked
 from agent_nb.notebook.values.table_masking import is_of
-from agent_nb.phase import ENDINGS
 from agent_nb.run import Run
 
 TEXT_LIMIT = 20_000

@@ -9,9 +9,9 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.stream_masker import StreamMasker
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
-from agent_nb.events import ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
+from agent_nb.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.notebook.views.terminal_text import BlockWriter
-from agent_nb.phase import ENDINGS, phase_after
+from agent_nb.phase import phase_after
 from agent_nb.render import ready_line
 from agent_nb.render.rows import LOOKS, Look, line_text
 from agent_nb.render.summary import replay_source

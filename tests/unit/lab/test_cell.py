@@ -237,3 +237,14 @@ def test_the_stricter_of_the_file_and_the_user_counts(shell, lab):
     shell.run("%config AgentMagics.approve = 'auto'")
     assert approved(shell) == "ask"
     assert approved(shell, DEMO.replace("hero", "hero --approve deny")) == "deny"
+
+
+def test_limits_of_a_file_hold_for_every_run(shell, lab):
+    lab("steps = 3\nseconds = 40")
+    for line, expected in (("", (3, 40)), (" --steps 2 --seconds 90", (2, 40))):
+        assert shell.run(DEMO.replace("hero", f"hero{line}")).ok
+        settings = shell.names["hero"].settings
+        assert (settings["steps"], settings["seconds"]) == expected
+    assert "at most 3" in repr(shell.run("%agent lab").displays)
+    lab("steps = 0")
+    assert "lab.toml, line 2: `steps` must be a number above 0" in text_of(shell.run(DEMO))

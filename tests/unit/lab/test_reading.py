@@ -14,6 +14,8 @@ title = "Web pages with agents, 第三週"
 models = ["demo:", "Anthropic:claude-haiku-5-5"]
 budget = 0.50
 run_budget = 0.10
+steps = 9
+seconds = 90.5
 tools = ["files", "check_preview"]
 approve = "ask"
 variants = 2
@@ -35,6 +37,7 @@ def test_every_key_is_read():
     assert rules.title == "Web pages with agents, 第三週"
     assert rules.models == ("demo:", "anthropic:claude-haiku-5-5")
     assert (rules.budget, rules.run_budget, rules.variants) == (0.5, 0.1, 2)
+    assert rules.limits == {"steps": 9, "seconds": 90.5}
     assert rules.tools == ("files", "check_preview")
     assert (rules.approve, rules.replay, rules.mode) == ("ask", "prefer", "full")
     assert rules.hints == ("question", "pointer", "partial")
