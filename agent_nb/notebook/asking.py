@@ -72,9 +72,10 @@ def read_answer(line: str) -> Answer:
 
 
 def confirm(question: str) -> bool:
-    """Asks a question of yes or no; no where nobody can answer."""
+    """Asks a question of yes or no; no where nobody can answer. Parts of it may have been made printable already."""
+    shown = printable(safe_text(question), keep="\n\t<")
     try:
-        return input(f"{_visible(question)} [y/N] ").strip().lower() in ("y", "yes")
+        return input(f"{shown} [y/N] ").strip().lower() in ("y", "yes")
     except NO_INPUT:
         return False
 

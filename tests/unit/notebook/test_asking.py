@@ -2,10 +2,11 @@
 
 import pytest
 
+from agent_nb._base.text import printable
 from agent_nb.engine.approval import Answer
 from agent_nb.errors import ToolError
 from agent_nb.events import ApprovalRequested
-from agent_nb.notebook.asking import ask_in_text, question_text, read_answer
+from agent_nb.notebook.asking import ask_in_text, confirm, question_text, read_answer
 
 
 def question(variant: int = 0, **args) -> ApprovalRequested:
@@ -54,3 +55,10 @@ async def test_without_input_the_answer_is_no_with_the_remedy(monkeypatch, capsy
     with pytest.raises(ToolError, match="--approve auto"):
         await ask_in_text(question(code="x"))
     assert "code: x" in capsys.readouterr().out
+
+
+def test_a_question_of_yes_or_no_is_printable_and_its_parts_are_written_out_once(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda prompt: asked.append(prompt) or "y")
+    assert confirm(f"Start {printable(chr(27), keep='')}?\n\x1b[2K")
+    assert asked == ["Start <U+001B>?\n<U+001B>[2K [y/N] "]
