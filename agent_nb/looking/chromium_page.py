@@ -23,7 +23,8 @@ from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
 
 SECONDS = 10.0
 """For everything that a page may take. What is not done by then is missing from the report."""
-LOAD_SECONDS, SETTLE_SECONDS, REPLY_SECONDS, FINDINGS_SECONDS = 4.0, 2.5, 2.0, 3.0
+LOAD_SECONDS, REPLY_SECONDS, FINDINGS_SECONDS = 4.0, 2.0, 3.0
+SETTLE_SECONDS, RESETTLE_SECONDS = 3.0, 1.0
 MAX_PAGE = 10_000_000
 _MAX_ENTRIES = 200
 _MAX_AT_A_PLACE = 3
@@ -32,8 +33,7 @@ _HOST = "https://preview.invalid/"
 _HEIGHTS = {PHONE: 844}
 _LEVELS = {"error": "error", "assert": "error", "warning": "warning"}
 _ORDER = ("error", "warning", "info")
-_SCRIPTS = Path(__file__).parent
-_HEADLESS = _SCRIPTS.parent / "static" / "headless.js"
+_HEADLESS = Path(__file__).parent.parent / "static" / "headless.js"
 """Functions of the page's own checks, built to be run here."""
 _VIOLATION = re.compile(r"'(https?:[^']+)' violates")
 _NOT_THE_PAGES = ("network", "rendering", "security")
@@ -92,7 +92,7 @@ class Page:
                 await self._resize(width)
                 if number == 0:
                     await self._load()
-                await self._settle()
+                await self._settle(RESETTLE_SECONDS if number else SETTLE_SECONDS)
                 await self._capture(width)
             await self._resize(max(widths))
             await self._find_problems()
@@ -102,7 +102,7 @@ class Page:
         async with self._limited():
             await self._resize(width)
             await self._load()
-            await self._settle()
+            await self._settle(SETTLE_SECONDS)
             elements = await self._evaluate(f"elementStyles({json.dumps(selectors)})")
             for element in elements if isinstance(elements, list) else ():
                 self._elements.append(element and {**element, "png": await self._image_of(element["box"])})
@@ -165,9 +165,9 @@ class Page:
         else:
             self._notes.append("Accessibility was not checked.")
 
-    async def _settle(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._inspect("settle.js"), SETTLE_SECONDS)
+    async def _settle(self, seconds: float) -> None:
+        if not await self._evaluate(f"within({1000 * seconds:g}, headless.settle())"):
+            self._notes.append(f"The page had not settled after {seconds:g} s.")
 
     async def _image_of(self, box: list[float]) -> str:
         """A small PNG of what is at this place of the page, in base64; empty if nothing is drawn there."""
@@ -189,27 +189,20 @@ class Page:
         metrics = await self._connection.call("Page.getLayoutMetrics")
         height = max(1, int(metrics["cssContentSize"]["height"]))
         if width == PHONE:
-            self._overflow = await self._inspect("overflow.js")
+            self._overflow = await self._evaluate("findOverflow()")
         shown = min(height, MAX_HEIGHT)
         clip = {"x": 0, "y": 0, "width": width, "height": shown, "scale": 1}
         png = await self._screenshot(clip)
         self._screenshots.append({"width": width, "height": height, "png": png, "cut": shown < height})
 
-    async def _inspect(self, script: str) -> Any:
-        return await self._run((_SCRIPTS / script).read_text(encoding="utf-8"))
-
     async def _evaluate(self, call: str) -> Any:
-        """What a function of `js/src/check/headless.ts` returns."""
-        return await self._run(f"{_HEADLESS.read_text(encoding='utf-8')};headless.{call}")
-
-    async def _run(self, script: str) -> Any:
-        """The value of a script of ours, run where the page's own scripts cannot change what it uses."""
+        """What a function of `js/src/check/headless.ts` returns, run where the page cannot change what it uses."""
         tree = await self._connection.call("Page.getFrameTree")
         frame = tree["frameTree"]["frame"]["id"]
         world = await self._connection.call("Page.createIsolatedWorld", frameId=frame)
         answer = await self._connection.call(
             "Runtime.evaluate",
-            expression=script,
+            expression=f"{_HEADLESS.read_text(encoding='utf-8')};headless.{call}",
             contextId=world["executionContextId"],
             awaitPromise=True,
             returnByValue=True,

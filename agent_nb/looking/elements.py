@@ -5,7 +5,9 @@ A report about elements comes from the page, so it is untrusted: `read_looks` li
 
 import base64
 import io
+import itertools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -22,26 +24,8 @@ MAX_SIDE = 400
 MAX_IMAGE_BYTES = 60_000
 MAX_ELEMENTS = 6
 """Elements of a request that are looked at."""
-PROPERTIES = (
-    "display",
-    "position",
-    "color",
-    "background-color",
-    "background-image",
-    "font-family",
-    "font-size",
-    "font-weight",
-    "line-height",
-    "letter-spacing",
-    "text-align",
-    "padding",
-    "margin",
-    "border",
-    "border-radius",
-    "box-shadow",
-    "opacity",
-    "gap",
-)
+_NAME = re.compile(r"[a-z-]{1,40}")
+_MAX_PROPERTIES = 20
 _MAX_VALUE = 100
 _MAX_PNG = 2_000_000
 _MAX_PIXELS = 4_000_000
@@ -135,8 +119,13 @@ def _look(entry: Any, width: int) -> ElementLook | None:
         return None
     left, top, wide, high = map(limited_number, box)
     style = entry.get("style") if isinstance(entry.get("style"), dict) else {}
-    values = {name: _value(style[name]) for name in PROPERTIES if isinstance(style.get(name), str)}
-    return ElementLook(box=(left, top, wide, high), style=values, width=width, image=_image(entry.get("png")))
+    values = (
+        (name, _value(value))
+        for name, value in style.items()
+        if isinstance(value, str) and _NAME.fullmatch(name)
+    )
+    style = dict(itertools.islice(values, _MAX_PROPERTIES))
+    return ElementLook(box=(left, top, wide, high), style=style, width=width, image=_image(entry.get("png")))
 
 
 def _value(text: str) -> str:

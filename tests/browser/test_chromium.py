@@ -150,6 +150,20 @@ async def test_a_broken_page_is_seen_and_mended():
     assert [len(result.images) for result in (use.result for use in run.tool_uses) if result] == [0, 2, 0, 2]
 
 
+async def test_what_appears_when_it_is_scrolled_to_is_seen_and_what_is_too_wide_is_named_as_in_the_browser():
+    page = """<!doctype html><style>body { margin: 0 } div { height: 1200px } .seen { background: rgb(0, 90, 0) }
+#wide { width: 500px }</style><div id="wide" class="any"></div><div class="late"></div><script>
+new IntersectionObserver((all) => { for (const one of all) if (one.isIntersecting) one.target.className = "seen" })
+    .observe(document.querySelector(".late"));
+</script>"""
+    check = await look({"index.html": page})
+    assert check.overflow is not None
+    assert (check.overflow.pixels, check.overflow.selector) == (110, "#wide")
+    for shot in check.screenshots:
+        image = PIL.Image.open(io.BytesIO(shot.image.data)).convert("RGB")
+        assert image.getpixel((100, 2000)) == (0, 90, 0)
+
+
 async def test_elements_are_seen():
     page = """<!doctype html><style>body { margin: 0; height: 9000px } h1 { margin: 3000px 0 0 20px; width: 200px;
 height: 100px; font: 700 32px/40px serif; background: rgb(200, 0, 0) }</style><p hidden>x</p><h1>Title</h1>

@@ -2,7 +2,7 @@
 
 import type { Look } from "./given.ts";
 
-/** The kernel takes no others. */
+/** The kernel takes at most 20. */
 const PROPERTIES = [
 	"display",
 	"position",
