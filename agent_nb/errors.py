@@ -69,7 +69,7 @@ class ToolError(AgentError):
         self.code: ToolErrorCode = code
         self.hint = hint
         self.outputs = tuple(outputs)
-        """MIME bundles that the person sees on the card."""
+        """MIME bundles that the user sees on the card."""
 
     def with_hint(self, text: str) -> "ToolError":
         """The same error with more in its hint."""

@@ -152,7 +152,7 @@ def asks_for_a_page(text: str) -> bool:
 
 
 def name_in(text: str) -> str:
-    """A name that the person gave: called X, named X, or anything in double quotes."""
+    """A name that the user gave: called X, named X, or anything in double quotes."""
     found = _NAMED.search(text)
     return shortened((found[1] or found[2] or found[3]).strip(" .,"), 48) if found else ""
 

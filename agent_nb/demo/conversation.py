@@ -45,7 +45,7 @@ class Conversation:
     earlier: bool
     """Whether there was something before the current prompt."""
     own_tools: frozenset[str]
-    """The person's tools, which are tried out."""
+    """The user's tools, which are tried out."""
     asking_tools: frozenset[str]
     """The tools that need approval for every call."""
     sees_notebook: bool
@@ -71,7 +71,7 @@ def read_conversation(request: Request) -> Conversation:
     path = entry_of(facts.files) or ENTRY
     page = None if path in facts.edited else facts.files.get(path)
     sees_notebook = {LIST, DESCRIBE} <= facts.own_tools
-    # Without the variables there is no code to write. The kernel's tool asks; one of the person's may not.
+    # Without the variables there is no code to write. The kernel's tool asks; one of the user's may not.
     kernel = {LIST, DESCRIBE, RUN} if sees_notebook else {RUN} & facts.asking_tools
     return Conversation(
         prompt=next((part.text for part in parts if isinstance(part, Text)), "").strip(),

@@ -10,7 +10,7 @@ class Data:
     columns: tuple[tuple[str, tuple[float, ...]], ...]
     """At least one, each as long as `labels`."""
     given: bool
-    """Whether they are the person's numbers, not a sample."""
+    """Whether they are the user's numbers, not a sample."""
     source: str = ""
     """Where they were computed from; empty if they came with the prompt or are a sample."""
 

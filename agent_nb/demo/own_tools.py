@@ -1,4 +1,4 @@
-"""The person's own tools: how the demo model tries them out, and what it does and says with their results."""
+"""The user's own tools: how the demo model tries them out, and what it does and says with their results."""
 
 import base64
 import contextlib
@@ -34,7 +34,7 @@ class Finding:
 
 
 def try_out(talk: Conversation, tools: Mapping[str, ToolSpec], brief: Brief) -> list[Action]:
-    """Calls each of the person's tools once, with made-up arguments; empty if there is nothing to call."""
+    """Calls each of the user's tools once, with made-up arguments; empty if there is nothing to call."""
     own = [tool for name, tool in tools.items() if name in talk.own_tools][:TRIED_AT_MOST]
     own.sort(key=lambda tool: tool.name in talk.asking_tools)  # so that the question comes last
     made = ((tool.name, sample_arguments(tool, brief)) for tool in own)

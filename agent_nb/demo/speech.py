@@ -89,7 +89,7 @@ def describe_look(look: Look) -> str:
 
 
 def answer(talk: Conversation) -> str:
-    """To a question: what this model is, what the person's tools returned, and how to get a real answer."""
+    """To a question: what this model is, what the user's tools returned, and how to get a real answer."""
     unchanged = ["The files are unchanged."] if talk.earlier else []
     return _with_items(NO_ANSWER, [*summaries(talk, on_page=False), *unchanged, PAGES_INSTEAD, CONNECT])
 
@@ -135,7 +135,7 @@ def _with_items(first: str, items: Sequence[str]) -> str:
 
 
 def _inputs(talk: Conversation) -> list[str]:
-    """What was taken from the notebook, the person's tools and images."""
+    """What was taken from the notebook, the user's tools and images."""
     images = [f"{_images(talk)} I can only look at colours."] if talk.images else []
     return [*talk.findings, *summaries(talk, on_page=True), *images]
 

@@ -49,7 +49,7 @@ def _polars_code(question: Question) -> list[str]:
 
 
 def read_totals(question: Question, printed: str) -> Data | None:
-    """The numbers that the code printed; None if they are not there, as when the person has changed the code."""
+    """The numbers that the code printed; None if they are not there, as when the user has changed the code."""
     rows = list(csv.reader(printed.splitlines()))
     header = [question.category.name, *_HEADER]
     if header not in rows:

@@ -145,7 +145,7 @@ def shortened_text(text: str, expression: str) -> str:
 
 
 def whole_outcome(row: LineRow) -> str:
-    """The outcome, and who approved the call: `ran ls (approved by the person)`."""
+    """The outcome, and who approved the call: `ran ls (approved by you)`."""
     remarks = row.remarks if isinstance(row, ToolRow) else ""
     return " ".join(filter(None, (row.outcome, f"({remarks})" if remarks else "")))
 

@@ -191,8 +191,8 @@ class Transcript:
 
 
 _APPROVED: dict[Decider, str] = {
-    "person": "approved by the person",
-    "always": "approved by an earlier “always” of the person",
+    "person": "approved by you",
+    "always": "approved by your earlier “always”",
     "function": "approved by a function",
 }
 

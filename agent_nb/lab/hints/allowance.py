@@ -14,7 +14,7 @@ STEPS: dict[str, str] = {
 }
 """The steps of the ladder, and how a person reads them."""
 MOST_LINES = {"question": 0, "pointer": 1, "partial": 3}
-"""Lines of code that may be given at a step, all runs and turns together until the person's next try."""
+"""Lines of code that may be given at a step, all runs and turns together until the user's next try."""
 ONE_INLINE = 1
 """Lines of code in the middle of a sentence that may be given where blocks may not."""
 LONG_LINE = 80
@@ -32,7 +32,7 @@ class Allowance:
     given: set[str] = field(default_factory=set)
     """The lines of code that were given, as digests. The same line again is free."""
     own: set[str] = field(default_factory=set)
-    """The person's own lines of code, as digests. They may be quoted."""
+    """The user's own lines of code, as digests. They may be quoted."""
     held: list[str] = field(default_factory=list)
     """A sentence for everything that was held back."""
 
@@ -61,7 +61,7 @@ class Allowance:
         return self.held[-1]
 
     def add_own(self, text: str) -> None:
-        """Lets the lines of a text pass: the person has written them, so they give nothing away."""
+        """Lets the lines of a text pass: the user has written them, so they give nothing away."""
         self.own.update(map(_digest, code_lines(text)))
 
 

@@ -35,7 +35,7 @@ class Hints:
     ) -> "Hints":
         """The hints for a run of this name.
 
-        `inputs` are what the person has run, newest last, and `tries` those that allow the next step.
+        `inputs` are what the user has run, newest last, and `tries` those that allow the next step.
         """
         place = ladder.place(name, tries)
         allowance = Allowance(place.step, AvoidList(rules.avoid), rules.file, set(place.given))

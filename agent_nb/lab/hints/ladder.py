@@ -34,7 +34,7 @@ class Place:
     given: frozenset[str] = frozenset()
     """Digests of the lines of code that were given since the last try."""
     tries: tuple[str, ...] = ()
-    """Digests of the person's tries."""
+    """Digests of the user's tries."""
 
     def __str__(self) -> str:
         """The sentence before a run."""
@@ -62,7 +62,7 @@ class Ladder:
         """What could not be written, for as long as the kernel runs."""
 
     def place(self, name: str, sources: Sequence[str]) -> Place:
-        """Where the next run of this name stands; `sources` are the person's tries, newest last."""
+        """Where the next run of this name stands; `sources` are the user's tries, newest last."""
         last = self._entries().get(name)
         tries = [try_digest(text) for text in sources]
         if last is None:

@@ -125,6 +125,6 @@ class _FilteredTurn:
 
 
 def _content(message: Message) -> tuple[object, ...]:
-    """What the person can read of a message."""
+    """What the user can read of a message."""
     others = [part for part in message.parts if not isinstance(part, Text | ToolCall)]
     return message.text, message.tool_calls, others

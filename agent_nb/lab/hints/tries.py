@@ -21,7 +21,7 @@ _RUNS_PYTHON = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 
 def is_try(source: str, runs: Collection[str]) -> bool:
-    """Whether a cell changes or runs the person's own work; `runs` are the names of variables that hold runs.
+    """Whether a cell changes or runs the user's own work; `runs` are the names of variables that hold runs.
 
     It does if it defines, assigns or deletes something, or calls anything but builtins and methods of a run. Code
     that Python cannot parse counts: it was tried.

@@ -140,7 +140,7 @@ async def test_every_form_says_who_approved_and_what_ran():
         return Answer(True, "Not there.", {"command": "ls /tmp"})
 
     run = await run_approved(answer=change)
-    decision = 'pproved by the person with changes: {0}command{0} from "ls" to "ls /tmp"'
+    decision = 'pproved by you with changes: {0}command{0} from "ls" to "ls /tmp"'
     for shown in (to_markdown(run), to_text(run)):
         assert f"ran ls /tmp (a{decision.format('`')}; note to the model: “Not there.”)" in shown
     html = Elements(bundle(run)["text/html"]).text
@@ -154,9 +154,7 @@ async def test_a_function_and_an_earlier_always_are_named():
         return Answer(True, by="always")
 
     assert "ran ls (approved by a function)" in to_text(await run_approved(lambda asked, args: True))
-    assert "ran ls (approved by an earlier “always” of the person)" in to_text(
-        await run_approved(answer=always)
-    )
+    assert "ran ls (approved by your earlier “always”)" in to_text(await run_approved(answer=always))
 
 
 async def test_a_switched_off_tool_says_so():
