@@ -45,10 +45,10 @@ def test_nothing_is_left_to_a_default():
         assert directives(policy)["form-action"] == directives(policy)["base-uri"] == ["'none'"]
 
 
-def test_the_readme_names_every_host():
+def test_the_page_about_security_names_every_host():
     hosts = {address.split("/")[2] for address in web_sources(POLICY)}
     assert hosts == {"cdn.jsdelivr.net"}
-    assert "`cdn.jsdelivr.net`" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`cdn.jsdelivr.net`" in (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def test_the_widget_reads_the_same_file():

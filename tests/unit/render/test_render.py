@@ -223,7 +223,7 @@ async def test_the_saved_size_is_bounded(size):
     prose = "All is well. " * 300
     run = await play([write(content=page)], [think(prose), text(prose)])
     code = len(page) * 1.2 if len(page) <= 64_000 else 0
-    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(prose) + 9_000
+    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(prose) + 10_500
     assert Elements(bundle(run)["text/html"]).page.endswith(page.removeprefix("<!doctype html>"))
 
 
