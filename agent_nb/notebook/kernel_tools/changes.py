@@ -65,15 +65,6 @@ class Changes:
         return self.namespace.get(name, _MISSING) is self.after.get(name, _MISSING)
 
 
-def visible(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's names: without private names and those that IPython put there."""
-    return {
-        name: value
-        for name, value in list(namespace.items())
-        if not name.startswith("_") and hidden.get(name, _MISSING) is not value
-    }
-
-
 def changes_between(
     namespace: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Changes:

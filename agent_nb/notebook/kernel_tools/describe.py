@@ -14,8 +14,8 @@ from agent_nb.errors import ToolError
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.kernel_tools.columns import column_facts
 from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
-from agent_nb.notebook.kernel_tools.names import user_variables
 from agent_nb.notebook.kernel_tools.one_line import size, type_name
+from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.context import TEXT_LIMIT, Described, describe
 from agent_nb.notebook.values.masking import Masked, is_secret
 from agent_nb.notebook.values.paths import lookup_masked
@@ -37,7 +37,7 @@ def describe_variable(shell: Any) -> Tool:
 
     def run(args: Json, context: ToolContext) -> ToolOutput:
         name = args["name"].strip()
-        return _description(name, *_value(name, dict(user_variables(shell))))
+        return _description(name, *_value(name, dict(newest_variables(shell))))
 
     return Tool(
         spec=tool_spec(

@@ -22,9 +22,10 @@ from typing import Any, NoReturn
 
 from agent_nb.events import MimeBundle
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
-from agent_nb.notebook.kernel_tools.changes import Changes, changes_between, visible
+from agent_nb.notebook.kernel_tools.changes import Changes, changes_between
 from agent_nb.notebook.kernel_tools.handover import handed_over
 from agent_nb.notebook.kernel_tools.watchdog import Watchdog
+from agent_nb.notebook.user_variables import user_names
 from agent_nb.tools.base import ToolContext
 from agent_nb.tools.shared_state import SharedState, current_directory
 
@@ -74,8 +75,8 @@ async def execute(call: Call) -> Execution:
 
 
 async def _execute(call: Call) -> Execution:
-    namespace, hidden = call.shell.user_ns, call.shell.user_ns_hidden
-    before, directory = visible(namespace, hidden), current_directory()
+    namespace = call.shell.user_ns
+    before, directory = user_names(call.shell), current_directory()
     seconds = max(0.0, min(call.seconds, call.context.seconds_left()))
     runs_on = f"goes on past its limit of {seconds:.3g} seconds; if it does not end, restart the kernel"
     watchdog = Watchdog(
@@ -99,7 +100,7 @@ async def _execute(call: Call) -> Execution:
         notes.append(f"The working directory is now {now}.")
     if threads := capture.new_threads():
         notes.append(f"Threads that it started still run: {', '.join(threads)}.")
-    changes = changes_between(namespace, before, visible(namespace, hidden))
+    changes = changes_between(namespace, before, user_names(call.shell))
     return Execution(error, changes, capture.bundles(), watchdog, notes)
 
 

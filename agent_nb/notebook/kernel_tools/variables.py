@@ -7,8 +7,8 @@ from typing import Any
 from agent_nb._base.table import Table
 from agent_nb._base.wire import Json
 from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
-from agent_nb.notebook.kernel_tools.names import user_variables
 from agent_nb.notebook.kernel_tools.one_line import one_line, size, type_name
+from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
@@ -26,7 +26,7 @@ def list_variables(shell: Any) -> Tool:
     """The tool, for the variables of this shell."""
 
     def run(args: Json, context: ToolContext) -> ToolOutput:
-        return _listed(user_variables(shell))
+        return _listed(newest_variables(shell))
 
     return Tool(
         spec=tool_spec(

@@ -15,6 +15,7 @@ from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.model_name import DEMO
 from agent_nb.errors import SavedRunError
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.user_variables import user_data, user_names
 from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.options import APPROVE, OPTIONS
 
@@ -73,9 +74,7 @@ def replaced_runs(session: Session, before: Sequence[str]) -> list[Candidate]:
 
 def middleware(session: Session, before: Sequence[str]) -> list[Candidate]:
     in_use = [Candidate(f"-{name}", "in use") for name in session.middleware]
-    return in_use + [
-        Candidate(name, _kind(value)) for name, value in _variables(session) if _is_middleware(value)
-    ]
+    return in_use + _variables(session, _is_middleware)
 
 
 def vendors_with_keys(session: Session, before: Sequence[str]) -> list[Candidate]:
@@ -109,12 +108,10 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
         case "tools":
             return _tools(session)
         case "variables":
-            return [Candidate(name, _kind(value)) for name, value in _variables(session)]
+            return _variables(session)
         case "images":
-            images = [
-                Candidate(name, _kind(value)) for name, value in _variables(session) if _is_image(value)
-            ]
-            return images + _paths(".", typed, lambda name: name.lower().endswith(_IMAGE_FILES))
+            files = _paths(".", typed, lambda name: name.lower().endswith(_IMAGE_FILES))
+            return _variables(session, _is_image) + files
         case "approve":
             return _approvals(session, typed)
         case "system":
@@ -141,11 +138,7 @@ def _approvals(session: Session, typed: str) -> list[Candidate]:
 
 def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
     """The variables that hold a run; nothing after the first word."""
-    return (
-        []
-        if before
-        else [Candidate(name, _kind(value)) for name, value in _variables(session) if _is_run(value)]
-    )
+    return [] if before else _variables(session, _is_run)
 
 
 def in_check(session: Session, path: str) -> tuple[str, list[Candidate]]:
@@ -160,7 +153,7 @@ def in_check(session: Session, path: str) -> tuple[str, list[Candidate]]:
         names = {*dir(kind), *getattr(kind, "__dataclass_fields__", ())}
         return name, [Candidate(each, "attribute") for each in sorted(names) if each[0] != "_"]
     helps = {"run": "the run", "files": "its files", "html": "its page", "text": "the last text of the model"}
-    helps |= {name: _kind(value) for name, value in _variables(session) if name not in scope}
+    helps = helps | dict(_variables(session)) | helps
     helps |= {name: "function" for name in dir(builtins) if name.islower() and name[0] != "_"}
     return name, [Candidate(*each) for each in helps.items()]
 
@@ -179,7 +172,7 @@ def in_braces(session: Session, path: str) -> tuple[str, list[Candidate]]:
         value = _value_at(session, head)
         element = [Candidate('element("', "an element of its page")] if _is_run(value) else []
         return field, element + [Candidate(name, "attribute") for name in _fields(value)]
-    return path, [Candidate(name, _kind(value)) for name, value in _variables(session)]
+    return path, _variables(session)
 
 
 def _value_at(session: Session, path: str) -> Any:
@@ -197,13 +190,10 @@ def _fields(value: Any) -> list[str]:
     return [name for name in dir(value) if name[0] != "_" and not callable(getattr(kind, name, None))]
 
 
-def _variables(session: Session) -> Iterator[tuple[str, Any]]:
-    """The user's own variables; no modules, functions and classes."""
-    hidden = getattr(session.shell, "user_ns_hidden", {})
-    for name, value in list(session.namespace.items()):
-        is_code = isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type)
-        if not name.startswith("_") and not is_code and hidden.get(name, session) is not value:
-            yield name, value
+def _variables(session: Session, accepts: Callable[[Any], bool] = lambda value: True) -> list[Candidate]:
+    """The user's variables with such values."""
+    data = user_data(session.shell)
+    return [Candidate(name, _kind(value)) for name, value in data.items() if accepts(value)]
 
 
 def _models(session: Session) -> list[Candidate]:
@@ -211,7 +201,7 @@ def _models(session: Session) -> list[Candidate]:
     from agent_nb.providers import catalog
 
     models = {f"{row.vendor}:{row.recommended}": _key_state(row) for row in catalog()}
-    for name, value in _variables(session):
+    for name, value in user_data(session.shell).items():
         if _is_run(value) and ":" in value.model:
             models.setdefault(value.model, f"as in {name}")
     return [Candidate(*each) for each in models.items()]
@@ -227,13 +217,13 @@ def _key_state(row: "VendorInfo") -> str:
 def _tools(session: Session) -> list[Candidate]:
     tools = [
         Candidate(name, _brief(value.spec.description))
-        for name, value in _variables(session)
+        for name, value in user_data(session.shell).items()
         if is_of(value, "agent_nb", "Tool")
     ]
     functions = [
         Candidate(name, "function")
-        for name, value in session.namespace.items()
-        if isinstance(value, types.FunctionType) and value.__module__ == "__main__" and name[0] != "_"
+        for name, value in user_names(session.shell).items()
+        if isinstance(value, types.FunctionType) and value.__module__ == "__main__"
     ]
     return [*tools, *functions, *_kernel_tools(session), *_server_tools(session)]
 
@@ -271,7 +261,7 @@ def _is_middleware(value: Any) -> bool:
 def _systems(session: Session) -> list[Candidate]:
     from agent_nb.notebook.magic.inputs import system_names
 
-    texts = [Candidate(name, "text") for name, value in _variables(session) if isinstance(value, str)]
+    texts = [Candidate(name, "text") for name, _ in _variables(session, lambda value: isinstance(value, str))]
     return texts + [Candidate(name, "file") for name in system_names(session.home)]
 
 

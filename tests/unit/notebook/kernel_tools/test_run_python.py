@@ -9,7 +9,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools import capture as capturing
 from agent_nb.notebook.kernel_tools.capture import Capture, bounded
-from agent_nb.notebook.kernel_tools.changes import UndoStore, changes_between, visible
+from agent_nb.notebook.kernel_tools.changes import UndoStore, changes_between
 from agent_nb.notebook.kernel_tools.failure import headline, short_traceback
 from agent_nb.notebook.kernel_tools.handover import content_of, handed_over
 from agent_nb.notebook.kernel_tools.mentions import mentions
@@ -23,12 +23,6 @@ def test_names_are_compared_by_identity():
     changes = changes_between(namespace, before, dict(namespace))
     assert (changes.bound, changes.changed, changes.deleted) == (["new"], ["rebound"], ["gone"])
     assert changes.sentence() == "Bound new; changed rebound; deleted gone."
-
-
-def test_private_names_and_those_of_ipython_are_not_the_user_s():
-    exit_function = object()
-    names = {"_": 1, "_i1": "", "exit": exit_function, "quit": "mine", "x": 1}
-    assert visible(names, {"exit": exit_function, "quit": exit_function}) == {"quit": "mine", "x": 1}
 
 
 def test_undo_leaves_what_the_user_has_bound_since():

@@ -1,4 +1,4 @@
-"""The user's own variables, newest first.
+"""The user's variables: what Tab offers, what the kernel tools list, and what code can be seen to change.
 
 A dict keeps the place of a name that is assigned again, so the order of the namespace is that of first
 assignments. The source of the cells shows later ones: a name is as new as the last cell that assigns it, or an
@@ -11,41 +11,50 @@ from functools import lru_cache
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from agent_nb.tools import Tool
+from agent_nb.notebook.values.table_masking import is_of
 
-_IPYTHON = frozenset({"In", "Out", "exit", "quit", "get_ipython"})
 _CODE = (FunctionType, BuiltinFunctionType, type)
 _TYPING = frozenset({"typing", "__future__"})
 
 
-def user_variables(shell: Any) -> list[tuple[str, Any]]:
-    """Names and values, newest first: no modules, private names, imported code, tools, nothing of IPython's."""
-    namespace = dict(shell.user_ns)
+def user_names(shell: Any) -> dict[str, Any]:
+    """All names that are the user's, with their values: no private names, nothing that IPython put there."""
     hidden = shell.user_ns_hidden
-    own = {
+    return {
         name: value
-        for name, value in namespace.items()
-        if isinstance(name, str)
-        and not name.startswith("_")
-        and name not in _IPYTHON
-        and hidden.get(name, hidden) is not value
-        and not _is_imported(value)
+        for name, value in list(shell.user_ns.items())
+        if isinstance(name, str) and name[:1] != "_" and hidden.get(name, hidden) is not value
     }
+
+
+def user_data(shell: Any) -> dict[str, Any]:
+    """The names that hold data: no modules, functions and classes."""
+    return {name: value for name, value in user_names(shell).items() if not _is_code(value, ModuleType)}
+
+
+def newest_variables(shell: Any) -> list[tuple[str, Any]]:
+    """Names and values, newest first, without modules, imported code and tools."""
     first, last = _cells(shell)
     ages: dict[str, tuple[int, int]] = {}
     newest = 0
-    for place, name in enumerate(namespace):
+    for place, name in enumerate(list(shell.user_ns)):
         newest = max(newest, first.get(name, 0))
         ages[name] = last.get(name, newest), place
-    return sorted(own.items(), key=lambda item: ages[item[0]], reverse=True)
+    own = [item for item in user_names(shell).items() if not _is_imported(item[1])]
+    return sorted(own, key=lambda item: ages[item[0]], reverse=True)
+
+
+def _is_code(value: Any, *others: type) -> bool:
+    """Goes by the class: `isinstance` would ask the value, which may raise."""
+    return issubclass(type(value), (*_CODE, *others))
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether it is a module, a tool, or code from elsewhere. `isinstance` would ask the value, which may raise."""
+    """Whether it is a module, a tool, or code from elsewhere."""
     kind = type(value)
-    if issubclass(kind, ModuleType | Tool) or kind.__module__ in _TYPING:
+    if issubclass(kind, ModuleType) or is_of(value, "agent_nb", "Tool") or kind.__module__ in _TYPING:
         return True
-    return issubclass(kind, _CODE) and getattr(value, "__module__", None) != "__main__"
+    return _is_code(value) and getattr(value, "__module__", None) != "__main__"
 
 
 def _cells(shell: Any) -> tuple[dict[str, int], dict[str, int]]:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from agent_nb.notebook.kernel_tools.names import user_variables
+from agent_nb.notebook.user_variables import newest_variables, user_data, user_names
 
 
 def names(shell) -> list[str]:
-    return [name for name, _ in user_variables(shell.ipython)]
+    return [name for name, _ in newest_variables(shell.ipython)]
 
 
 def test_only_the_users_own_are_listed(shell):
@@ -27,9 +27,17 @@ def test_only_the_users_own_are_listed(shell):
     assert sorted(names(shell)) == ["Thing", "double", "number", "pi", "tools"]
 
 
-def test_a_name_of_ipython_that_the_user_took_is_not_listed(shell):
-    shell.run("exit = 3\nopen = 4")
-    assert names(shell) == ["open"]
+def test_a_name_of_ipython_is_the_user_s_once_they_took_it(shell):
+    shell.run("_private, exit = 1, 3\nopen = 4")
+    assert user_names(shell.ipython) == {"exit": 3, "open": 4}
+    assert names(shell) == ["open", "exit"]
+
+
+def test_code_is_not_data(shell):
+    shell.run(
+        "import math\nfrom math import sqrt, pi\nclass Thing: pass\ndef double(x): return 2 * x\nthing = Thing()"
+    )
+    assert [*user_data(shell.ipython)] == ["pi", "thing"]
 
 
 @pytest.mark.parametrize(
