@@ -28,7 +28,8 @@ from agent_nb.notebook.page_image import page_image
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.masking import mask_environment
-from agent_nb.notebook.views.views import View, view_for
+from agent_nb.notebook.views.view import View
+from agent_nb.notebook.views.views import view_for
 from agent_nb.notebook.waiting import is_attended, on_interrupt
 from agent_nb.options import Options
 from agent_nb.run import Run
@@ -86,8 +87,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)
-        view.on_pick(partial(pick, session, handle))
-        view.on_annotate(partial(annotate, session, handle))
+        view.connect(partial(pick, session, handle), partial(annotate, session, handle))
         if options.background:
             _in_background(session, handle, view, options, plan.rules)
             return

@@ -11,6 +11,7 @@ from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.notebook.views.terminal_text import BlockWriter
+from agent_nb.notebook.views.view import View
 from agent_nb.phase import phase_after
 from agent_nb.render import ready_line
 from agent_nb.render.rows import LOOKS, Look, line_text
@@ -29,11 +30,11 @@ def without_controls(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
-class TerminalView:
+class TerminalView(View):
     """Prints a run while it happens. The status line is left out when the output is not a terminal."""
 
     def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+        super().__init__(handle)
         self._live = sys.stdout.isatty()
         """Whether a person reads it: then it has colours, a layout and a status line."""
         self._colours = self._live and not os.environ.get("NO_COLOR")
@@ -47,18 +48,11 @@ class TerminalView:
         """The status line on the screen; empty when there is none."""
 
     def start(self, note: str) -> None:
-        if note:
-            self.warn(note)
+        super().start(note)
         self._handle.subscribe(self._on_event)
 
     def warn(self, text: str) -> None:
         self._line(text)
-
-    def on_pick(self, pick: object) -> None:
-        """Does nothing: only the widget has a Pick button."""
-
-    def on_annotate(self, annotate: object) -> None:
-        """Does nothing: only the widget takes notes."""
 
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:
@@ -67,10 +61,7 @@ class TerminalView:
             self._mid_line = False
             return await ask(request)
 
-        self._handle.approve_with(ask_below)
-
-    def abandon(self, why: str) -> None:
-        """Does nothing: what was printed stays."""
+        super().ask_with(ask_below)
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         if run.variants:

@@ -1,47 +1,19 @@
 """The views of a run: live in the page, once at the end if nobody is watching, as plain text, or in a terminal."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.views.terminal import TerminalView, without_controls
+from agent_nb.notebook.views.view import Annotate, Pick, View
 from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:  # it loads what only the widget needs
     from agent_nb.notebook.views.light import LightForm
-
-Pick = Callable[[int], tuple[Run, str | None] | None]
-"""Binds a variant, counted from 1; returns it and the name of its files, or None if others are still running."""
-
-
-Annotate = Callable[[int, float | str, str], Run]
-"""Puts a note on the run of the variable: a variant, counted from 1, a moment, and the text."""
-
-
-class View(Protocol):
-    """Shows one run in the cell's output."""
-
-    def start(self, note: str) -> None: ...
-
-    def on_pick(self, pick: Pick) -> None: ...
-
-    def on_annotate(self, annotate: Annotate) -> None: ...
-
-    def ask_with(self, ask: Ask) -> None:
-        """Sets how to ask for approval where the view itself cannot."""
-
-    def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
-        """Shows the finished run. `image` is a small JPEG of its page, for readers of an untrusted notebook."""
-
-    def warn(self, text: str) -> None: ...
-
-    def abandon(self, why: str) -> None:
-        """The run cannot be shown; its output must not say "running" any longer."""
 
 
 def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool, network: bool = False) -> View:
@@ -50,51 +22,21 @@ def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool, network
         return PlainView(handle)
     if getattr(shell, "kernel", None) is None:
         return TerminalView(handle)
-    return LiveView(handle, network=network) if attended else FrozenView()
+    return LiveView(handle, network=network) if attended else FrozenView(handle)
 
 
-class _KernelView:
-    """What the views in a kernel share."""
-
-    def start(self, note: str) -> None:
-        if note:
-            self.warn(f"{note}\n")  # a blank line: the frame that follows has no space above it
-
-    def warn(self, text: str) -> None:
-        print(text)
-
-    def on_pick(self, pick: Pick) -> None:
-        """Does nothing: only the widget has a Pick button."""
-
-    def on_annotate(self, annotate: Annotate) -> None:
-        """Does nothing: only the widget takes notes."""
-
-    def ask_with(self, ask: Ask) -> None:
-        """Does nothing: nobody is there."""
-
-    def abandon(self, why: str) -> None:
-        """Does nothing: only the widget shows a run that is under way."""
-
-
-class PlainView(_KernelView):
+class PlainView(View):
     """Plain text at the end, the same every time."""
-
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
-
-    def ask_with(self, ask: Ask) -> None:
-        self._handle.approve_with(ask)
-
-    def start(self, note: str) -> None:
-        if note:
-            self.warn(note)
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         print(without_controls(to_text(run)))
 
 
-class FrozenView(_KernelView):
+class FrozenView(View):
     """The finished run, displayed once, because nbval and papermill ignore updates of a display."""
+
+    def start(self, note: str) -> None:
+        super().start(note and f"{note}\n")  # a blank line: the frame that follows has no space above it
 
     def finish(self, run: Run, files_name: str | None, saved: list[str], image: bytes = b"") -> None:
         from IPython.display import display
@@ -102,11 +44,12 @@ class FrozenView(_KernelView):
         display(bundle(run, image), raw=True)
 
 
-class LiveView(_KernelView):
+class LiveView(FrozenView):
     """Displays a placeholder that the page replaces with the live widget, and updates it to the finished run."""
 
     def __init__(self, handle: Handle, *, network: bool = False) -> None:
-        self._handle, self._network = handle, network
+        super().__init__(handle)
+        self._network = network
         self._saved: list[str] = []
         self._display: Any = None
         self._light: LightForm | None = None
@@ -128,15 +71,12 @@ class LiveView(_KernelView):
             display(hub().model)
         self._light = LightForm(handle, self._live, self._update)
 
-    def on_pick(self, pick: Pick) -> None:
+    def connect(self, pick: Pick, annotate: Annotate) -> None:
         def picked(number: int) -> None:
             if bound := pick(number):
                 self._show(*bound, picked=True)
 
-        self._live.on_pick = picked
-
-    def on_annotate(self, annotate: Annotate) -> None:
-        self._live.on_annotate = annotate
+        self._live.on_pick, self._live.on_annotate = picked, annotate
 
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:

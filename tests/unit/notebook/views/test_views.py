@@ -51,9 +51,9 @@ async def test_the_plain_view_prints_only_text(shell, run, handle):
     assert not seen.outputs
 
 
-async def test_the_frozen_view_displays_once(shell, run):
+async def test_the_frozen_view_displays_once(shell, run, handle):
     with capture_output() as seen:
-        view = FrozenView()
+        view = FrozenView(handle)
         view.start(NOTE)
         view.finish(run, "files", [])
     assert seen.stdout == f"{NOTE}\n\n"
