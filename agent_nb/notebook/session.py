@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
 
@@ -11,6 +11,7 @@ from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.moment import EndedCell, Moment
 from agent_nb.errors import ConfigError
+from agent_nb.notebook.settings import Settings
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle
@@ -21,33 +22,10 @@ UNDO_LIMIT = 10
 """Runs kept for `%agent undo`; few, because a run holds all its events and files."""
 
 
-class Defaults(Protocol):
-    """The values of `%config AgentMagics`. They can change between cells, so they are read when needed."""
-
-    model: str
-    instructions: str
-    stack: str
-    effort: str
-    approve: Literal["ask", "auto", "deny"]
-    steps: int
-    looks: int
-    seconds: float | None
-    silence: float | None
-    budget: float | None
-    python_seconds: float
-    files_name: str
-    save_runs: bool
-    saved_picture: bool
-    magic_name: str
-
-    def traits(self, *, config: bool) -> dict[str, Any]:
-        """The trait behind each value; it has the help."""
-
-
 class Session:
     """The state shared by the `%%agent` cells of one kernel, from `%load_ext` to `%unload_ext`."""
 
-    def __init__(self, shell: Any, defaults: Defaults) -> None:
+    def __init__(self, shell: Any, defaults: Settings) -> None:
         self.shell = shell
         self.defaults = defaults
         self.home = _working_directory()
@@ -101,7 +79,7 @@ def default_model() -> str:
         return ""
 
 
-def _magics() -> Defaults | None:
+def _magics() -> Settings | None:
     shell = get_ipython()
     return shell.magics_manager.registry.get("AgentMagics") if shell is not None else None
 

@@ -48,7 +48,7 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
         " hero.checks[0].errors[0].line)",
         f'%%agent hero_2 --from hero {MODEL}\n{{{{hero.element("h1")}}}}: larger',
     )
-    first = f"{LOAD}\n%config AgentMagics.saved_picture = True"
+    first = f"{LOAD}\n%config AgentMagics.saved_image = True"
     write_notebook(lab.root / "check.ipynb", first, *cells)
     open_notebook(page, lab, "check.ipynb")
     run_all(page)

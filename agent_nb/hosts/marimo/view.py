@@ -24,7 +24,7 @@ class RunModel(HubModel):
     frozen = traitlets.Unicode().tag(sync=True)
     """The finished run as HTML, which the page shows if no kernel answers."""
     variant = traitlets.Int(1).tag(sync=True)
-    selection = traitlets.List().tag(sync=True)
+    selection: traitlets.List[Json] = traitlets.List().tag(sync=True)
 
 
 class RunHub(Hub):

@@ -167,7 +167,7 @@ async def _finish(
             )
     if handle.recorded:
         view.warn(handle.recorded)
-    image = await page_image(handle.viewer, run) if session.defaults.saved_picture else b""
+    image = await page_image(handle.viewer, run) if session.defaults.saved_image else b""
     view.finish(run, files_name, saved, image)
     return run, unsaved
 

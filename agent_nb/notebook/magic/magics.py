@@ -1,4 +1,4 @@
-"""`%%agent` and `%agent` as IPython magics: registration, help and the defaults of `%config`.
+"""`%%agent` and `%agent` as IPython magics: registration and help.
 
 `%load_ext agent_nb` imports this module, so it stays light; `cell.py` does the work and is imported on the first run.
 """
@@ -14,16 +14,14 @@ from IPython.core.completer import completion_matcher
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
-from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, observe, validate
+from traitlets import observe
 
-from agent_nb._base.constants import EFFORTS
 from agent_nb._base.threads import off_loop
 from agent_nb.batch.progress import watch_with
-from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.session import Session
-from agent_nb.options import APPROVE, OPTIONS, Option, Options
-from agent_nb.prompts import check_stack
+from agent_nb.notebook.settings import Settings
+from agent_nb.options import OPTIONS, Option, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 
@@ -58,41 +56,8 @@ def _argument(name: str, option: Option) -> Any:
 
 
 @magics_class
-class AgentMagics(Magics):
+class AgentMagics(Settings, Magics):
     """Defaults for `%%agent`, set with `%config AgentMagics.<name> = <value>`."""
-
-    model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.").tag(
-        config=True
-    )
-    instructions = Unicode("", help="Text appended to the system text of every run.").tag(config=True)
-    stack = Unicode("", help="Stack to build pages with.").tag(config=True)
-    effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.").tag(config=True)
-    approve = Enum(
-        APPROVE, default_value="ask", help="Tools that need approval: ask, always run or always deny."
-    ).tag(config=True)
-    steps = Int(20, help="Maximum number of turns in a run.").tag(config=True)
-    looks = Int(3, min=0, help="How often a model may look at its page in a run; 0 for never.").tag(
-        config=True
-    )
-    seconds = Float(None, allow_none=True, help="Maximum duration of a run, in seconds.").tag(config=True)
-    silence = Float(
-        None,
-        allow_none=True,
-        help="Seconds that a vendor may send nothing before the request is retried; None for 300, or 900 at"
-        " effort high and above.",
-    ).tag(config=True)
-    budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.").tag(config=True)
-    python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.").tag(
-        config=True
-    )
-    files_name = Unicode("files", help="Variable that receives the files; '' for none.").tag(config=True)
-    save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.").tag(config=True)
-    saved_picture = Bool(
-        False, help="Save a small image of the page in the output, for readers of an untrusted notebook."
-    ).tag(config=True)
-    magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.").tag(
-        config=True
-    )
 
     def __init__(self, shell: Any, **traits: Any) -> None:
         super().__init__(shell, **traits)
@@ -158,19 +123,6 @@ class AgentMagics(Magics):
         from agent_nb.notebook.magic.completion import complete
 
         return complete(self.session, context)
-
-    @validate("stack")
-    def _check_stack(self, proposal: Any) -> Any:
-        try:
-            return check_stack(proposal["value"]) if proposal["value"] else ""
-        except ConfigError as error:
-            raise TraitError(str(error)) from None
-
-    @validate("magic_name")
-    def _check_magic_name(self, proposal: Any) -> Any:
-        if not proposal["value"].isidentifier():
-            raise TraitError(f"The magic cannot be called {proposal['value']!r}. Use a name such as 'robot'.")
-        return proposal["value"]
 
     @observe("magic_name")
     def _rename(self, change: Any) -> None:
