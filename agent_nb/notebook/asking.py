@@ -1,17 +1,15 @@
 """Asks for approval with `input()`, in a terminal and where no page shows the run."""
 
-import contextlib
 import json
 import re
 import signal
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts, printable
 from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.events import ApprovalRequested
+from agent_nb.notebook.host import on_interrupt
 
 PROMPT = "Approve? yes, no, or a note that denies it: "
 NO_INPUT = (EOFError, OSError, RuntimeError)
@@ -25,11 +23,12 @@ async def ask_in_text(
     """Shows the call and reads the answer; with nobody to read it from, the answer is no.
 
     `input()` blocks the event loop: where the cell waits for the run, so does everything else. It must run in the
-    main thread, because an abandoned thread would take the next line that the person types.
+    main thread, because an abandoned thread would take the next line that the user types.
     """
     show(question_text(request, several=several))
     try:
-        with _interruptible():
+        # While a cell runs, the handler of ipykernel only tells the event loop, which is blocked.
+        with on_interrupt(signal.default_int_handler):
             return read_answer(input(PROMPT))  # noqa: ASYNC250 - see above
     except NO_INPUT:
         raise nobody_to_ask() from None
@@ -78,16 +77,3 @@ def confirm(question: str) -> bool:
         return input(f"{shown} [y/N] ").strip().lower() in ("y", "yes")
     except NO_INPUT:
         return False
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Lets Ctrl-C raise in `input()`. While a cell runs, the handler only tells the event loop, which is blocked."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous: Any = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)

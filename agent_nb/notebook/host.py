@@ -1,7 +1,11 @@
-"""Knows where a notebook is shown by what that host is, not by a detail of its kernel."""
+"""Where a notebook is shown, whether the user is watching, and how Ctrl-C reaches a run."""
 
+import contextlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from agent_nb._base.host import IN_BROWSER
@@ -23,3 +27,26 @@ def host_of(shell: Any) -> Host:
 def needs_view(shell: Any) -> bool:
     """True for hosts that load a widget's code only together with a view of it."""
     return host_of(shell) in ("colab", "vscode")
+
+
+def is_attended(shell: Any) -> bool:
+    """Whether the user is watching. nbclient, nbval and papermill allow no input; JupyterLab and a terminal do.
+
+    JupyterLite runs in the user's tab, and its kernel cannot say.
+    """
+    if host_of(shell) in ("terminal", "jupyterlite"):
+        return True
+    return bool(getattr(shell.kernel, "_allow_stdin", False))
+
+
+@contextlib.contextmanager
+def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
+    """Makes Ctrl-C call `handler` in the block, with the arguments of a signal handler."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -20,6 +20,7 @@ from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.files.active import acting_files
 from agent_nb.notebook.asking import ask_in_text, confirm
+from agent_nb.notebook.host import is_attended, on_interrupt
 from agent_nb.notebook.magic.keys import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import make_plan
@@ -30,7 +31,6 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.masking import mask_environment
 from agent_nb.notebook.views.view import View
 from agent_nb.notebook.views.views import view_for
-from agent_nb.notebook.waiting import is_attended, on_interrupt
 from agent_nb.options import Options
 from agent_nb.run import Run
 from agent_nb.run.checks import failure_of
@@ -135,7 +135,8 @@ def _check_name_is_free(session: Session, name: str) -> None:
 async def _wait(handle: Handle, *, in_kernel: bool) -> Run:
     """Waits for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
     stop = partial(handle.stop, "interrupted")
-    with ticking(), contextlib.nullcontext() if in_kernel else on_interrupt(stop):
+    # ipykernel cancels the cell by itself; in a terminal, Ctrl-C would end the event loop.
+    with ticking(), contextlib.nullcontext() if in_kernel else on_interrupt(lambda *_: stop()):
         try:
             return await handle
         except (asyncio.CancelledError, KeyboardInterrupt):

@@ -16,8 +16,8 @@ from IPython.display import display
 
 from agent_nb._base.ticking import TICK
 from agent_nb.batch.progress import Tally, Watcher
+from agent_nb.notebook.host import is_attended, on_interrupt
 from agent_nb.notebook.views.terminal import CLEAR_LINE, DIM, RESET
-from agent_nb.notebook.waiting import is_attended, on_interrupt
 from agent_nb.render.summary import dollars
 
 REDRAW = 0.25
@@ -120,7 +120,7 @@ class Line(_Ticking):
     def __init__(self, tally: Tally, stop: Callable[[], None]) -> None:
         super().__init__(tally)
         self._handlers = contextlib.ExitStack()
-        self._handlers.enter_context(on_interrupt(stop))
+        self._handlers.enter_context(on_interrupt(lambda *_: stop()))
 
     def draw(self) -> None:
         if sys.stdout.isatty():

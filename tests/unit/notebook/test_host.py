@@ -7,8 +7,7 @@ import sys
 import threading
 
 from agent_nb._base.ticking import ticking
-from agent_nb.notebook.host import host_of, needs_view
-from agent_nb.notebook.waiting import is_attended, on_interrupt
+from agent_nb.notebook.host import host_of, is_attended, needs_view, on_interrupt
 from tests.support.shells import in_kernel
 
 
@@ -41,7 +40,7 @@ async def test_a_ticking_loop_does_what_was_scheduled_without_waking_it():
 def test_an_interrupt_only_calls_stop():
     stopped = []
     before = signal.getsignal(signal.SIGINT)
-    with on_interrupt(lambda: stopped.append(True)):
+    with on_interrupt(lambda *_: stopped.append(True)):
         os.kill(os.getpid(), signal.SIGINT)
     assert stopped == [True]
     assert signal.getsignal(signal.SIGINT) is before
@@ -51,7 +50,7 @@ def test_other_threads_leave_the_signal_alone():
     before, seen = signal.getsignal(signal.SIGINT), []
 
     def work() -> None:
-        with on_interrupt(lambda: None):
+        with on_interrupt(lambda *_: None):
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)
