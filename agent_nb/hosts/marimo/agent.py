@@ -8,11 +8,10 @@ import marimo
 
 from agent_nb._base.threads import off_loop
 from agent_nb.engine.opening import read_images
-from agent_nb.engine.prepared import start_variants
-from agent_nb.engine.race import Race
 from agent_nb.hosts.marimo.inbox import listening
-from agent_nb.hosts.marimo.request import Options, Request
+from agent_nb.hosts.marimo.prepare import Cell, Options
 from agent_nb.hosts.marimo.view import RunView
+from agent_nb.notebook.request import start
 from agent_nb.run import Run
 
 
@@ -24,16 +23,16 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[Options]) -
     asks the model each time, `record=True` writes `cassettes/NAME.jsonl` to be shared, `replay=True` only plays.
     """
     options["images"] = await read_images(options.get("images"))
-    request = Request(
+    cell = Cell(
         prompt=prompt,
         name=name,
         options=options,
         folder=marimo.notebook_dir() or Path(),
         demo_pace=1 if marimo.running_in_notebook() else 0,
     )
-    prepared = await off_loop(request.prepare)
-    handle = prepared[0].start() if len(prepared) == 1 else Race(start_variants(prepared))
-    handle.label(name, request.key)
+    prepared = await off_loop(cell.prepare)
+    handle = start(prepared)
+    handle.label(name, cell.key)
     view = RunView(handle)
     marimo.output.replace(view)
     async with listening(view.model_id, view.receive):

@@ -26,6 +26,7 @@ from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.page_image import page_image
+from agent_nb.notebook.request import start
 from agent_nb.notebook.retry import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.masking import mask_environment
@@ -75,7 +76,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             show_dry_run(plan)
             return
         _check_name_is_free(session, plan.name)
-        handle = plan.start()
+        handle = start(plan.prepared)
     except MissingKeyError as error:
         raise UsageError(missing_key(session, error)) from None
     except AgentError as error:

@@ -30,7 +30,7 @@ def describe(plan: Plan) -> str:
         *prepared.left_out,
         *([f"Approve: {rules}"] if (rules := str(prepared.config.rules)) != "ask" else []),
         *([f"Middleware: {plan.middleware}, which may change what is sent"] if plan.middleware else []),
-        *([f"Stack: {plan.agent.stack}"] if plan.agent.stack else []),
+        *([f"Stack: {prepared.stack}"] if prepared.stack else []),
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]
@@ -51,8 +51,8 @@ def _source(plan: Plan) -> str:
     """What would answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
     counts = Counter(name.removesuffix(":") for name in plan.models)
     names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
-    if isinstance(plan.agent.provider, ReplayProvider):
-        return f"Cassette: {plan.agent.provider.path}, recorded with {names}"
+    if isinstance(played := plan.prepared[0].playback, ReplayProvider):
+        return f"Cassette: {played.path}, recorded with {names}"
     return f"Model{'' if len(counts) == 1 else 's'}: {names}"
 
 

@@ -56,11 +56,11 @@ def _argument(name: str, option: Option) -> Any:
 
 
 @magics_class
-class AgentMagics(Settings, Magics):
+class AgentMagics(Magics, Settings):
     """Defaults for `%%agent`, set with `%config AgentMagics.<name> = <value>`."""
 
     def __init__(self, shell: Any, **traits: Any) -> None:
-        super().__init__(shell, **traits)
+        super().__init__(shell=shell, **traits)
         self.session = Session(shell, self)
         self.rewriter = CellRewriter(shell, self.magic_name)
 

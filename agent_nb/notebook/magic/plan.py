@@ -14,27 +14,27 @@ from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import MONEY, Limits
-from agent_nb.engine.prepared import Prepared, start_variants
-from agent_nb.engine.race import Race, count_variants
+from agent_nb.engine.prepared import Prepared
+from agent_nb.engine.race import count_variants
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
-from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.approve import read_rules
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
-from agent_nb.notebook.magic.mode import CassettePlan, plan_cassette
+from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.magic.use import used
+from agent_nb.notebook.request import CassettePlan, Request, providers
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.context import Described, describe_path, expand, joined
 from agent_nb.notebook.values.paths import lookup
 from agent_nb.options import Options
 from agent_nb.plugins import TOOLS
-from agent_nb.providers import default_model_name, model
+from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
@@ -46,10 +46,6 @@ class Plan:
     """A cell that is ready to run."""
 
     name: str
-    agent: Agent
-    prompt: str
-    images: tuple[Image, ...]
-    base: Run | None
     prepared: tuple[Prepared, ...]
     """The run of each variant, ready to start."""
     key: str
@@ -68,12 +64,6 @@ class Plan:
     def models(self) -> list[str]:
         """The model of each variant, by name."""
         return [prepared.config.provider.name for prepared in self.prepared]
-
-    def start(self) -> Handle:
-        """Starts the run, or all its variants."""
-        if len(self.prepared) == 1:
-            return self.prepared[0].start()
-        return Race(start_variants(self.prepared))
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, attended: bool) -> Plan:
@@ -94,7 +84,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
     # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
     pace = options.pace if options.pace is not None else (1.0 if attended else 0.0)
     servers = [name for name in options.tools if is_server(name)]
-    request = _Request(
+    written = _Cell(
         session=session,
         options=options,
         base=base,
@@ -105,16 +95,16 @@ async def make_plan(session: Session, options: Options, cell: str, *, attended: 
         server_tools=absent_tools(servers),
         rules=rules,
     )
-    if replayed := await off_loop(request.replay):
+    if replayed := await off_loop(written.replay):
         return replayed
     if servers:
-        request = replace(request, server_tools=await start_tools(session, servers, attended=attended))
-    return await off_loop(request.ask)
+        written = replace(written, server_tools=await start_tools(session, servers, attended=attended))
+    return await off_loop(written.ask)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Request:
-    """What a cell asks, before it is known whether its cassette or a model answers."""
+class _Cell:
+    """What a cell says, read and checked."""
 
     session: Session
     options: Options
@@ -129,46 +119,32 @@ class _Request:
     rules: CellRules
 
     def replay(self) -> Plan | None:
-        """Plays the cassette, if there is one for this request. Needs no key and no client."""
-        for cassette in self.cassette.candidates(self.prompt.text):
-            if provider := cassette.provider(self.pace):
-                agent = self._agent(provider)
-                prepared = agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base)
-                if cassette.matches(prepared, self.options.variants):
-                    return self._plan(agent, prepared)
-        return None
+        """Plays the cassette, if there is one for this request."""
+        prepared = self._request().replay(self.pace)
+        return self._plan(prepared) if prepared else None
 
     def ask(self) -> Plan:
         """Asks the models, and records them if the cell is to do so."""
-        cassette = self.cassette
-        default = self.rules.default_model
-        named = cassette.named_models or ((default,) if default else ())
-        names, note = choose_models(self.session, named)
+        cassette, defaults, default = self.cassette, self.session.defaults, self.rules.default_model
+        names, note = choose_models(self.session, cassette.named_models or ((default,) if default else ()))
         for name in names:
             cassette.check_network(name)
-        models = self._models(names)
-        agent = self._agent(models[0], names)
-        if cassette.mode == "record":
-            agent = agent.recording(cassette.path, force=cassette.force, folder=cassette.folder, quiet=True)
-        prepared = agent.prepare_variants(
-            self.prompt.text,
-            models=models,
-            variants=self.options.variants,
-            images=self.prompt.images,
-            base=self.base,
-        )
-        return self._plan(agent, [each.pointing_at(self.prompt.elements) for each in prepared], note)
-
-    def _models(self, names: Sequence[str]) -> list[Provider]:
-        if self.options.pace is not None and not any(is_demo(name) for name in names):
+        if self.options.pace is not None and not any(map(is_demo, names)):
             raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
-        defaults = self.session.defaults
         effort = self.options.effort or defaults.effort or None
-        demo_options: dict[str, Any] = {"pace": self.pace}
-        return [
-            model(name, effort=effort, silence=defaults.silence, **(demo_options if is_demo(name) else {}))
-            for name in names
-        ]
+        models = providers(names, self.pace, effort=effort, silence=defaults.silence)
+        record_to = cassette.path if cassette.mode == "record" else None
+        prepared = self._request(names).ask(models, record_to, quiet=True)
+        return self._plan([each.pointing_at(self.prompt.elements) for each in prepared], note)
+
+    def _request(self, models: Sequence[str] = ()) -> Request:
+        return Request(
+            prompt=self.prompt.text,
+            material={"images": self.prompt.images, "base": self.base},
+            variants=self.options.variants,
+            cassette=self.cassette,
+            make_agent=lambda provider: self._agent(provider, models),
+        )
 
     def _agent(self, provider: Provider, models: Sequence[str] = ()) -> Agent:
         """The agent. Plugins limit what it may use and cost, unless it replays a cassette and so names no models."""
@@ -193,23 +169,27 @@ class _Request:
         agent = agent.with_network() if options.network else agent
         return agent.with_stack(options.stack) if options.stack else agent
 
-    def _plan(self, agent: Agent, prepared: Sequence[Prepared], note: str = "") -> Plan:
-        prepared = [self.rules.prepare(each) for each in prepared]
-        plan = Plan(
+    def _plan(self, prepared: Sequence[Prepared], note: str = "") -> Plan:
+        prepared = tuple(self.rules.prepare(each) for each in prepared)
+        notes = (*self.rules.notes(), note, *_notes(self.prompt, prepared[0].opening.shortened))
+        return Plan(
             name=self.options.name,
-            agent=agent,
-            prompt=self.prompt.text,
-            images=self.prompt.images,
-            base=self.base,
-            prepared=tuple(prepared),
-            key="",
+            prepared=prepared,
+            key=self._key(prepared),
             middleware=", ".join(self.session.middleware),
             rules=self.rules,
-            note="\n".join(
-                filter(None, (*self.rules.notes(), note, *_notes(self.prompt, prepared[0].opening.shortened)))
-            ),
+            note="\n".join(filter(None, notes)),
         )
-        return replace(plan, key=_key(plan))
+
+    def _key(self, prepared: Sequence[Prepared]) -> str:
+        """Identifies the output: the same request has the same key."""
+        first, *others = (each.config.provider.name for each in prepared)
+        request, base = prepared[0], self.base.key if self.base else ""
+        images = [hashlib.sha256(image.data).hexdigest() for image in self.prompt.images]
+        # Left out if empty, so that a request without them has the key that it always had.
+        extras = (others, request.stack, images, request.compact)
+        own = (self.prompt.text, first, base, request.instructions or "")
+        return request_key(self.options.name, *own, *(extra for extra in extras if extra))
 
 
 def _viewer(session: Session, options: Options, *, attended: bool) -> PageViewer | None:
@@ -248,16 +228,6 @@ def _notes(prompt: Described, files: Sequence[str]) -> Iterator[str]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(names))
-
-
-def _key(plan: Plan) -> str:
-    """Identifies the output: the same request has the same key."""
-    base, other_models = plan.base.key if plan.base else "", plan.models[1:]
-    request = (plan.prompt, plan.models[0], base, plan.agent.instructions or "")
-    images = [hashlib.sha256(image.data).hexdigest() for image in plan.images]
-    # Left out if empty, so that a request without them has the key that it always had.
-    extras = (other_models, plan.agent.stack, images, plan.agent.compact)
-    return request_key(plan.name, *request, *(extra for extra in extras if extra))
 
 
 def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str], str]:

@@ -45,7 +45,7 @@ ALLOWED = {
     "batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
     "batch/store.py": "makes the folder that the user named",
     "looking/chromium_process.py": "a new folder of its own below the system's temporary folder",
-    "hosts/marimo/request.py": "deletes a recording, after `check_place`",
+    "hosts/marimo/prepare.py": "deletes a recording, after `check_place`",
     "lab/marks/gallery_folder.py": "deletes pages of an earlier class in a folder that is no link",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/browser.py": "a new folder of its own below the system's temporary folder",

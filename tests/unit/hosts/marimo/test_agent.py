@@ -7,7 +7,7 @@ import pytest
 import agent_nb
 import agent_nb.marimo
 from agent_nb.errors import CassetteError, ConfigError
-from agent_nb.hosts.marimo.request import CACHE, Request
+from agent_nb.hosts.marimo.prepare import CACHE, Cell
 
 PROMPT = "A landing page for a bakery in Lyon"
 
@@ -90,4 +90,4 @@ async def test_the_view_knows_the_picked_variant():
 def test_mistakes_are_found_before_anything_is_sent(options, message):
     name = options.pop("name", "hero")
     with pytest.raises(ConfigError, match=message):
-        Request(prompt=PROMPT, name=name, options=options, folder=Path()).prepare()
+        Cell(prompt=PROMPT, name=name, options=options, folder=Path()).prepare()

@@ -7,10 +7,12 @@ from IPython.core.error import UsageError
 
 from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
+from agent_nb.errors import AgentError
 from agent_nb.notebook.magic.mode import plan_cassette
 from tests.support.shells import quick_run
 
 PROMPT = "A form"
+REFUSED = (AgentError, UsageError)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,7 @@ def test_options_win_over_the_environment(shell, monkeypatch, line, variable, wa
 )
 def test_a_contradiction_is_refused(shell, monkeypatch, line, variable, says):
     monkeypatch.setenv(MODE_VARIABLE, variable)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(REFUSED) as caught:
         choose(shell, line)
     assert says in str(caught.value)
 
@@ -110,7 +112,7 @@ def test_an_existing_cassette_plays(shell, recorded, line, plays):
 
 
 def test_a_replay_without_a_cassette_is_refused(shell):
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(REFUSED) as caught:
         choose(shell, "hero --replay").provider(0)
     assert "cassettes/hero.jsonl" in str(caught.value)
     assert str(caught.value).endswith("`--record` writes one.")
@@ -118,7 +120,7 @@ def test_a_replay_without_a_cassette_is_refused(shell):
 
 def test_a_damaged_cassette_never_plays(shell, recorded, tmp_path):
     (tmp_path / "cassettes" / "hero.jsonl").write_text("not a cassette\n")
-    with pytest.raises(UsageError, match="--live"):
+    with pytest.raises(REFUSED, match="--live"):
         choose(shell, "hero").provider(0)
     assert choose(shell, "hero -m demo:").provider(0) is None
 
@@ -130,11 +132,11 @@ def matches(shell, line: str, prompt: str) -> bool:
 
 def test_a_mismatch_says_what_differs(shell, recorded):
     assert matches(shell, "hero", PROMPT)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(REFUSED) as caught:
         matches(shell, "hero", "A game")
     assert "'cassettes/hero.jsonl' was recorded with" in str(caught.value)
     assert "prompt" in str(caught.value)
-    with pytest.raises(UsageError, match="demo"):
+    with pytest.raises(REFUSED, match="demo"):
         matches(shell, "hero -m openai:gpt-6-sol", PROMPT)
     assert not matches(shell, "hero -m demo:", "A game")
 
@@ -148,7 +150,7 @@ def test_offline_allows_no_network_access(shell, monkeypatch):
     offline.check_network("demo:")
     offline.check_image("a.png")
     offline.check_image(b"https:")
-    with pytest.raises(UsageError, match=r"no cassette 'cassettes/hero.jsonl' for 'openai:gpt-6-sol'"):
+    with pytest.raises(REFUSED, match=r"no cassette 'cassettes/hero.jsonl' for 'openai:gpt-6-sol'"):
         offline.check_network("openai:gpt-6-sol")
-    with pytest.raises(UsageError, match="is not fetched"):
+    with pytest.raises(REFUSED, match="is not fetched"):
         offline.check_image("https://example.org/a.png")

@@ -9,6 +9,7 @@ from agent_nb import Agent, tool
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.plan import choose_models, make_plan
+from agent_nb.notebook.request import start
 from agent_nb.providers.scripted import ScriptedProvider, stall
 from tests.support.shells import quick_run
 
@@ -17,6 +18,10 @@ DEMO = "-m demo: "
 
 async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = False):
     return await make_plan(shell.session, shell.options(line), cell, attended=attended)
+
+
+async def opening(shell, line: str):
+    return (await plan(shell, line)).prepared[0].opening
 
 
 def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
@@ -75,7 +80,7 @@ async def test_missing_and_wrong_variables_are_named(shell, line, says):
 )
 async def test_impossible_requests_are_refused_before_sending(shell, line, says):
     with pytest.raises((ConfigError, UsageError)) as caught:
-        (await plan(shell, line)).start()
+        start((await plan(shell, line)).prepared)
     assert says in str(caught.value)
 
 
@@ -88,20 +93,20 @@ async def test_a_saved_run_is_offered_but_not_loaded(shell):
     assert call == "%agent load hero"
     assert "hero" not in shell.names
     assert shell.run(call).ok
-    assert (await plan(shell, DEMO + "x --from hero")).base is shell.names["hero"]
+    assert (await opening(shell, DEMO + "x --from hero")).base == shell.names["hero"].id
 
 
 async def test_continuing_takes_the_current_value(shell):
     shell.names.update(hero=quick_run(), other=quick_run("A game"))
-    assert (await plan(shell, DEMO + "hero -c")).base is shell.names["hero"]
-    assert (await plan(shell, DEMO + "hero --from other")).base is shell.names["other"]
-    assert (await plan(shell, DEMO + "hero")).base is None
+    assert (await opening(shell, DEMO + "hero -c")).base == shell.names["hero"].id
+    assert (await opening(shell, DEMO + "hero --from other")).base == shell.names["other"].id
+    assert (await opening(shell, DEMO + "hero")).base is None
 
 
 async def test_continuing_from_an_earlier_moment(shell):
     shell.names["hero"] = hero = quick_run()
-    assert (await plan(shell, DEMO + "x --from hero.at(0)")).base.files == {}
-    assert (await plan(shell, DEMO + "x --from hero.at(1)")).base.files == hero.at(1).files
+    assert (await opening(shell, DEMO + "x --from hero.at(0)")).files == {}
+    assert (await opening(shell, DEMO + "x --from hero.at(1)")).files == hero.at(1).files
     for line, says in [("hero.at(99)", "no moment 99"), ("hero.at(x)", "`hero.at(x)` is not defined")]:
         with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
             await plan(shell, DEMO + f"x --from {line}")
@@ -110,26 +115,31 @@ async def test_continuing_from_an_earlier_moment(shell):
 async def test_described_variables_are_part_of_the_prompt(shell):
     shell.names.update(town="Lyon", menu=["bread", "cake"])
     made = await plan(shell, DEMO + "-w menu -w town", "A page for {{town}}")
-    assert made.prompt == "A page for Lyon\n\nVariable `menu`:\n['bread', 'cake']\n\nVariable `town`:\nLyon"
+    assert (
+        made.prepared[0].opening.prompt
+        == "A page for Lyon\n\nVariable `menu`:\n['bread', 'cake']\n\nVariable `town`:\nLyon"
+    )
 
 
 async def test_options_win_over_configured_defaults(shell):
     shell.magics.steps, shell.magics.seconds, shell.magics.approve = 7, 9.0, "deny"
     shell.magics.instructions = "Speak Dutch."
-    made = await plan(shell)
-    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve.default) == (
+    made = (await plan(shell)).prepared[0]
+    config = made.config
+    assert (config.limits.steps, config.limits.seconds, config.rules.default) == (
         7,
         9.0,
         "deny",
     )
-    assert made.agent.instructions == "Speak Dutch."
+    assert made.instructions == "Speak Dutch."
     made = await plan(shell, DEMO + "--steps 3 --approve auto --system 'Be brief.'")
-    assert (made.agent.limits.steps, made.agent.limits.seconds, made.agent.approve.default) == (
+    made, config = made.prepared[0], made.prepared[0].config
+    assert (config.limits.steps, config.limits.seconds, config.rules.default) == (
         3,
         9.0,
         "auto",
     )
-    assert made.agent.instructions == "Speak Dutch.\n\nBe brief."
+    assert made.instructions == "Speak Dutch.\n\nBe brief."
 
 
 async def test_rules_for_tools_are_read_from_the_line(shell):
@@ -152,13 +162,13 @@ async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k3y-0f-the-tests-7f3a9c")
     shell.magics.silence = 42.0
     made = await plan(shell, "-m openai:gpt-6.1-sol -m demo:")
-    assert made.agent.provider.silence == 42.0
+    assert made.prepared[0].config.provider.silence == 42.0
     assert made.models[1].startswith("demo:")
 
 
 async def test_the_system_text_may_be_a_variable(shell):
     shell.names["style"] = "Speak French."
-    assert (await plan(shell, DEMO + "--system style")).agent.instructions == "Speak French."
+    assert (await plan(shell, DEMO + "--system style")).prepared[0].instructions == "Speak French."
 
 
 async def test_the_users_tools_are_added_to_the_file_tools(shell):
@@ -168,9 +178,9 @@ async def test_the_users_tools_are_added_to_the_file_tools(shell):
         return str(sides)
 
     shell.names["roll"] = roll
-    names = {each.name for each in (await plan(shell, DEMO + "-t roll")).agent.toolbox}
+    names = {each.name for each in (await plan(shell, DEMO + "-t roll")).prepared[0].toolbox}
     assert {"create_file", "roll"} <= names
-    assert "roll" not in {each.name for each in (await plan(shell)).agent.toolbox}
+    assert "roll" not in {each.name for each in (await plan(shell)).prepared[0].toolbox}
 
 
 async def test_the_key_identifies_the_request(shell):
@@ -222,7 +232,7 @@ async def test_the_cell_says_that_a_file_is_shortened(shell):
 async def test_compacting_is_part_of_the_request(shell):
     shell.names["hero"] = quick_run()
     whole, compacted = await plan(shell, DEMO + "hero -c"), await plan(shell, DEMO + "hero -c --compact")
-    assert (whole.agent.compact, compacted.agent.compact) == (False, True)
+    assert (whole.prepared[0].compact, compacted.prepared[0].compact) == (False, True)
     assert whole.key != compacted.key
     [before, after] = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
     assert after < before
@@ -237,7 +247,7 @@ async def test_a_run_in_the_background_can_be_continued_when_it_has_ended(shell)
     finally:
         handle.stop()
         ended = await handle
-    assert (await plan(shell, f"x --from hero {DEMO}")).base is ended
+    assert (await opening(shell, f"x --from hero {DEMO}")).base == ended.id
 
 
 async def test_with_the_network_the_model_is_not_told_that_nothing_loads(shell):

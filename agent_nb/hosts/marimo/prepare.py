@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import check_place, folder_of
-from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
-from agent_nb._base.model_name import DEMO_MODEL, is_demo
+from agent_nb._base.constants import MODEL_VARIABLE
+from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb.agent import Agent
-from agent_nb.cassette import locate, replay
+from agent_nb.cassette import locate
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.opening import Material
 from agent_nb.engine.policy import Policy
@@ -22,8 +22,8 @@ from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.request import CassettePlan, Mode, Request, all_demo, providers, read_mode
 from agent_nb.providers import default_model_name, full_name
-from agent_nb.providers import model as make_model
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import request_key
 from agent_nb.tools import Tool
@@ -32,7 +32,6 @@ CACHE = "__marimo__/agent_nb"
 """Where runs are recorded that nobody asked to record; marimo keeps its own caches in this folder."""
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 _MATERIAL = ("files", "images", "base", "messages")
-_MODES = ("record", "replay", "live")
 
 
 class Options(Material, total=False):
@@ -58,7 +57,7 @@ class Options(Material, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class Cell:
     """What a cell asks, before it is known whether a cassette or a model answers."""
 
     prompt: str
@@ -77,16 +76,35 @@ class Request:
 
     def prepare(self) -> list[Prepared]:
         """The run of each variant, ready to start. Reads files."""
-        if self.mode in ("auto", "replay"):
-            for path in self._cassettes:
-                if prepared := self._replay(path):
-                    return prepared
-        if self.mode == "replay" and not self._is_demo:
+        chosen, default = read_mode(self.options, "`{}`")
+        mode, pace = chosen or default or "auto", self.options.get("pace", self.demo_pace)
+        request = self._request(mode)
+        if mode in ("auto", "replay") and (prepared := request.replay(self.options.get("pace", 0))):
+            return prepared
+        if mode == "replay" and not all_demo(self._model_names):
             raise CassetteError(
                 f"There is no cassette of this request: {' or '.join(self._cassettes)}. "
                 "`record=True` writes one, `live=True` asks the model."
             )
-        return self._ask()
+        return request.ask(providers(self._models, pace), None if mode == "live" else self._target(mode))
+
+    def _request(self, mode: Mode) -> Request:
+        path, *others = self._cassettes
+        plan = CassettePlan(
+            mode="auto" if mode == "replay" else mode,
+            path=path,
+            others=tuple(others),
+            folder=self.folder,
+            named_models=tuple(self._model_names),
+            force=self.options.get("force", False),
+            is_preferred=True,
+        )
+        given: dict[str, Any] = {**self.options}
+        material: Any = {name: given[name] for name in _MATERIAL if name in given}
+        variants = self.options.get("variants", 1)
+        return Request(
+            prompt=self.prompt, material=material, variants=variants, cassette=plan, make_agent=self._agent
+        )
 
     @cached_property
     def key(self) -> str:
@@ -97,16 +115,6 @@ class Request:
         images = [_digest(image.data) for image in options.get("images") or ()]
         extras = (options.get("variants", 1), base and base.key, files, images, options.get("messages"))
         return request_key(self.name, self.prompt, self._model_names, options.get("system"), *extras)
-
-    @cached_property
-    def mode(self) -> str:
-        chosen = [mode for mode in _MODES if self.options.get(mode)]
-        if len(chosen) > 1:
-            raise ConfigError(f"Use only one of `{'` and `'.join(chosen)}`.")
-        default = os.environ.get(MODE_VARIABLE, "").strip().lower()
-        if default and default not in _MODES:
-            raise ConfigError(f"{MODE_VARIABLE} is {default!r}. Set it to record, replay or live.")
-        return next(iter(chosen), default or "auto")
 
     @property
     def _cassettes(self) -> list[str]:
@@ -128,36 +136,10 @@ class Request:
     def _model_names(self) -> list[str]:
         return [full_name(model) if isinstance(model, str) else model.name for model in self._models]
 
-    @property
-    def _is_demo(self) -> bool:
-        return all(map(is_demo, self._model_names))
-
-    def _replay(self, path: str) -> list[Prepared] | None:
-        """The run that a cassette plays; None if it is not of this request."""
-        variants = self.options.get("variants", 1)
-        try:
-            provider = replay(path, pace=self.options.get("pace", 0), folder=self.folder)
-            prepared = self._agent(provider).prepare_variants(self.prompt, **self._material)
-            names = [name for name in self._model_names for _ in range(variants)]
-            return None if prepared[0].differences(names) else prepared
-        except CassetteError:
-            return None
-
-    def _ask(self) -> list[Prepared]:
-        pace = self.options.get("pace", self.demo_pace)
-        models = [self._provider(model, pace) for model in self._models]
-        agent = self._agent(models[0])
-        if self.mode != "live":
-            agent = agent.recording(
-                self._target(), force=self.options.get("force", False), folder=self.folder
-            )
-        variants = self.options.get("variants", 1)
-        return agent.prepare_variants(self.prompt, models=models, variants=variants, **self._material)
-
-    def _target(self) -> str:
-        """Where to record. A recording that could not be played is replaced, unless a person asked for it."""
+    def _target(self, mode: Mode) -> str:
+        """Where to record. A recording that could not be played is replaced, unless the user asked for it."""
         shared, *here = self._cassettes
-        if self.mode == "record" or not here:
+        if mode == "record" or not here:
             return shared
         with contextlib.suppress(OSError):
             old = locate(here[0], self.folder)
@@ -165,24 +147,12 @@ class Request:
             old.unlink(missing_ok=True)
         return here[0]
 
-    @staticmethod
-    def _provider(model: str | Provider, pace: float) -> Provider:
-        if not isinstance(model, str):
-            return model
-        return make_model(model, pace=pace) if is_demo(model) else make_model(model)
-
     def _agent(self, provider: Provider) -> Agent:
         options: dict[str, Any] = {**self.options}
         if "agent" in options:
             return self.options["agent"].with_model(provider)
         agent = Agent(provider, **{name: options[name] for name in _AGENT_OPTIONS if name in options})
         return agent.with_viewer(LiveViewer(installed_viewer()))
-
-    @property
-    def _material(self) -> Material:
-        given: dict[str, Any] = {**self.options}
-        material: Any = {name: given[name] for name in _MATERIAL if name in given}
-        return material  # type: ignore[no-any-return]
 
 
 def _digest(content: str | bytes) -> str:
