@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from agent_nb._base.constants import EFFORTS
 from agent_nb.prompts import STACKS
@@ -35,6 +35,20 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     is_switch: bool = False
     repeats: bool = False
+
+    def read(self, word: str) -> Any:
+        """The value that a word of the line stands for; raises `ValueError` if it is none."""
+        if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'":
+            word = word[1:-1]
+        if self.number is None:
+            value: Any = word
+            accepted = bool(word) or not self.flags
+        else:
+            value = self.number.kind(word)
+            accepted = self.number.accepts(value)
+        if not accepted:
+            raise ValueError(word)
+        return value
 
 
 def option(

@@ -41,14 +41,14 @@ def with_options(magic: Magic) -> Magic:
 def _argument(name: str, option: Option) -> Any:
     """IPython's decorator that adds an option to a magic; `name` is the field it fills."""
     if not option.flags:
-        return argument(name, nargs="?", metavar=option.metavar, help=option.help)
+        return argument(name, nargs="?", type=option.read, metavar=option.metavar, help=option.help)
     if option.is_switch:
         return argument(*option.flags, dest=name, action="store_true", help=option.help)
     return argument(
         *option.flags,
         dest=name,
         action="append" if option.repeats else "store",
-        type=option.number.kind if option.number else str,
+        type=option.read,
         choices=option.choices or None,
         metavar=option.metavar,
         help=option.help,

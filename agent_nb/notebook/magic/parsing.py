@@ -22,12 +22,7 @@ def parse_line(parser: ArgumentParser, line: str, magic: str) -> Options:
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
         raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
-    arguments = _split(line, magic)
-    _check_long_flags(arguments, magic)
-    values = _values(parser, arguments, magic)
-    for name, value in values.items():
-        if not _is_accepted(OPTIONS[name], value):
-            raise UsageError(_expected(OPTIONS[name], arguments))
+    values = _values(parser, _split(line, magic), magic)
     if check and "background" in values:
         raise UsageError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
@@ -52,15 +47,16 @@ def _read_check(expression: str) -> str:
 def _values(parser: ArgumentParser, arguments: list[str], magic: str) -> dict[str, Any]:
     """The values that the line sets, by the name of their field."""
     parser.exit_on_error = False  # raise instead of printing argparse's own message
+    parser.allow_abbrev = False
     try:
         namespace, others = parser.parse_known_args(arguments)
     except ArgumentError as error:
         (option,) = (each for each in OPTIONS.values() if "/".join(each.flags) == error.argument_name)
         raise UsageError(_expected(option, arguments)) from None
-    values = {name: _unquoted(value) for name, value in vars(namespace).items()}
-    name = values.get("name", "")
-    if len(name.split()) > 1:
-        others = [name]
+    values: dict[str, Any] = vars(namespace)
+    values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    if len(values.get("name", "").split()) > 1:
+        others = [values["name"]]
     if others:
         raise UsageError(_unexpected(others, magic))
     return values
@@ -86,28 +82,16 @@ def _split(line: str, magic: str) -> list[str]:
         ) from None
 
 
-def _check_long_flags(arguments: Sequence[str], magic: str) -> None:
-    """Refuses unknown `--flags`, and the abbreviations that argparse would accept."""
-    known = [flag for option in OPTIONS.values() for flag in option.flags]
-    for argument in arguments:
-        flag = argument.partition("=")[0]
-        if flag.startswith("--") and len(flag) > 2 and flag not in known:
-            near = difflib.get_close_matches(flag, known, 1, 0.5)
-            hint = f"Did you mean {near[0]}?" if near else f"`%%{magic}?` lists the options."
-            raise UsageError(f"There is no option {flag}. {hint}")
-
-
-def _is_accepted(option: Option, value: Any) -> bool:
-    if option.number:
-        return option.number.accepts(value)
-    return not option.flags or "" not in (value if isinstance(value, tuple) else (value,))
-
-
 def _unexpected(arguments: Sequence[str], magic: str) -> str:
-    if arguments[0].startswith("-"):
-        return f"There is no option {arguments[0]}. `%%{magic}?` lists the options."
-    text = shortened(" ".join(arguments), 40)
-    return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {text!r}."
+    flag = arguments[0].partition("=")[0]
+    if not flag.startswith("-"):
+        text = shortened(" ".join(arguments), 40)
+        return f"Write the prompt below the %%{magic} line. That line takes a name and options, not {text!r}."
+    known = [each for option in OPTIONS.values() for each in option.flags]
+    near = difflib.get_close_matches(flag, known, 1, 0.5) if flag.startswith("--") else []
+    return f"There is no option {flag}. " + (
+        f"Did you mean {near[0]}?" if near else f"`%%{magic}?` lists the options."
+    )
 
 
 def _expected(option: Option, arguments: Sequence[str]) -> str:
@@ -121,11 +105,3 @@ def _expected(option: Option, arguments: Sequence[str]) -> str:
     if option.number:
         return f"{flag} takes {option.number.description}, such as `{flag} {option.number.example}`."
     return f"{flag} needs a value. {option.help}"
-
-
-def _unquoted(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_unquoted(item) for item in value)
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value

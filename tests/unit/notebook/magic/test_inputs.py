@@ -6,6 +6,7 @@ import PIL.Image
 import pytest
 from IPython.core.error import UsageError
 
+from agent_nb.errors import ConfigError
 from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_images, system_names
 from agent_nb.notebook.request import CassettePlan
 
@@ -91,5 +92,5 @@ async def test_an_empty_list_is_refused(home: Path):
 
 
 async def test_nothing_is_fetched_when_offline(home: Path):
-    with pytest.raises(UsageError, match="not fetched"):
+    with pytest.raises(ConfigError, match="not fetched"):
         await load_images(["https://example.org/a.png"], {}, cassette_plan(home, offline=True))

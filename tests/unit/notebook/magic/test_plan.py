@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 
 from agent_nb import Agent, tool
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.errors import ConfigError
+from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.notebook.magic.plan import choose_models, make_plan
 from agent_nb.notebook.request import start
 from agent_nb.providers.scripted import ScriptedProvider, stall
@@ -206,7 +206,7 @@ async def test_a_cassette_needs_no_key(shell):
     made = await plan(shell, "hero")
     assert made.prepared[0].playback is not None
     assert (made.models, made.note) == (["demo:"], "")
-    with pytest.raises(UsageError, match="recorded with"):
+    with pytest.raises(CassetteError, match="recorded with"):
         await plan(shell, "hero", "A game")
 
 
