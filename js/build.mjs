@@ -36,8 +36,8 @@ const FURTHER = {
 	check: "src/check/look.ts",
 	form: "src/form/form.ts",
 	inspect: "src/inspect/inspector.ts",
-	request: "src/view/requestparts.ts",
-	replay: "src/replayfile.ts",
+	request: "src/view/transcript/request-parts.ts",
+	replay: "src/replay-file.ts",
 };
 const further = Object.entries(FURTHER).map(([name, entry]) => ({
 	...options,

@@ -1,7 +1,7 @@
 // Puts a cell below the cell of an output, for buttons such as Load, Retry and Continue.
 //
 // The person must have read the text and clicked on it, and runs the cell with Shift+Enter: nothing here runs code,
-// and no message from the kernel or a previewed page may lead here. `view/cellbutton.ts` is the button for it.
+// and no message from the kernel or a previewed page may lead here. `view/shared/cell-button.ts` is the button for it.
 
 import { toClipboard } from "./clipboard.ts";
 

@@ -7,12 +7,12 @@
 
 import { claim, release } from "./claims.ts";
 import { h } from "./dom.ts";
-import { firstFrames, ID, replaceFirstFrames } from "./firstframe.ts";
+import { firstFrames, ID, replaceFirstFrames } from "./first-frame.ts";
 import { watchKeys } from "./keys.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
-import { createApp } from "./view/app.ts";
+import { createApp } from "./view/shell/app.ts";
 
 const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */

@@ -5,7 +5,7 @@ import type * as Check from "./check/look.ts";
 import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
-import type * as Request from "./view/requestparts.ts";
+import type * as Request from "./view/transcript/request-parts.ts";
 
 interface Modules {
 	annotations: typeof Annotations;

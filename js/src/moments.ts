@@ -1,7 +1,7 @@
 // The moments of a run: a person steps through its replay by them.
 
 import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
-import { decisionText } from "./toolrow.ts";
+import { decisionText } from "./tool-call.ts";
 
 /** One moment: everything the model says, thinks or writes in one go, or one thing that happens. */
 export interface Moment {

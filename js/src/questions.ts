@@ -2,7 +2,7 @@
 
 import type { Json } from "./events.ts";
 import { sameJson } from "./json.ts";
-import type { ToolRow } from "./toolrow.ts";
+import type { ToolRow } from "./tool-call.ts";
 import type { Variant } from "./variants.ts";
 
 export interface Question {

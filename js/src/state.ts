@@ -27,14 +27,14 @@ import {
 	type Version,
 	withNamed,
 	withoutDrafts,
-} from "./filestate.ts";
+} from "./file-state.ts";
 import { count, plural } from "./format.ts";
 import { callPhase, retryPhase } from "./phase.ts";
 import { countPoints, sliceToPoint } from "./text.ts";
-import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./toolrow.ts";
+import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./tool-call.ts";
 
-export { type FileState, textOf, type Version } from "./filestate.ts";
-export type { ToolRow, ToolStatus } from "./toolrow.ts";
+export { type FileState, textOf, type Version } from "./file-state.ts";
+export type { ToolRow, ToolStatus } from "./tool-call.ts";
 
 interface BaseRow {
 	readonly key: string;

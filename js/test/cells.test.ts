@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isName, isReadable, type NotebookContext, placeCell } from "../src/cells.ts";
-import { createCellButton } from "../src/view/cellbutton.ts";
 import type { Context } from "../src/view/context.ts";
+import { createCellButton } from "../src/view/shared/cell-button.ts";
 
 const LOAD = "%agent load hero";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RunEntry } from "../src/runs.ts";
 import { copyChoices, newChoices, type Replay } from "../src/ui.ts";
-import { createConsole } from "../src/view/console.ts";
 import type { Context } from "../src/view/context.ts";
+import { createConsole } from "../src/view/result/console.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createForm } from "../src/form/form.ts";
 import { original, printable } from "../src/printable.ts";
-import { createArguments } from "../src/view/question.ts";
+import { createArguments } from "../src/view/transcript/arguments.ts";
 
 interface Table {
 	readonly cases: readonly [string, string][];

@@ -6,7 +6,7 @@ import { toMoments } from "../src/moments.ts";
 import { countAlike, questionsOf } from "../src/questions.ts";
 import type { ToolRow } from "../src/state.ts";
 import { toVariants } from "../src/variants.ts";
-import { diffOf } from "../src/view/difftable.ts";
+import { diffOf } from "../src/view/shared/diff-table.ts";
 import { play, script, started, tool, turn } from "./events.ts";
 
 const ask = (seq: number, args: object, more: object = {}) =>

@@ -3,11 +3,11 @@ import { bytes, count, dollars, seconds } from "../src/format.ts";
 import { highlight } from "../src/highlight.ts";
 import { shownFile, shownPage } from "../src/shown.ts";
 import { newChoices } from "../src/ui.ts";
-import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/difftable.ts";
-import { createGiven } from "../src/view/given.ts";
-import { Lines } from "../src/view/lines.ts";
-import { sectionsOf } from "../src/view/requestparts.ts";
-import { createClock } from "../src/view/snapshot.ts";
+import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/shared/diff-table.ts";
+import { Lines } from "../src/view/shared/numbered-lines.ts";
+import { createClock } from "../src/view/shell/snapshot.ts";
+import { createGiven } from "../src/view/transcript/prompt-images.ts";
+import { sectionsOf } from "../src/view/transcript/request-parts.ts";
 import { changed, piece, play, script, started, tool, turn } from "./events.ts";
 
 describe("differences", () => {

@@ -5,7 +5,7 @@ import { h, listen } from "../dom.ts";
 import type { Annotation } from "../events.ts";
 import type { Position, Replay } from "../ui.ts";
 import type { Context } from "../view/context.ts";
-import type { Player, Stops } from "../view/player.ts";
+import type { Player, Stops } from "../view/replay/player.ts";
 import { type Answers, answersOf } from "./answers.ts";
 import { spokenVerdict } from "./card.ts";
 import { createComposer } from "./composer.ts";

@@ -3,8 +3,8 @@
 import { h, setAttribute, setText } from "../dom.ts";
 import type { Annotation } from "../events.ts";
 import type { Replay } from "../ui.ts";
-import { iconButton } from "../view/buttons.ts";
 import type { Context } from "../view/context.ts";
+import { iconButton } from "../view/shared/buttons.ts";
 import { type Answers, answersOf } from "./answers.ts";
 import { createCard } from "./card.ts";
 import { comparePositions, type Place } from "./places.ts";

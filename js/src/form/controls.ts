@@ -3,7 +3,7 @@
 import { h } from "../dom.ts";
 import { readable } from "../json.ts";
 import { printable } from "../printable.ts";
-import { coloured } from "../view/question.ts";
+import { coloured } from "../view/transcript/arguments.ts";
 import type { Field } from "./kinds.ts";
 
 export interface Control {

@@ -4,7 +4,7 @@ import { h } from "../dom.ts";
 import type { Json } from "../events.ts";
 import { printable } from "../printable.ts";
 import type { Form, Problems } from "../questions.ts";
-import { remarksOn } from "../view/question.ts";
+import { remarksOn } from "../view/transcript/arguments.ts";
 import { createControl } from "./controls.ts";
 import { type Field, fieldsOf, readFields } from "./kinds.ts";
 

@@ -4,7 +4,7 @@ import type { Json } from "../events.ts";
 import { readable, sameJson } from "../json.ts";
 import { original, printable } from "../printable.ts";
 import type { Problems } from "../questions.ts";
-import { fieldSchema, languageOf } from "../view/question.ts";
+import { fieldSchema, languageOf } from "../view/transcript/arguments.ts";
 
 export type Kind = "line" | "text" | "number" | "switch" | "choice" | "json";
 

@@ -2,9 +2,9 @@
 
 import type { Note, Pointed } from "../ask.ts";
 import { h, KeyedList, listen, moveFocus, type View } from "../dom.ts";
-import { iconButton } from "../view/buttons.ts";
 import type { Context } from "../view/context.ts";
-import { createField } from "../view/field.ts";
+import { iconButton } from "../view/shared/buttons.ts";
+import { createField } from "../view/shared/text-field.ts";
 import { adopt } from "./styles.ts";
 
 /** Draws the notes into a list; `field` takes the focus when one is removed. */

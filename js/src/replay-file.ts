@@ -1,0 +1,94 @@
+// A replay in a file of its own: the widget with one finished run, and no kernel. The document holds what the kernel
+// would have been asked for. `agent_nb/run/replay_file.py` writes it.
+
+import * as annotations from "./annotations/annotations.ts";
+import { provideModule } from "./loading.ts";
+import type { Answer, Batch, Refusal } from "./protocol.ts";
+import { Runs } from "./runs.ts";
+import own from "./styles/replay-file.css";
+import { adoptStyles } from "./styles.ts";
+import { newChoices } from "./ui.ts";
+import { openReplay } from "./view/replay/replay.ts";
+import { createApp } from "./view/shell/app.ts";
+import * as request from "./view/transcript/request-parts.ts";
+
+interface Turn {
+	/** Where each field of the request is in the pool. */
+	fields: Record<string, number>;
+	messages: number[];
+	/** How many of the messages were already sent with the turn before. */
+	known: number;
+}
+
+interface BinaryFile {
+	path: string;
+	version: number;
+	media_type: string;
+	base64: string;
+}
+
+export interface ReplayRecord {
+	batch: Batch;
+	/** By variant, then by the number of the turn. */
+	requests: { pool: unknown[]; turns: Record<string, Turn>[] };
+	/** By variant. */
+	files: BinaryFile[][];
+}
+
+/** Shows the run of a record in an element, at the beginning of its replay. */
+export function showReplay(place: Element, record: ReplayRecord, signal: AbortSignal): void {
+	const runs = new Runs((message) => {
+		const { id } = message;
+		const answer = answerTo(record, message);
+		const refusal = { ok: false, error: "A replay has no kernel to ask." };
+		queueMicrotask(() => runs.receive({ kind: "answer", id, ...(answer ?? refusal) } as Answer | Refusal));
+	});
+	const { batch } = record;
+	provideModule("annotations", annotations);
+	provideModule("request", request);
+	runs.receive(batch);
+	// No window owns the run: there is nothing to stop, to approve or to pick.
+	runs.receive({ kind: "owner", run_id: batch.run_id, window: 0, confirm: false });
+	const run = runs.get(batch.meta?.key ?? "");
+	const choices = newChoices();
+	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw() {} });
+	const root = place.attachShadow({ mode: "open" });
+	adoptStyles(root);
+	const sheet = new CSSStyleSheet();
+	sheet.replaceSync(own);
+	root.adoptedStyleSheets.push(sheet);
+	root.append(createApp(run, choices, signal));
+	// Space plays.
+	root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });
+}
+
+/** What a kernel would have answered; null for what only a kernel can do. */
+function answerTo(record: ReplayRecord, message: Record<string, unknown>): object | null {
+	const variant = Number(message.variant ?? 0);
+	switch (message.command) {
+		case "request":
+			return requestOf(record.requests, variant, String(message.step));
+		case "file":
+			return fileOf(record.files[variant] ?? [], message);
+		default:
+			return null;
+	}
+}
+
+function requestOf({ pool, turns }: ReplayRecord["requests"], variant: number, step: string): object | null {
+	const turn = turns[variant]?.[step];
+	if (!turn) return null;
+	const fields = Object.entries(turn.fields).map(([name, place]) => [name, pool[place]]);
+	const messages = turn.messages.map((place) => pool[place]);
+	return { ok: true, ...Object.fromEntries(fields), messages, known: turn.known };
+}
+
+function fileOf(files: readonly BinaryFile[], { path, version }: Record<string, unknown>): object | null {
+	const found = files.find((file) => file.path === path && file.version === version);
+	return found ? { ok: true, ...found } : null;
+}
+
+const data = document.querySelector('script[type="application/json"]');
+const place = document.querySelector("main");
+if (data && place)
+	showReplay(place, JSON.parse(data.textContent ?? "") as ReplayRecord, new AbortController().signal);

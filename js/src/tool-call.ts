@@ -1,0 +1,193 @@
+// The row of a tool call in the transcript, from its streaming arguments to its result.
+
+import type {
+	ApprovalResolved,
+	Decider,
+	Event,
+	Json,
+	MimeBundle,
+	ToolErrorCode,
+	ToolFinished,
+} from "./events.ts";
+import type { Change } from "./file-state.ts";
+import { sameJson } from "./json.ts";
+
+export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
+
+export interface ToolRow {
+	kind: "tool";
+	readonly key: string;
+	readonly turn: number;
+	call_id: string;
+	name: string;
+	title: string;
+	status: ToolStatus;
+	/** The arguments as text while they arrive; empty for a call that writes a file. */
+	args_text: string;
+	args: Json | null;
+	/** What the tool does; empty unless it asks. */
+	description: string;
+	/** The tool's parameters; empty unless it asks, and for a question whose arguments cannot be edited. */
+	schema: Json;
+	/** Whether "always" covers only calls with these arguments. */
+	identical_only: boolean;
+	/** The position of the question among the run's events; 0 if nobody was asked. */
+	asked: number;
+	/** The file this call is writing, and how many characters of it have arrived. */
+	path: string | null;
+	written: number;
+	from: number;
+	seconds: number | null;
+	progress: string;
+	summary: string;
+	outputs: readonly MimeBundle[];
+	code: ToolErrorCode | null;
+	hint: string;
+	change: Change | null;
+	/** How often the run had changed a file at the last event of the call. */
+	changes: number;
+	/** How the question was decided; null if nobody was asked. */
+	answer: Decision | null;
+}
+
+export interface Decision extends Pick<ApprovalResolved, "approved" | "note" | "by"> {
+	/** The arguments that the model proposed; null unless others were run. */
+	proposed: Json | null;
+}
+
+const DECISIONS: Record<Decider, readonly [approved: string, denied: string]> = {
+	person: ["you approved", "you said no"],
+	always: ["approved, because you said always", "you said no"],
+	function: ["your function approved", "your function said no"],
+	policy: ["approved for this run", "switched off for this run"],
+	nobody: ["approved", "nobody was there to answer"],
+	stopped: ["approved", "stopped before there was an answer"],
+};
+
+/** Who decided, and how. */
+export function decisionText({ by, approved }: { by?: Decider; approved: boolean }): string {
+	return DECISIONS[by ?? "person"][approved ? 0 : 1];
+}
+
+/** The events of a call that change its row, except those about files. */
+export type ToolEvent = Exclude<
+	Extract<Event, { call_id: string }>,
+	{ type: "tool_started" | "file_delta" | "file_changed" }
+>;
+
+const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "denied", "stopped"]);
+
+export function newToolRow(
+	call: Pick<ToolRow, "call_id" | "name" | "title">,
+	turn: number,
+	at: number,
+): ToolRow {
+	const { call_id, name, title } = call;
+	return {
+		kind: "tool",
+		key: `tool-${call_id}`,
+		turn,
+		call_id,
+		name,
+		title,
+		status: "writing",
+		args_text: "",
+		args: null,
+		description: "",
+		schema: {},
+		identical_only: false,
+		asked: 0,
+		path: null,
+		written: 0,
+		from: at,
+		seconds: null,
+		progress: "",
+		summary: "",
+		outputs: [],
+		code: null,
+		hint: "",
+		change: null,
+		changes: 0,
+		answer: null,
+	};
+}
+
+/** The row after one more event of its call. */
+export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
+	switch (event.type) {
+		case "tool_args_delta":
+			return { ...row, args_text: row.args_text + event.text };
+		case "tool_ready":
+			return { ...row, title: event.title, args: event.args };
+		case "approval_requested":
+			return {
+				...row,
+				title: event.title,
+				args: event.args,
+				description: event.description,
+				schema: event.schema ?? {},
+				identical_only: event.identical_only ?? false,
+				asked: event.seq,
+				status: "asking",
+			};
+		case "approval_resolved":
+			return decide(row, event);
+		case "tool_running":
+			return { ...row, title: event.title, status: "running" };
+		case "tool_progress":
+			return event.output
+				? { ...row, outputs: withOutput(row.outputs, event.output) }
+				: { ...row, progress: event.text };
+		case "tool_finished":
+			return finish(row, event);
+		default: {
+			const unhandled: never = event;
+			return unhandled;
+		}
+	}
+}
+
+function decide(row: ToolRow, event: ApprovalResolved): ToolRow {
+	const { approved, note, by = "person", proposed, executed } = event;
+	const changed = executed && proposed && !sameJson(executed, proposed);
+	// A call may be asked about twice: whether it may run, and which hosts it may reach.
+	const before = row.answer?.proposed ?? null;
+	return {
+		...row,
+		status: "running",
+		args: executed ?? row.args,
+		answer: { approved, note, by, proposed: changed ? proposed : before },
+	};
+}
+
+/** The outputs of a running tool and one more. Plain text continues the plain text before it. */
+function withOutput(outputs: readonly MimeBundle[], next: MimeBundle): MimeBundle[] {
+	const last = outputs.at(-1);
+	if (!last || !isPlain(last) || !isPlain(next)) return [...outputs, next];
+	return [...outputs.slice(0, -1), { "text/plain": `${last["text/plain"]}${next["text/plain"]}` }];
+}
+
+export function isPlain(bundle: MimeBundle): boolean {
+	return Object.keys(bundle).join() === "text/plain";
+}
+
+function finish(row: ToolRow, event: ToolFinished): ToolRow {
+	const { ok, summary, outputs, code, hint } = event;
+	// The time of a file is how long the model took to write it, which was before the tool ran.
+	const seconds = row.path ? event.at - row.from : event.seconds;
+	return { ...row, ...endOf(row, ok, code), summary, outputs, seconds, code, hint, progress: "" };
+}
+
+/** The row of a call that was still open when the run ended. */
+export function stopToolRow(row: ToolRow): ToolRow {
+	return ENDED.has(row.status) ? row : { ...row, ...endOf(row, false, "STOPPED") };
+}
+
+/**
+ * A denied call has not failed, and neither has one that was still open when the run ended. The engine then denies it
+ * itself; that is not shown as the person's answer.
+ */
+function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
+	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };
+	return { status: ok ? "ok" : code === "DENIED" ? "denied" : "failed", answer: row.answer };
+}

@@ -1,0 +1,51 @@
+// The place of the notes of a run in its scrubber. Their code is loaded for a run that has some.
+
+import type { Annotations } from "../../annotations/annotations.ts";
+import { h } from "../../dom.ts";
+import { loadModule } from "../../loading.ts";
+import type { Replay } from "../../ui.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+import type { Player } from "./player.ts";
+
+export function createAnnotationSlot(context: Context, player: Player, track: HTMLElement) {
+	const element = h("div");
+	const button = iconButton(context, "edit", "Add a note here", () => void compose());
+	let asked: Promise<void> | null = null;
+	let view: Annotations | null = null;
+
+	async function compose(): Promise<void> {
+		if (context.choices.replay?.playing) player.toggle();
+		asked ??= load();
+		await asked;
+		view?.compose();
+	}
+
+	async function load(): Promise<void> {
+		let waiting = false;
+		// Nothing is played past a stop before the stops are known.
+		player.stops = {
+			between: (replay) => replay,
+			insist() {
+				waiting = true;
+			},
+		};
+		const module = await loadModule(context.run, "annotations").catch(() => null);
+		view = module && new module.Annotations(context, player, track);
+		player.stops = view;
+		if (view) element.append(view.element);
+		if (waiting) player.toggle();
+		context.redraw();
+	}
+
+	return {
+		element,
+		button,
+		update({ run }: Snapshot, replay: Replay | null) {
+			if (run.meta.annotations?.length) asked ??= load();
+			// A note goes to the variable that a cell of the notebook has set.
+			button.hidden = !run.owner || !run.ready || !run.meta.magic;
+			if (replay) view?.update(replay);
+		},
+	};
+}

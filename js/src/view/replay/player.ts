@@ -1,0 +1,141 @@
+// Plays, pauses and seeks a replay, and steps through it by moments or by single events.
+
+import type { Position, Replay } from "../../ui.ts";
+import type { Context } from "../context.ts";
+import { turnOf } from "./replay.ts";
+
+/** Milliseconds that one frame advances a replay at most, so that a page that was hidden continues where it was. */
+const LONGEST_FRAME = 100;
+
+/** Where a replay does not go on by itself. */
+export interface Stops {
+	/** The first stop from here to another position, both included. */
+	between(replay: Replay, to: Position): Position | null;
+	/** Called when the person wants to go on from a stop. */
+	insist(): void;
+}
+
+export interface Player {
+	/** Null for a run without stops. */
+	stops: Stops | null;
+	toggle(): void;
+	/** By moments, or by single events. */
+	step(by: 1 | -1, single?: boolean): void;
+	seek(time: number): void;
+	goTo(position: Position): void;
+	jump(to: "start" | "end"): void;
+}
+
+export function createPlayer(context: Context): Player {
+	const { choices } = context;
+	if (choices.replay) choices.replay.playing = false;
+
+	function go(to: (replay: Replay) => number | Position): void {
+		const { replay } = choices;
+		if (!replay) return;
+		const target = to(replay);
+		Object.assign(replay, { playing: false }, typeof target === "number" ? at(replay, target) : target);
+		// An open request follows the replay.
+		if (choices.request !== null) choices.request = turnOf(replay);
+		context.redraw();
+	}
+
+	const player: Player = {
+		stops: null,
+		toggle() {
+			const { replay } = choices;
+			if (!replay) return;
+			const playing = !replay.playing;
+			if (playing && player.stops?.between(replay, replay)) {
+				player.stops.insist();
+				return;
+			}
+			if (playing && replay.count >= replay.tape.length) go(({ tape }) => tape.start);
+			replay.playing = playing;
+			if (playing) choices.request = null;
+			clock.restart();
+			context.redraw();
+		},
+		step(by, single = false) {
+			go((replay) => {
+				const { tape, count } = replay;
+				const next = by > 0 ? tape.next(count) : tape.previous(count);
+				const target = at(replay, single ? count + by : next);
+				const stop = by > 0 ? player.stops?.between(replay, target) : null;
+				if (stop?.count === count && stop.time === replay.time) player.stops?.insist();
+				return stop ?? target;
+			});
+		},
+		seek: (time) => go(({ tape }) => ({ count: tape.countAt(time), time })),
+		goTo: ({ count, time }) => go(() => ({ count, time })),
+		jump: (to) => go(({ tape }) => (to === "end" ? tape.length : tape.start)),
+	};
+	const clock = createClock(context, player);
+	return player;
+}
+
+/** The position after so many events, as far as there are as many. */
+function at({ tape }: Replay, events: number): Position {
+	const count = Math.min(Math.max(1, events), tape.length);
+	return { count, time: tape.timeAt(count) };
+}
+
+/** Advances a replay with every frame while it plays. */
+function createClock({ choices, signal, redraw }: Context, player: Player) {
+	let frame = 0;
+	let last = 0;
+	signal.addEventListener("abort", () => cancelAnimationFrame(frame), { once: true });
+
+	function advance(now: number): void {
+		const { replay } = choices;
+		if (!replay?.playing || signal.aborted) return;
+		const elapsed = Math.min(now - last, LONGEST_FRAME) / 1000;
+		last = now;
+		const time = replay.tape.advance(replay.time, elapsed * replay.speed);
+		const next = { time, count: Math.max(replay.count, replay.tape.countAt(time)) };
+		const stop = player.stops?.between(replay, next);
+		Object.assign(replay, stop ?? next);
+		replay.playing = !stop && replay.count < replay.tape.length;
+		redraw();
+		frame = requestAnimationFrame(advance);
+	}
+
+	return {
+		restart() {
+			last = performance.now();
+			cancelAnimationFrame(frame);
+			if (choices.replay?.playing) frame = requestAnimationFrame(advance);
+		},
+	};
+}
+
+export function onKey(event: KeyboardEvent, player: Player, close: () => void): void {
+	const act = actionFor(event, player, close);
+	if (!act) return;
+	event.preventDefault();
+	event.stopPropagation();
+	act();
+}
+
+/** What a key does in the scrubber. On a button, Space presses it; the speed menu keeps its own keys. */
+function actionFor(event: KeyboardEvent, player: Player, close: () => void): (() => void) | null {
+	const target = event.target as Element;
+	if (event.key === "Escape") return close;
+	if (event.ctrlKey || event.metaKey || event.altKey || target.localName === "select") return null;
+	switch (event.key) {
+		case " ":
+			return target.localName === "button" ? null : player.toggle;
+		case "ArrowLeft":
+		case "ArrowDown":
+			return () => player.step(-1, event.shiftKey);
+		case "ArrowRight":
+		case "ArrowUp":
+			return () => player.step(1, event.shiftKey);
+		case "Home":
+			return () => player.jump("start");
+		case "End":
+			return () => player.jump("end");
+		default:
+			return null;
+	}
+}

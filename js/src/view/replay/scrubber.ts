@@ -1,0 +1,152 @@
+// The scrubber: a slim bar that replays a finished run. While it is open, everything else shows the run as it was
+// at that moment.
+//
+// It steps by moments: everything the model says, thinks or writes in one go is one moment, so that a class sees one
+// thing happen per key. Shift with an arrow key steps by single events.
+
+import { h, listen, setAttribute, setText } from "../../dom.ts";
+import { seconds } from "../../format.ts";
+import { type IconName, paths } from "../../icons.ts";
+import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+import { createAnnotationSlot } from "./annotation-slot.ts";
+import { createPlayer, onKey, type Player } from "./player.ts";
+import { keepReplay, leaveReplay, turnOf } from "./replay.ts";
+import { createSlider } from "./time-slider.ts";
+
+const SPEEDS = [0.5, 1, 2, 4];
+
+export function createScrubber(context: Context) {
+	const { choices } = context;
+	const player = createPlayer(context);
+	const slider = createSlider((time) => player.seek(time));
+	const keys = createKeys(context, player);
+	const readout = createReadout();
+	const speed = createSpeed(context);
+	const request = createRequestButton(context);
+	const about = createAbout();
+	const annotations = createAnnotationSlot(context, player, slider.element);
+	const close = iconButton(context, "cross", "Leave the replay", () => finish());
+	const [label, clock] = readout.elements;
+	const buttons = [request.element, annotations.button, close];
+	const controls = [keys.element, slider.element, label, clock, speed, ...buttons];
+	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
+	const look = { class: "anb-scrubber", role: "group", "aria-label": "Replay", hidden: true };
+	const element = h("div", look, annotations.element, about.element, bar);
+	const parts = [keys, slider, readout, request];
+	let shown = choices.replay !== null;
+
+	function finish(): void {
+		leaveReplay(context);
+		element.closest(".anb-frame")?.querySelector<HTMLElement>(".anb-replay")?.focus();
+	}
+
+	listen(element, "keydown", context.signal, (event) => onKey(event, player, finish));
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			keepReplay(context, snapshot);
+			const { replay } = choices;
+			element.hidden = replay === null;
+			const label = labelOf(replay);
+			if (replay) for (const part of parts) part.update(replay, label, shown);
+			annotations.update(snapshot, replay);
+			if (replay && !shown) {
+				about.show();
+				slider.focus();
+				player.toggle();
+			}
+			shown = replay !== null;
+		},
+	};
+}
+
+/** A line that says what this is, when the first replay in this browser is opened. */
+function createAbout() {
+	const text = "This is the run as it happened. Space pauses and plays, ← and → step, Esc leaves.";
+	const element = h("p", { class: "about", hidden: true }, text);
+	return {
+		element,
+		show() {
+			element.hidden = loadLayout().replayed;
+			saveLayout({ replayed: true });
+		},
+	};
+}
+
+function labelOf(replay: Replay | null): string {
+	const moment = replay?.tape.momentAt(replay.count);
+	if (!moment) return "";
+	return moment.kind === "start" || moment.kind === "end"
+		? moment.label
+		: `turn ${moment.turn}: ${moment.label}`;
+}
+
+function createKeys(context: Context, player: Player) {
+	const back = iconButton(context, "stepBack", "Step back", () => player.step(-1));
+	const play = iconButton(context, "play", "Play", () => player.toggle());
+	const forward = iconButton(context, "stepForth", "Step forward", () => player.step(1));
+	return {
+		element: h("div", { class: "keys" }, back, play, forward),
+		update({ tape, count, playing }: Replay) {
+			setIcon(play, playing ? "halt" : "play", playing ? "Pause" : "Play");
+			// Not `disabled`: a focused button would lose the focus, and the shortcuts with it.
+			setAttribute(back, "aria-disabled", count <= tape.start ? "true" : null);
+			setAttribute(forward, "aria-disabled", count >= tape.length ? "true" : null);
+		},
+	};
+}
+
+function setIcon(button: HTMLElement, glyph: IconName, label: string): void {
+	if (button.getAttribute("aria-label") === label) return;
+	setAttribute(button, "aria-label", label);
+	setAttribute(button, "title", label);
+	button.querySelector("path")?.setAttribute("d", paths[glyph]);
+}
+
+/** What happens at this moment and when, visible and for a screen reader. */
+function createReadout() {
+	const text = h("span", { class: "label" });
+	const clock = h("span", { class: "num mut clock" });
+	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
+	return {
+		elements: [text, clock],
+		spoken,
+		update({ tape, time, playing }: Replay, label: string, shown: boolean) {
+			setText(text, label);
+			setAttribute(text, "title", label);
+			setText(clock, `${time.toFixed(1)} / ${seconds(tape.seconds)}`);
+			// Not while it plays: nobody wants every moment read out.
+			if (!playing) setText(spoken, shown ? label : "");
+		},
+	};
+}
+
+function createRequestButton(context: Context) {
+	const { choices } = context;
+	const element = h("button", { class: "anb-btn sm", type: "button" }, "Request");
+	listen(element, "click", context.signal, () => {
+		if (!choices.replay) return;
+		choices.replay.playing = false;
+		choices.request = turnOf(choices.replay);
+		context.redraw();
+	});
+	return {
+		element,
+		update(replay: Replay) {
+			setAttribute(element, "aria-label", `Request of turn ${turnOf(replay)}`);
+			element.hidden = !replay.tape.moments.some(({ kind }) => kind === "turn");
+		},
+	};
+}
+
+function createSpeed(context: Context): HTMLSelectElement {
+	const speeds = SPEEDS.map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`));
+	const element = h("select", { class: "anb-speed", "aria-label": "Speed", title: "Speed" }, ...speeds);
+	listen(element, "change", context.signal, () => {
+		if (context.choices.replay) context.choices.replay.speed = Number(element.value);
+	});
+	return element;
+}

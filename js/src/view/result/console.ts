@@ -1,0 +1,126 @@
+// What the page has logged and thrown. It is also sent to the kernel.
+
+import { type Child, h, icon, listen } from "../../dom.ts";
+import type { IconName } from "../../icons.ts";
+import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
+import type { Context } from "../context.ts";
+
+const MOST = 300;
+const REPORT_AFTER = 300;
+/** Entries in one report, of which the newest are sent. */
+const MOST_REPORTED = 100;
+/** How many errors, and how many other entries, are reported per load: a page may log on every frame. */
+const MOST_PER_LOAD = 200;
+const LOOK: Record<ConsoleLevel, [string, IconName]> = {
+	log: ["", "right"],
+	info: ["", "right"],
+	debug: ["", "right"],
+	warn: ["w", "warn"],
+	error: ["e", "error"],
+};
+const MEANING =
+	"It can then load from any https address, and send there what it knows. Only this preview opens, until the cell is run again; saved, replayed and exported pages stay closed.";
+
+export interface ConsoleView {
+	readonly element: HTMLElement;
+	add(entry: ConsoleEntry): void;
+	clear(): void;
+	update(): void;
+}
+
+/** `onErrors` gets the number of errors; nothing else outside of the console depends on what a page logs. */
+export function createConsole(context: Context, onErrors: (count: number) => void): ConsoleView {
+	const list = h("ul", { class: "anb-con" });
+	const empty = h("div", { class: "anb-empty" }, h("span", null, "The page has logged nothing."));
+	const network = createNetwork(context);
+	const element = h("div", { class: "anb-stage plain scrolls", tabindex: 0 }, network.element, list, empty);
+	const report = createReport(context, element);
+	let [errors, others] = [0, 0];
+
+	return {
+		element,
+		add(entry) {
+			const { file, ...reported } = entry;
+			list.append(createLine(entry.level, entry.text, createPlace(context, entry)));
+			if (list.childElementCount > MOST) list.firstElementChild?.remove();
+			empty.hidden = true;
+			const nth = entry.level === "error" ? ++errors : ++others;
+			if (entry.level === "error") onErrors(errors);
+			if (nth <= MOST_PER_LOAD) report(reported);
+		},
+		clear() {
+			list.replaceChildren();
+			empty.hidden = false;
+			errors = others = 0;
+			onErrors(0);
+		},
+		update: network.update,
+	};
+}
+
+/** Opens the live preview of this run to the network. Where it is open or closed anyway, there is nothing to choose. */
+function createNetwork({ run, choices, redraw, signal }: Context) {
+	const box = h("input", { type: "checkbox" });
+	const element = h(
+		"label",
+		{ class: "anb-net" },
+		box,
+		"Allow this page to load from the network",
+		h("small", null, MEANING),
+	);
+	listen(box, "change", signal, () => {
+		choices.network = box.checked;
+		redraw();
+	});
+	return {
+		element,
+		update() {
+			element.hidden = Boolean(choices.replay || run.state?.meta.network);
+			box.checked = choices.network;
+		},
+	};
+}
+
+/** A line, with the place that it comes from. */
+export function createLine(level: ConsoleLevel, text: string, place: Child = null): HTMLElement {
+	const [look, glyph] = LOOK[level];
+	return h("li", { class: look }, icon(glyph), h("span", { class: "text" }, text), place);
+}
+
+/** Leads to the line that an entry comes from. */
+function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElement | null {
+	if (!file || !line) return null;
+	const button = h("button", { class: "at", type: "button", title: "Show in Code" }, `${file} line ${line}`);
+	listen(button, "click", context.signal, () => {
+		Object.assign(context.choices, { tab: "code", file, moment: null, line });
+		context.redraw();
+	});
+	return button;
+}
+
+/** Sends entries to the kernel, several at a time, unless another view of the run does. */
+function createReport({ run, choices, signal }: Context, view: HTMLElement): (entry: ConsoleEntry) => void {
+	let pending: ConsoleEntry[] = [];
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	signal.addEventListener("abort", () => {
+		clearTimeout(timer);
+		if (run.reporter === view) run.reporter = null;
+	});
+
+	function send(): void {
+		timer = undefined;
+		// When the view that reports is closed, the next one that has entries takes over.
+		run.reporter ??= view;
+		if (pending.length && run.reporter === view && run.state?.owner)
+			void run.command("preview_report", { variant: choices.variant, entries: pending });
+		pending = [];
+	}
+
+	return (entry) => {
+		// The kernel has had the entries of a replay before.
+		if (choices.replay) return;
+		pending.push(entry);
+		if (pending.length > MOST_REPORTED) pending.shift();
+		timer ??= setTimeout(send, REPORT_AFTER);
+	};
+}

@@ -1,0 +1,47 @@
+// What a version changed.
+
+import { h } from "../../dom.ts";
+import { type ShownFile, shownFile } from "../../shown.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { createDiffTable, type DiffLine, diffOf, linesOfPatch } from "../shared/diff-table.ts";
+import { createTree } from "./file-tree.ts";
+
+export function createDiff(context: Context) {
+	const text = h("span");
+	const empty = h("div", { class: "anb-empty" }, text);
+	const holder = h("div", { class: "anb-fill" });
+	const tree = createTree(context);
+	const right = h("div", { class: "anb-fill" }, holder, empty);
+	const ide = h("div", { class: "anb-ide" }, tree.element, right);
+	const element = h("div", { class: "anb-stage plain" }, ide);
+	let drawn = "";
+
+	return {
+		element,
+		update({ state }: Snapshot) {
+			const shown = shownFile(state, context.choices);
+			ide.classList.toggle("many", tree.update(state, shown?.file.path ?? ""));
+			const now = `${shown?.file.path} ${shown?.version?.number} ${shown?.live} ${shown?.cut}`;
+			if (drawn === now) return;
+			drawn = now;
+			const [lines, note] = changesOf(shown);
+			empty.hidden = lines.length > 0;
+			holder.replaceChildren(...(lines.length ? [createDiffTable(lines)] : []));
+			text.textContent = note;
+		},
+	};
+}
+
+/** What the shown text changed, and what to say if that is nothing. */
+function changesOf(shown: ShownFile | null): [DiffLine[], string] {
+	const { file, version, text, live, cut } = shown ?? {};
+	const versions = file?.versions ?? [];
+	if (live && version) return [[], `Version ${version.number + 1} is being written; its changes follow.`];
+	if (!shown || live) return [[], "Nothing has been written yet."];
+	const before = cut ? version : versions.find(({ number }) => number === (version?.number ?? 0) - 1);
+	if (!before) return [[], "This is the first version; there is nothing to compare it with."];
+	const old = before.text ?? "";
+	if (cut) return [diffOf(old, text ?? ""), "The unfinished text is the same as the last version."];
+	const lines = version?.patch ? linesOfPatch(old, version.patch) : [];
+	return [lines, "This version is the same as the previous one."];
+}

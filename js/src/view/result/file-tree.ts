@@ -1,0 +1,91 @@
+// The list of files beside the code, by folder.
+
+import { h, icon, KeyedList, listen, setAttribute, type View } from "../../dom.ts";
+import { presentFiles } from "../../shown.ts";
+import type { VariantState } from "../../state.ts";
+import type { Context } from "../context.ts";
+import { rove } from "../shared/arrow-keys.ts";
+
+interface Line {
+	path: string;
+	folder: boolean;
+	on: boolean;
+}
+
+export function createTree(context: Context) {
+	const element = h("ul", { class: "anb-tree", role: "listbox", "aria-label": "Files" });
+	const rows = new KeyedList<Line>(
+		element,
+		({ path, folder }) => (folder ? `${path}/` : path),
+		({ path, folder }) => (folder ? createFolder(path) : createFile(path)),
+	);
+	let lines: readonly Line[] = [];
+
+	function choose(path: string): void {
+		context.choices.file = path;
+		context.choices.moment = null;
+		context.redraw();
+	}
+	listen(element, "click", context.signal, (event) => {
+		const path = (event.target as Element).closest<HTMLElement>("[data-path]")?.dataset.path;
+		if (path) choose(path);
+	});
+	listen(element, "keydown", context.signal, (event) => {
+		const files = lines.filter((line) => !line.folder);
+		rove(event, files, files.find((line) => line.on) ?? files[0], (line) => {
+			if (!line) return;
+			choose(line.path);
+			requestAnimationFrame(() => element.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
+		});
+	});
+
+	return {
+		element,
+		/** Shows the files if there are several, and returns whether there are. */
+		update(state: VariantState, selected: string): boolean {
+			const paths = presentFiles(state).map((file) => file.path);
+			element.hidden = paths.length < 2;
+			lines = element.hidden ? [] : toLines(paths, selected);
+			rows.update(lines);
+			return !element.hidden;
+		},
+	};
+}
+
+/** The lines in their order on screen: files outside of folders, then each folder with its files. */
+function toLines(paths: readonly string[], selected: string): Line[] {
+	const lines: Line[] = [];
+	let last = "";
+	for (const path of paths.toSorted((one, other) => folderOf(one).localeCompare(folderOf(other)))) {
+		const folder = folderOf(path);
+		if (folder !== last) lines.push({ path: folder, folder: true, on: false });
+		last = folder;
+		lines.push({ path, folder: false, on: path === selected });
+	}
+	return lines;
+}
+
+function createFolder(path: string): View<Line> {
+	const label = h("span", null, icon("folder"), path);
+	return { element: h("li", { class: "dir", role: "presentation" }, label), update() {} };
+}
+
+function createFile(path: string): View<Line> {
+	const name = path.slice(path.lastIndexOf("/") + 1);
+	const element = h(
+		"li",
+		{ role: "option", "data-path": path, class: folderOf(path) ? "deep" : "" },
+		h("span", null, icon("file"), name),
+	);
+	return {
+		element,
+		update({ on }) {
+			setAttribute(element, "aria-selected", String(on));
+			setAttribute(element, "tabindex", on ? "0" : "-1");
+		},
+	};
+}
+
+function folderOf(path: string): string {
+	return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}

@@ -1,0 +1,42 @@
+// The button that points at elements of the preview. What it starts is loaded when it is first used.
+
+import { setAttribute } from "../../dom.ts";
+import type * as Module from "../../inspect/inspector.ts";
+import { loadModule } from "../../loading.ts";
+import { shownPage } from "../../shown.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+
+export function createInspectButton(context: Context, preview: Module.Preview) {
+	const { choices, run } = context;
+	const element = iconButton(context, "point", "Point at an element (i)", () => void press());
+	element.classList.add("anb-point");
+	let inspector: Module.Inspector | null = null;
+
+	async function press(): Promise<void> {
+		const module = inspector ? null : await loadModule(run, "inspect").catch(() => null);
+		inspector ??= module?.createInspector(context, preview) ?? null;
+		if (inspector) inspector.toggle(!inspector.on);
+		else context.notify("The kernel did not send the code for this.");
+	}
+
+	/** The cell refers to the variable, so it must hold what is shown. */
+	function usable({ run: { lost, ready }, state }: Snapshot): boolean {
+		const page = shownPage(state, choices);
+		const newest = choices.moment === null && !choices.replay && !state.busy && !lost;
+		return (
+			newest && !run.busy && (ready?.variant ?? choices.variant) === choices.variant && Boolean(page?.text)
+		);
+	}
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const can = usable(snapshot);
+			element.hidden = choices.tab !== "preview";
+			element.toggleAttribute("disabled", !can);
+			if (!can) inspector?.toggle(false);
+			setAttribute(element, "aria-pressed", String(inspector?.on ?? false));
+		},
+	};
+}

@@ -1,0 +1,171 @@
+// The right pane: tabs, their panels, and the bar that names the file and moves through its versions.
+
+import { copy, openInTab } from "../../actions.ts";
+import { h, listen, setAttribute, setText } from "../../dom.ts";
+import type { IconName } from "../../icons.ts";
+import { presentFiles, shownFile, shownPage } from "../../shown.ts";
+import type { VariantState } from "../../state.ts";
+import { type Device, saveLayout, type Tab } from "../../ui.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { rove } from "../shared/arrow-keys.ts";
+import { createRadios, iconButton } from "../shared/buttons.ts";
+import { Sight } from "../shared/on-screen.ts";
+import { showAlone } from "../transcript/folded-transcript.ts";
+import { createCode } from "./code.ts";
+import { createCompare } from "./compare.ts";
+import { createConsole } from "./console.ts";
+import { createDiff } from "./diff.ts";
+import { createFiles } from "./files.ts";
+import { createInspectButton } from "./inspect-button.ts";
+import { createPreview } from "./preview.ts";
+import { createVersions } from "./versions.ts";
+
+const TABS: readonly [Tab, string][] = [
+	["preview", "Preview"],
+	["code", "Code"],
+	["diff", "Diff"],
+	["console", "Console"],
+	["files", "Files"],
+];
+
+export function createResult(context: Context) {
+	const tabs = createTabs(context);
+	const console = createConsole(context, tabs.setErrors);
+	const compare = createCompare(context);
+	const preview = createPreview(context, console, { reveals: true, onScrolled: compare.scrollToShare });
+	const panels: Record<Tab, { element: HTMLElement; update(snapshot: Snapshot): void }> = {
+		preview,
+		code: createCode(context),
+		diff: createDiff(context),
+		console,
+		files: createFiles(context),
+	};
+	const inspect = createInspectButton(context, preview);
+	const tools = createTools(context, preview, [inspect.element, compare.button]);
+	const versions = createVersions(context, preview);
+	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
+	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
+	stage.append(compare.element);
+	const element = h("section", { class: "anb-right", "aria-label": "Result" }, bar, stage, versions.element);
+	const sight = new Sight(context.redraw, context.signal);
+	sight.watch(element);
+	for (const [tab, label] of TABS) {
+		panels[tab].element.setAttribute("role", "tabpanel");
+		panels[tab].element.setAttribute("aria-label", label);
+	}
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const { tab } = context.choices;
+			element.classList.toggle("wrap", context.choices.wrap);
+			tabs.update(snapshot.state);
+			tools.update(snapshot.state);
+			inspect.update(snapshot);
+			for (const [name, panel] of Object.entries(panels)) panel.element.hidden = name !== tab;
+			// The preview stays live behind the other tabs, which draw only when they are shown.
+			for (const part of [preview, compare]) {
+				if (sight.has(element)) part.update(snapshot);
+				else part.rest();
+			}
+			if (tab !== "preview") panels[tab].update(snapshot);
+			versions.update(snapshot);
+		},
+	};
+}
+
+function createTabs(context: Context) {
+	const names = TABS.map(([tab]) => tab);
+	const counts = new Map(names.map((tab) => [tab, h("span", { class: "n", hidden: true })]));
+	const tabs = TABS.map(([tab, label]) =>
+		h("button", { class: "anb-tab", role: "tab", type: "button", "data-tab": tab }, label, counts.get(tab)),
+	);
+	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Result" }, ...tabs);
+
+	function choose(tab: Tab): void {
+		context.choices.tab = tab;
+		context.redraw();
+	}
+	listen(element, "click", context.signal, (event) => {
+		const tab = (event.target as Element).closest<HTMLElement>("[data-tab]")?.dataset.tab;
+		if (tab) choose(tab as Tab);
+	});
+	listen(element, "keydown", context.signal, (event) =>
+		rove(event, names, context.choices.tab, (tab) => {
+			choose(tab);
+			tabs[names.indexOf(tab)]?.focus();
+		}),
+	);
+
+	return {
+		element,
+		setErrors: (errors: number) => setCount(counts.get("console")!, errors, "err"),
+		update(state: VariantState) {
+			for (const [index, button] of tabs.entries()) {
+				const on = names[index] === context.choices.tab;
+				setAttribute(button, "aria-selected", String(on));
+				setAttribute(button, "tabindex", on ? "0" : "-1");
+			}
+			const files = presentFiles(state).length;
+			const versions = shownFile(state, context.choices)?.file.versions ?? [];
+			setCount(counts.get("diff")!, versions.filter(({ number }) => number > 1).length);
+			setCount(counts.get("files")!, files > 1 ? files : 0);
+		},
+	};
+}
+
+function setCount(element: HTMLElement, value: number, look = ""): void {
+	element.hidden = value === 0;
+	element.className = `n ${look}`.trim();
+	setText(element, String(value));
+}
+
+const DEVICES: readonly [Device, IconName, string][] = [
+	["phone", "phone", "Phone, 390 px"],
+	["tablet", "tablet", "Tablet, 768 px"],
+	["full", "desktop", "Full width"],
+];
+
+/** Buttons for the shown file; which of them depends on the tab. */
+function createTools(context: Context, preview: { reload(): void }, others: readonly HTMLElement[]) {
+	const { choices } = context;
+	const devices = createRadios(context, {
+		label: "Preview width",
+		className: "anb-seg",
+		items: DEVICES,
+		current: () => choices.device,
+		choose(device) {
+			choices.device = device;
+			context.redraw();
+		},
+	});
+	const rule = h("span", { class: "v" });
+	const reload = iconButton(context, "retry", "Reload preview", () => preview.reload());
+	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
+	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
+
+	const wrap = iconButton(context, "wrap", "Wrap long lines", () => {
+		choices.wrap = !choices.wrap;
+		saveLayout({ wrap: choices.wrap });
+		context.redraw();
+	});
+	const fold = iconButton(context, "pane", "Hide transcript", () => showAlone(context, !choices.alone));
+	fold.classList.add("anb-alone");
+
+	return {
+		elements: [...others, devices.element, rule, reload, wrap, copyFile, open, fold],
+		update(state: VariantState) {
+			const { tab } = choices;
+			const nothing = shownPage(state, choices) === null;
+			devices.element.hidden = rule.hidden = reload.hidden = tab !== "preview";
+			copyFile.hidden = wrap.hidden = tab !== "code" && tab !== "diff";
+			setAttribute(wrap, "aria-pressed", String(choices.wrap));
+			for (const button of [reload, open]) button.toggleAttribute("disabled", nothing);
+			copyFile.toggleAttribute("disabled", typeof shownFile(state, choices)?.text !== "string");
+			devices.update(nothing);
+			const label = `${choices.alone ? "Show" : "Hide"} transcript`;
+			setAttribute(fold, "aria-label", label);
+			setAttribute(fold, "title", label);
+		},
+	};
+}

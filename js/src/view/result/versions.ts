@@ -1,0 +1,191 @@
+// The bar under the result: the shown file, and buttons to go through what it was. On the preview these are the moments
+// of the run, with all files as they were after each change; elsewhere the versions of the file.
+
+import { nextName } from "../../ask.ts";
+import { isName } from "../../cells.ts";
+import { h, listen, setAttribute, setText } from "../../dom.ts";
+import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED } from "../../shown.ts";
+import type { FileState, VariantState, Version } from "../../state.ts";
+import type { Choices } from "../../ui.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+import { createCellButton } from "../shared/cell-button.ts";
+import { createThumbnails } from "./version-thumbnails.ts";
+
+export function createVersions(context: Context, preview: { scale(): string }) {
+	const { choices } = context;
+	const file = h("span", { class: "file" });
+	const scale = h("span", { class: "num" });
+	const label = h("span", { class: "num which" });
+	const pager = createPager(context);
+	const restore = createCellButton(context, "Restore");
+	const keep = createCellButton(context, "Keep");
+	const element = h(
+		"div",
+		{ class: "anb-ver" },
+		file,
+		h("span", { class: "sp" }),
+		scale,
+		...pager.elements,
+		label,
+		restore.element,
+		keep.element,
+	);
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const { state } = snapshot;
+			const previewed = choices.tab === "preview";
+			const shown = previewed ? shownPage(state, choices) : shownFile(state, choices);
+			element.hidden = !shown || choices.tab === "files";
+			if (!shown) return;
+			const stops = previewed ? momentsOf(state, shown) : stopsOf(shown);
+			const at = positionIn(stops, shown, choices.moment);
+			setText(file, shown.file.path);
+			setText(scale, previewed ? preview.scale() : "");
+			setText(label, labelOf(shown, stops, at));
+			pager.update({ shown, stops, at });
+			const unfinished = shown.cut || choices.moment === UNFINISHED;
+			restore.update(shown.live || unfinished ? null : restoringCell(context, snapshot));
+			keep.update(unfinished ? keepingCell(context, snapshot) : null);
+		},
+	};
+}
+
+/** The moment after a change of a file. */
+interface Stop {
+	readonly change: number;
+	readonly path: string;
+}
+
+function stopsOf({ file }: ShownFile): Stop[] {
+	const alive = file.versions.filter(({ action }) => action !== "deleted");
+	return withUnfinished(
+		alive.map(({ change }) => ({ change, path: file.path })),
+		[file],
+	);
+}
+
+/** The moments of the run since the shown page was there. */
+export function momentsOf({ files }: VariantState, { file }: ShownFile): Stop[] {
+	const first = file.versions[0]?.change ?? 0;
+	const stops = new Map<number, Stop>();
+	for (const { path, versions } of files.values())
+		for (const { change } of versions) if (change >= first) stops.set(change, { change, path });
+	return withUnfinished(
+		[...stops.values()].sort((one, other) => one.change - other.change),
+		[...files.values()],
+	);
+}
+
+/** The stops, and one more for what was cut off by the end of the run. */
+function withUnfinished(stops: readonly Stop[], files: readonly FileState[]): Stop[] {
+	const cut = files.find(({ unfinished }) => unfinished !== null);
+	return cut && stops.length ? [...stops, { change: UNFINISHED, path: cut.path }] : [...stops];
+}
+
+/** The index of what is shown; a version that is still being written comes after all stops. */
+export function positionIn(stops: readonly Stop[], { live }: ShownFile, moment: number | null): number {
+	if (live) return stops.length;
+	const last = moment ?? Number.MAX_VALUE;
+	return stops.findLastIndex(({ change }) => change <= last);
+}
+
+function labelOf({ live, cut, file }: ShownFile, stops: readonly Stop[], at: number): string {
+	if (live) return `v${file.versions.length + 1}, streaming`;
+	const { change, path } = stops[at] ?? { change: 0, path: "" };
+	const isAlone = stops.every((stop) => stop.path === file.path);
+	if (cut || change === UNFINISHED) return isAlone ? NOT_KEPT : `${NOT_KEPT}: ${path}`;
+	const kept = stops.filter((stop) => stop.change !== UNFINISHED);
+	if (kept.length < 2) return versionLabel(file.versions.at(-1));
+	if (isAlone) return `v${at + 1} of ${kept.length}`;
+	const what = change === 0 ? "as given" : path;
+	return `change ${change} of ${kept.at(-1)?.change}: ${what}`;
+}
+
+function versionLabel(version: Version | undefined): string {
+	return `v${version?.number ?? 1}${version?.unfinished ? ", unfinished" : ""}`;
+}
+
+/** The cell that gives the files of an earlier moment a name; null while the newest are shown. */
+function restoringCell(context: Context, { state, variants }: Snapshot): string | null {
+	const { choices, run } = context;
+	const end = run.state?.variants.get(choices.variant);
+	const moment = choices.moment ?? replayedMoment(choices, state, end);
+	const shown = moment === null ? null : expressionOf(context, variants.length);
+	return shown && `${run.state?.meta.name}_at_${moment} = ${shown}.at(${moment})`;
+}
+
+/** The cell that makes a run with what was cut off. */
+function keepingCell(context: Context, { variants, run }: Snapshot): string | null {
+	const shown = run.lost ? null : expressionOf(context, variants.length);
+	return shown && `${nextName(run.meta.name, context.run)} = ${shown}.with_files(${shown}.unfinished)`;
+}
+
+/** The shown variant as a Python expression; null while the run has no value, or none with such a name. */
+function expressionOf({ choices, run }: Context, variants: number): string | null {
+	const { variant } = choices;
+	const name = run.state?.meta.name ?? "";
+	if (run.busy || !isName(name)) return null;
+	const bound = variants < 2 || run.state?.ready?.variant === variant;
+	return `${name}${bound ? "" : `.pick(${variant + 1})`}`;
+}
+
+/** The moment at which a replay stands still, unless nothing was written yet or nothing came after it. */
+function replayedMoment({ replay }: Choices, now: VariantState, end?: VariantState): number | null {
+	const moment = newestChange(now);
+	return replay && !replay.playing && moment && end && moment < newestChange(end) ? moment : null;
+}
+
+function newestChange({ files }: VariantState): number {
+	return Math.max(0, ...[...files.values()].flatMap(({ versions }) => versions.map(({ change }) => change)));
+}
+
+interface Position {
+	readonly shown: ShownFile;
+	readonly stops: readonly Stop[];
+	readonly at: number;
+}
+
+/** Two buttons and a slider, where there are several stops. */
+function createPager(context: Context) {
+	const back = iconButton(context, "left", "Previous version", () => choose(position.at - 1));
+	const forward = iconButton(context, "right", "Next version", () => choose(position.at + 1));
+	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
+	let position: Pick<Position, "stops" | "at"> & { shown: ShownFile | null } = {
+		shown: null,
+		stops: [],
+		at: 0,
+	};
+	listen(range, "input", context.signal, () => choose(Number(range.value) - 1));
+	const thumbnails = createThumbnails(context, range, (index) => {
+		const { shown, stops } = position;
+		const stop = stops[index];
+		return shown && stop ? { change: stop.change, label: labelOf(shown, stops, index) } : null;
+	});
+
+	function choose(index: number): void {
+		const { shown, stops } = position;
+		// Pins the file, so that another one that is being written does not take its place.
+		context.choices.file = shown?.file.path ?? null;
+		const newest = stops.findLastIndex(({ change }) => change !== UNFINISHED);
+		context.choices.moment = index === newest ? null : (stops[Math.max(0, index)]?.change ?? null);
+		context.redraw();
+	}
+
+	return {
+		elements: [back, range, forward, thumbnails],
+		update(next: Position) {
+			position = next;
+			const { stops, at, shown } = next;
+			const count = stops.length;
+			back.hidden = forward.hidden = range.hidden = count < 2 || shown.live;
+			back.toggleAttribute("disabled", at <= 0);
+			forward.toggleAttribute("disabled", at >= count - 1);
+			setAttribute(range, "max", String(count));
+			if (range.value !== String(at + 1)) range.value = String(at + 1);
+			setAttribute(range, "aria-valuetext", labelOf(shown, stops, at));
+		},
+	};
+}

@@ -1,0 +1,178 @@
+// A diff as a table, made from a unified diff, from a text and a patch to it, or from two texts.
+
+import { h } from "../../dom.ts";
+import type { LinePatch } from "../../events.ts";
+
+export interface DiffLine {
+	sign: "+" | "-" | " " | "@";
+	/** The line number in the new text; for a removed line, in the old text. */
+	number: number | null;
+	text: string;
+}
+
+const CONTEXT = 3;
+const MOST = 2000;
+
+export function parseUnifiedDiff(text: string): DiffLine[] {
+	const lines: DiffLine[] = [];
+	let oldLine = 0;
+	let newLine = 0;
+	for (const line of text.split("\n")) {
+		const head = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/.exec(line);
+		if (head) {
+			oldLine = Number(head[1]);
+			newLine = Number(head[2]);
+			lines.push({ sign: "@", number: null, text: head[3]?.trim() || `line ${newLine}` });
+		} else if (/^(---|\+\+\+) /.test(line) && newLine === 0) {
+			// The card's title has the file names.
+		} else if (line.startsWith("+")) lines.push({ sign: "+", number: newLine++, text: line.slice(1) });
+		else if (line.startsWith("-")) lines.push({ sign: "-", number: oldLine++, text: line.slice(1) });
+		else if (line.startsWith(" ")) {
+			lines.push({ sign: " ", number: newLine++, text: line.slice(1) });
+			oldLine++;
+		}
+	}
+	return lines;
+}
+
+/** The changed lines with some context. */
+export function linesOfPatch(before: string, patch: readonly LinePatch[]): DiffLine[] {
+	const old = before.split("\n");
+	const lines: DiffLine[] = [];
+	let next = 0;
+	let shift = 0;
+	for (const [index, hunk] of patch.entries()) {
+		const { start, removed, added } = trimmed(old, hunk);
+		const from = Math.max(next, start - CONTEXT);
+		if (from > next || index === 0) lines.push({ sign: "@", number: null, text: `line ${from + shift + 1}` });
+		for (let at = from; at < start; at++)
+			lines.push({ sign: " ", number: at + shift + 1, text: old[at] ?? "" });
+		for (const [at, text] of removed.entries()) lines.push({ sign: "-", number: start + at + 1, text });
+		for (const [at, text] of added.entries()) lines.push({ sign: "+", number: start + shift + at + 1, text });
+		next = start + removed.length;
+		shift += added.length - removed.length;
+		const limit = Math.min(old.length, next + CONTEXT, patch[index + 1]?.[0] ?? old.length);
+		for (; next < limit; next++) lines.push({ sign: " ", number: next + shift + 1, text: old[next] ?? "" });
+	}
+	return lines;
+}
+
+/** Pairs of lines to compare at most; between longer texts, everything from the first change to the last is one. */
+const MOST_PAIRS = 4_000_000;
+
+/** Every line of two texts. */
+export function diffOf(before: string, after: string): DiffLine[] {
+	const [old, now] = [before.split("\n"), after.split("\n")];
+	const { start: head, removed, added } = trimmed(old, [0, old.length, after]);
+	const lines: DiffLine[] = [];
+	const put = (sign: "+" | "-" | " ", at: number, text = ""): number =>
+		lines.push({ sign, number: at + 1, text });
+	for (let at = 0; at < head; at++) put(" ", at, old[at]);
+	const common = commonLengths(removed, added);
+	let [one, two] = [0, 0];
+	while (one < removed.length || two < added.length) {
+		if (one < removed.length && removed[one] === added[two] && common(one, two) > 0) {
+			put(" ", head + two, added[two]);
+			one++;
+			two++;
+		} else if (
+			one < removed.length &&
+			(two >= added.length || common(one + 1, two) >= common(one, two + 1))
+		) {
+			put("-", head + one, removed[one]);
+			one++;
+		} else {
+			put("+", head + two, added[two]);
+			two++;
+		}
+	}
+	for (let at = head + added.length; at < now.length; at++) put(" ", at, now[at]);
+	return lines;
+}
+
+/** The length of the longest common subsequence of what follows two positions. */
+function commonLengths(
+	one: readonly string[],
+	two: readonly string[],
+): (at: number, other: number) => number {
+	const width = two.length + 1;
+	if (one.length * two.length > MOST_PAIRS) return () => 0;
+	const table = new Uint32Array((one.length + 1) * width);
+	const get = (at: number, other: number): number => table[at * width + other] ?? 0;
+	for (let at = one.length - 1; at >= 0; at--)
+		for (let other = two.length - 1; other >= 0; other--)
+			table[at * width + other] =
+				one[at] === two[other]
+					? get(at + 1, other + 1) + 1
+					: Math.max(get(at + 1, other), get(at, other + 1));
+	return get;
+}
+
+/** A hunk without the unchanged lines at its ends (a deletion comes with a neighbouring line). */
+function trimmed(old: string[], [start, count, text]: LinePatch) {
+	const removed = old.slice(start, start + count);
+	const added = text.split("\n");
+	let head = 0;
+	while (head < removed.length && head < added.length && removed[head] === added[head]) head++;
+	let tail = 0;
+	const most = Math.min(removed.length, added.length) - head;
+	while (tail < most && removed.at(-1 - tail) === added.at(-1 - tail)) tail++;
+	return {
+		start: start + head,
+		removed: removed.slice(head, removed.length - tail),
+		added: added.slice(head, added.length - tail),
+	};
+}
+
+const CLASSES = { "+": "p", "-": "m", "@": "h", " ": "" };
+
+export function createDiffTable(all: readonly DiffLine[]): HTMLElement {
+	const lines = all.slice(0, MOST);
+	const partners = pairs(lines);
+	const rows = lines.map((line, index) => {
+		const sign = line.sign === "@" ? "" : line.sign === "-" ? "−" : line.sign;
+		const number = line.number === null ? "" : String(line.number);
+		const text = h("td", null, ...marked(line.text, partners.get(index) ?? null));
+		return h("tr", { class: CLASSES[line.sign] }, h("td", null, number), h("td", null, sign), text);
+	});
+	const left = all.length - lines.length;
+	const rest = left > 0 ? h("p", { class: "anb-cap" }, `and ${left} more lines`) : null;
+	const table = h("table", null, h("tbody", null, ...rows));
+	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, rest);
+}
+
+/** For each changed line its counterpart: the first removed line of a block and its first added line, and so on. */
+function pairs(lines: readonly DiffLine[]): Map<number, string> {
+	const partners = new Map<number, string>();
+	let at = 0;
+	while (at < lines.length) {
+		const removed = at;
+		while (lines[at]?.sign === "-") at++;
+		const added = at;
+		while (lines[at]?.sign === "+") at++;
+		for (let nth = 0; removed + nth < added && added + nth < at; nth++) {
+			partners.set(removed + nth, lines[added + nth]?.text ?? "");
+			partners.set(added + nth, lines[removed + nth]?.text ?? "");
+		}
+		if (at === removed) at++;
+	}
+	return partners;
+}
+
+const WORD = /[\w-]/;
+
+/** Marks what differs from the other line, in whole words, unless that is nearly all of it. */
+function marked(one: string, other: string | null): (Node | string)[] {
+	if (other === null) return [one];
+	const most = Math.min(one.length, other.length);
+	let head = 0;
+	while (head < most && one[head] === other[head]) head++;
+	let tail = 0;
+	while (tail < most - head && one.at(-1 - tail) === other.at(-1 - tail)) tail++;
+	while (head > 0 && WORD.test(one[head - 1] ?? "")) head--;
+	let end = one.length - tail;
+	while (end < one.length && WORD.test(one[end] ?? "")) end++;
+	const alike = head + one.length - end;
+	if (end <= head || alike < one.trim().length / 4) return [one];
+	return [one.slice(0, head), h("mark", null, one.slice(head, end)), one.slice(end)];
+}

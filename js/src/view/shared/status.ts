@@ -1,0 +1,48 @@
+// The phase of a variant as a colour, an icon and a text.
+
+import { ENDINGS, type Tone as EndTone } from "../../events.ts";
+import type { IconName } from "../../icons.ts";
+import { retryPhase, thinkingPhase } from "../../phase.ts";
+import type { RunState } from "../../runs.ts";
+import { retryOf, type VariantState } from "../../state.ts";
+import { askingTitle, type Variant } from "../../variants.ts";
+
+export type Tone = "live" | EndTone;
+
+const ENDED: Record<EndTone, IconName> = { ok: "done", err: "error", warn: "warn", off: "stopped" };
+
+/** The check that failed and what was seen, once the run has ended; else empty. */
+export function failedCheck({ ready, meta }: RunState): string {
+	return ready ? ready.failed_check : meta.failed_check;
+}
+
+export function statusOf(state: VariantState): [Tone, IconName | null] {
+	if (!state.busy) {
+		const tone = state.reason ? ENDINGS[state.reason].tone : "off";
+		return [tone, ENDED[tone]];
+	}
+	if (askingTitle(state) !== null) return ["warn", "pause"];
+	if (retryOf(state)) return ["warn", "retry"];
+	return ["live", null];
+}
+
+/** Of all variants: a question comes first, then work; at the end, one success is a success. */
+export function statusOfAll(variants: readonly Variant[]): [Tone, IconName | null] {
+	const busy = variants.filter(({ state }) => state.busy);
+	if (busy.some(({ state }) => askingTitle(state) !== null)) return ["warn", "pause"];
+	if (busy.length) return ["live", null];
+	const ends = variants.map(({ state }) => statusOf(state));
+	return ends.find(([tone]) => tone === "ok") ?? ends.find(([tone]) => tone === "off") ?? ends[0]!;
+}
+
+/** The phase, with the seconds left until a retry or those since the model began to think in silence. */
+export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
+	const retry = retryOf(state);
+	if (retry) return retryPhase(retry.wait - (now - retry.from));
+	return state.phase === "thinking" ? thinkingPhase(now - state.at) : state.phase;
+}
+
+/** Seconds are for the eye: a screen reader announces that it retries or thinks, not every tick. */
+export function withoutSeconds(phase: string): string {
+	return phase.replace(/( in|,)( \d+ min)? \d+ s$/, "");
+}

@@ -1,0 +1,56 @@
+// The widget over the whole screen, by a button in the header, and the letters of the frame. Escape leaves.
+
+import { h, icon, listen, setAttribute } from "../../dom.ts";
+import { TYPING } from "../../keys.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { isSolo } from "../variants/single-variant.ts";
+
+export function createFullScreenButton(context: Context) {
+	const element = h("button", { class: "anb-ic anb-full", type: "button" }, icon("expand"));
+	listen(element, "click", context.signal, () => toggle(context, element));
+	document.addEventListener("fullscreenchange", context.redraw, { signal: context.signal });
+	return {
+		element,
+		update(_snapshot: Snapshot) {
+			const label = isFull(element) ? "Leave full screen" : "Full screen";
+			element.hidden = !document.fullscreenEnabled || isSolo(context);
+			setAttribute(element, "aria-label", label);
+			setAttribute(element, "title", `${label} (f)`);
+		},
+	};
+}
+
+/** Keys act only while the focus is in the widget, and not in a field. */
+export function listenForFullScreen(context: Context, frame: HTMLElement): void {
+	listen(frame, "keydown", context.signal, (event) => {
+		if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
+		const typing = (event.target as Element).closest(TYPING) || isSolo(context);
+		if (event.key === "/" && !(event.target as Element).closest(TYPING)) compose(event, frame);
+		if (event.key === "i" && !typing) frame.querySelector<HTMLElement>(".anb-point:enabled")?.click();
+		const letter = event.key === "f" && !typing;
+		// Chromium leaves by itself, without this event, where it can.
+		if (letter || (event.key === "Escape" && isFull(frame))) toggle(context, frame);
+	});
+}
+
+/** Leads to the field that asks for a change. */
+function compose(event: KeyboardEvent, frame: HTMLElement): void {
+	const field = frame.querySelector<HTMLElement>(".anb-compose:not([hidden]) .anb-askrow textarea");
+	if (!field) return;
+	event.preventDefault();
+	field.focus();
+}
+
+function toggle({ notify }: Context, inside: HTMLElement): void {
+	if (isFull(inside)) void document.exitFullscreen();
+	else
+		inside
+			.closest(".anb")
+			?.requestFullscreen?.()
+			.catch(() => notify("Full screen is not allowed here."));
+}
+
+function isFull(inside: HTMLElement): boolean {
+	const { fullscreenElement } = inside.getRootNode() as ShadowRoot;
+	return Boolean(fullscreenElement) && fullscreenElement === inside.closest(".anb");
+}

@@ -1,0 +1,130 @@
+// The top line: the phase of the run, its figures, and a button to stop it.
+
+import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText } from "../../dom.ts";
+import type { VariantState } from "../../state.ts";
+import { phaseOfAll, spokenOfAll } from "../../variants.ts";
+import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
+import { createReplayButton } from "../replay/replay.ts";
+import { failedCheck, phaseNow, statusOf, statusOfAll, withoutSeconds } from "../shared/status.ts";
+import { createMeta } from "./figures.ts";
+import { createFullScreenButton } from "./full-screen.ts";
+import { createMenu } from "./menu.ts";
+
+export interface HeaderView {
+	readonly element: HTMLElement;
+	update(snapshot: Snapshot): void;
+}
+
+export function createHeader(context: Context): HeaderView {
+	const status = createStatus(context);
+	const meta = createMeta(context);
+	const stop = createStop(context);
+	const replay = createReplayButton(context);
+	const menu = createMenu(context);
+	const full = createFullScreenButton(context);
+	const parts = [status, meta, stop, replay, menu, full];
+	const element = h("header", { class: "anb-head" }, ...parts.map((part) => part.element), status.spoken);
+
+	/** Where the focus goes when Stop disappears: Actions, Replay, or else the transcript. */
+	function afterStop(): HTMLElement | null | undefined {
+		const places = [menu.element.querySelector("button"), replay.element];
+		return (
+			places.find((place) => place && !place.closest("[hidden]")) ??
+			element.parentElement?.querySelector<HTMLElement>(".anb-scroll")
+		);
+	}
+
+	return {
+		element,
+		update(snapshot) {
+			const held = hasFocus(stop.element);
+			for (const part of parts) part.update(snapshot);
+			if (held && stop.element.hidden) moveFocus(afterStop());
+		},
+	};
+}
+
+/** The name of the run and its phase, visible and for a screen reader. */
+function createStatus(context: Context) {
+	const dot = h("span", { class: "anb-dot" });
+	const name = h("span", { class: "name" });
+	const phase = h("span", { class: "phase" });
+	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
+	let shown = "";
+
+	return {
+		element: h("div", { class: "anb-status" }, dot, name, phase),
+		spoken,
+		update(snapshot: Snapshot) {
+			const { state, run } = snapshot;
+			const { tone, glyph, text, announced } = headline(snapshot);
+			setText(name, run.meta.name);
+			if (shown !== `${tone} ${text}`) {
+				dot.className = `anb-dot ${tone}`;
+				dot.replaceChildren(glyph ? icon(glyph) : h("i"));
+				phase.replaceChildren(phaseElement(text, state, tone === "live"));
+				setAttribute(phase, "title", text);
+				shown = `${tone} ${text}`;
+			}
+			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
+		},
+	};
+}
+
+/** The phase of the run, or of all its variants, and the check that failed. */
+function headline(snapshot: Snapshot) {
+	const { state, run, variants } = snapshot;
+	const many = variants.length > 1;
+	const phase = many ? phaseOfAll(variants) : phaseNow(snapshot);
+	const check = state.busy ? "" : failedCheck(run);
+	if (check) {
+		const text = `check failed: ${check}`;
+		return { tone: "err", glyph: "error", text, announced: text } as const;
+	}
+	const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
+	return { tone, glyph, text: phase, announced: many ? spokenOfAll(variants) : withoutSeconds(phase) };
+}
+
+/** The phase, with the file that is being written as code. */
+function phaseElement(phase: string, state: VariantState, live: boolean): HTMLElement {
+	const path = phase.startsWith("writing ") ? phase.slice("writing ".length) : "";
+	const parts = state.files.has(path) ? ["writing ", h("code", null, path)] : [phase];
+	return h("span", live ? { class: "anb-live" } : null, ...parts);
+}
+
+/** The button that stops the run; the footer says what to press instead when the kernel does not answer. */
+function createStop(context: Context) {
+	const label = h("span", null, "Stop");
+	const square = h("span", { class: "stop" });
+	const button = h("button", { class: "anb-btn anb-act", type: "button" }, square, label);
+	const hint = h("span", { class: "anb-hint" }, "open in another window");
+	const take = h("button", { class: "anb-btn", type: "button" }, "Take over");
+	const element = h("span", { class: "anb-stop" }, hint, button, take);
+	let asked = false;
+
+	function press(): void {
+		if (asked) return;
+		mark(true);
+		followInFooter(context, context.run.command("stop"), STOP_HINT, ({ done }) => mark(done));
+	}
+	function mark(on: boolean): void {
+		asked = on;
+		setText(label, on ? "Stopping" : "Stop");
+		setAttribute(button, "aria-disabled", on ? "true" : null);
+	}
+	listen(button, "click", context.signal, press);
+	listen(take, "click", context.signal, () =>
+		followInFooter(context, context.run.command("own"), "The kernel is busy and did not answer.", () => {}),
+	);
+
+	return {
+		element,
+		update({ run }: Snapshot) {
+			const { busy } = context.run;
+			const elsewhere = !run.owner && !run.lost && context.run.greeted;
+			element.hidden = !busy && !elsewhere;
+			button.hidden = !run.owner || !busy;
+			hint.hidden = take.hidden = !elsewhere;
+		},
+	};
+}

@@ -1,0 +1,68 @@
+// The frame of one run: header, variants, transcript and result, request, scrubber and footer.
+
+import { h, setAttribute } from "../../dom.ts";
+import { LETTERS } from "../../keys.ts";
+import type { BodyView, Context, Snapshot } from "../context.ts";
+import { createScrubber } from "../replay/scrubber.ts";
+import { createRequest } from "../transcript/request.ts";
+import { createPlace } from "../variants/arrangement.ts";
+import { isSolo } from "../variants/single-variant.ts";
+import { createStrip } from "../variants/strip.ts";
+import { createComposer } from "./composer.ts";
+import { createFooter } from "./footer.ts";
+import { listenForFullScreen } from "./full-screen.ts";
+import { createHeader } from "./header.ts";
+import { createEdge } from "./splitter.ts";
+
+export function createFrame(context: Context): BodyView {
+	const header = createHeader(context);
+	const variants = createStrip(context);
+	const place = createPlace(context);
+	const request = createRequest(context);
+	const scrubber = createScrubber(context);
+	const composer = createComposer(context);
+	const footer = createFooter(context);
+	const parts = [header, variants, place, scrubber, request, composer, footer];
+	const element = h(
+		"section",
+		{ class: "anb-frame" },
+		header.element,
+		variants.element,
+		place.element,
+		request.element,
+		scrubber.element,
+		composer.element,
+		footer.element,
+	);
+	element.append(createEdge(context, element));
+	listenForFullScreen(context, element);
+	const forgetNote = createForgetNote(context);
+
+	return {
+		element,
+		update(snapshot) {
+			forgetNote(snapshot);
+			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
+			setAttribute(element, LETTERS, isSolo(context) ? "/" : "/ f i");
+			element.classList.toggle("fit", snapshot.variants.length === 1 && isSolo(context));
+			element.classList.toggle("halted", context.choices.replay?.playing === false);
+			for (const part of parts) part.update(snapshot);
+		},
+		tick(snapshot) {
+			header.update(snapshot);
+			variants.update(snapshot);
+			place.tick(snapshot);
+		},
+	};
+}
+
+/** Clears the note about a command when the run ends, and when the kernel binds the names again. */
+function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => void {
+	let busy = run.busy;
+	let ready = run.state?.ready;
+	return (snapshot) => {
+		if ((busy && !run.busy) || snapshot.run.ready !== ready) choices.note = "";
+		busy = run.busy;
+		ready = snapshot.run.ready;
+	};
+}

@@ -1,0 +1,129 @@
+// The answers to a question: the note to the model, the buttons, and their keys.
+
+import { h, listen, setAttribute, setText } from "../../dom.ts";
+import type { Draft } from "../../questions.ts";
+import type { ToolRow } from "../../state.ts";
+
+export type Action = "approve" | "deny" | "always" | "together" | "undo" | "edit" | "leave";
+
+interface AnswerButton {
+	readonly action: Action;
+	readonly look: string;
+	readonly shortcut?: string;
+	readonly key?: string;
+}
+
+const BUTTONS: readonly AnswerButton[] = [
+	{ action: "approve", look: " primary", shortcut: "y", key: "Y" },
+	{ action: "deny", look: "", shortcut: "n", key: "N" },
+	{ action: "together", look: " ghost" },
+	{ action: "always", look: " ghost", shortcut: "Shift+Y", key: "⇧Y" },
+	{ action: "undo", look: " ghost" },
+];
+
+export function createAnswer(act: (action: Action) => void, signal: AbortSignal) {
+	const note = h("input", {
+		class: "anb-note-input",
+		type: "text",
+		"aria-label": "Note to the model",
+		placeholder: "Note to the model (optional)",
+	});
+	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
+	const enter = h("p", { class: "anb-cap enter" }, "Enter in the note denies and sends it.");
+	const buttons = BUTTONS.map((button) => createButton(button, act, signal));
+	const element = h(
+		"div",
+		{ class: "anb-acts ask" },
+		note,
+		enter,
+		...buttons.map((button) => button.element),
+		hint,
+	);
+	return {
+		element,
+		note,
+		setHint(text: string) {
+			hint.hidden = text === "";
+			if (text) setText(hint, text);
+		},
+		/** Shows whether a press counts. */
+		setStill(still: boolean) {
+			element.classList.toggle("waits", !still);
+			for (const button of buttons) setAttribute(button.element, "aria-disabled", still ? null : "true");
+		},
+		offers: (action: Action): boolean =>
+			buttons.some((button) => button.action === action && !button.element.hidden),
+		/** `alike` is how many questions "together" would approve. */
+		update(row: ToolRow, draft: Draft, alike: number) {
+			const labels = labelsOf(row, isChanged(draft), alike);
+			for (const button of buttons) button.update(labels[button.action] ?? "");
+		},
+	};
+}
+
+function isChanged({ args, problems }: Draft): boolean {
+	return args !== null || Object.keys(problems).length > 0;
+}
+
+/** An action without a label is not offered: what was edited is one call, so it is approved alone and once. */
+function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record<Action, string>> {
+	if (changed) return { approve: "Approve with changes", deny: "Deny", undo: "Undo changes" };
+	return {
+		approve: "Approve",
+		deny: "Deny",
+		always: alwaysLabel(row),
+		together: alike > 1 ? `Approve all ${alike} alike` : "",
+	};
+}
+
+function alwaysLabel({ identical_only, schema }: ToolRow): string {
+	if (identical_only) return "Always for exactly this call";
+	return Object.keys(schema).length ? "Always for this tool in this run" : "Always in this run";
+}
+
+function createButton(
+	{ action, look, shortcut, key }: AnswerButton,
+	act: (action: Action) => void,
+	signal: AbortSignal,
+) {
+	const label = h("span");
+	const element = h(
+		"button",
+		{ class: `anb-btn${look}`, type: "button", "aria-keyshortcuts": shortcut },
+		label,
+		key && h("span", { class: "anb-kbd", "aria-hidden": "true" }, key),
+	);
+	listen(element, "click", signal, () => act(action));
+	return {
+		action,
+		element,
+		update(text: string) {
+			element.hidden = text === "";
+			setText(label, text);
+		},
+	};
+}
+
+/** What a key in the card means. In a field, letters are text. */
+export function actionFor(event: KeyboardEvent, note: HTMLInputElement): Action | null {
+	const { key, shiftKey, target } = event;
+	if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return null;
+	if (key === "Escape") return "leave";
+	// Enter must not approve anything by accident: it sends the note with a no.
+	if (target === note) return key === "Enter" && note.value.trim() ? "deny" : null;
+	if (isField(target)) return null;
+	switch (key.toLowerCase()) {
+		case "y":
+			return shiftKey ? "always" : "approve";
+		case "n":
+			return "deny";
+		case "e":
+			return "edit";
+		default:
+			return null;
+	}
+}
+
+function isField(target: EventTarget | null): boolean {
+	return target instanceof Element && target.matches("input, textarea, select");
+}

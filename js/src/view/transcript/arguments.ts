@@ -1,0 +1,95 @@
+// What is to be approved, as text: everything is in sight, and nothing reads otherwise than it runs.
+
+import { h } from "../../dom.ts";
+import type { Json } from "../../events.ts";
+import { highlight } from "../../highlight.ts";
+import { readable, sameJson } from "../../json.ts";
+import { pieces, printable } from "../../printable.ts";
+import { createDiffTable, diffOf } from "../shared/diff-table.ts";
+
+/** Characters to colour at most: it happens in one go. */
+const MOST_COLOURED = 50_000;
+
+/** Characters of a value that stands beside its name. */
+const LONGEST_SHORT = 24;
+
+/** Kinds of characters to name at most. */
+const MOST_NAMED = 6;
+
+/** What stands for a secret in all that the kernel sends. */
+const MASK = "•••";
+
+/** The ending of files in the language of an argument; empty for plain text. */
+export function languageOf(name: string, schema: Json): string {
+	const type = String(fieldSchema(schema, name).contentMediaType ?? (name === "code" ? "python" : ""));
+	return LANGUAGES.find(([pattern]) => pattern.test(type))?.[1] ?? "";
+}
+
+const LANGUAGES: readonly [RegExp, string][] = [
+	[/python/, "py"],
+	[/html|xml|svg/, "html"],
+	[/css/, "css"],
+	[/javascript|typescript/, "js"],
+	[/json/, "json"],
+	[/markdown/, "md"],
+];
+
+export function fieldSchema(schema: Json, name: string): Json {
+	return ((schema.properties as Json | undefined)?.[name] as Json | undefined) ?? {};
+}
+
+/** What to know about a text besides what it shows. */
+export function remarksOn(shown: string): string[] {
+	const written = [...new Set(pieces(shown).filter((_, index) => index % 2))];
+	const names = written.slice(0, MOST_NAMED).join(", ") + (written.length > MOST_NAMED ? ", …" : "");
+	const line = written.includes("<U+000D>") ? " <U+000D> begins a new line." : "";
+	return [
+		...(written.length ? [`Characters that cannot be seen are written out: ${names}.${line}`] : []),
+		...(shown.includes(MASK) ? [`${MASK} is a masked value. The call runs with the value itself.`] : []),
+	];
+}
+
+/** Text in the colours of its language, or plain with the characters marked that are written out. */
+export function coloured(language: string, text: string): (Node | string)[] {
+	const parts = pieces(text);
+	if (parts.length > 1)
+		return parts.map((part, index) => (index % 2 ? h("mark", { class: "anb-written" }, part) : part));
+	const lines = text.length > MOST_COLOURED ? null : highlight(`.${language}`, text);
+	if (!lines) return [text];
+	return lines.flatMap((line, index) => [
+		index ? "\n" : "",
+		...line.map(({ colour, text: piece }) => (colour ? h("span", { class: colour }, piece) : piece)),
+	]);
+}
+
+/** Arguments wrap and never scroll sideways. What was changed is shown as a diff that leaves nothing out. */
+export function createArguments(proposed: Json, args: Json, schema: Json): HTMLElement[] {
+	const names = new Set([...Object.keys(proposed), ...Object.keys(args)]);
+	return [...names].flatMap((name) => {
+		const same = sameJson(proposed[name], args[name]);
+		const label = h("div", { class: "field" }, printable(name), same ? null : h("span", null, "changed"));
+		const value = same ? createValue(name, args[name], schema) : createChange(name, proposed, args);
+		const remarks = remarksOn(printable(readable(args[name], 2)));
+		return [label, value, ...remarks.map((remark) => h("p", { class: "anb-cap" }, remark))];
+	});
+}
+
+function createValue(name: string, value: unknown, schema: Json): HTMLElement {
+	const language =
+		typeof value === "string" ? languageOf(name, schema) : typeof value === "object" ? "json" : "";
+	const text = printable(readable(value, 2));
+	const short = text.length <= LONGEST_SHORT && !text.includes("\n") && !language;
+	const look = short ? { class: "anb-ask short" } : { class: "anb-ask", tabindex: 0 };
+	return h("pre", look, ...coloured(language, text));
+}
+
+/** How one argument was changed. */
+export function createChange(name: string, before: Json, after: Json): HTMLElement {
+	const text = (args: Json): string => printable(readable(args[name], 2));
+	const lines = diffOf(text(before), text(after));
+	const absent = name in before ? (name in after ? "" : "+") : "-";
+	const table = createDiffTable(lines.filter(({ sign }) => sign !== absent));
+	table.setAttribute("role", "group");
+	table.setAttribute("aria-label", `Changes of ${printable(name)}`);
+	return table;
+}

@@ -1,0 +1,81 @@
+// Long texts: their beginning is drawn at once, the rest in a fold when it is opened, as plain text.
+
+import { h, icon, setText } from "../../dom.ts";
+import { bytes } from "../../format.ts";
+import { Markdown } from "../../markdown.ts";
+
+/** Characters that are drawn at once. */
+const FIRST = 20_000;
+/** Characters of the rest in one element. The browser lays out only those in sight. */
+const PIECE = 20_000;
+/** How much longer a piece may be, in order to end with a line. */
+const SLACK = 2_000;
+
+/** Where a piece of about `size` characters ends. The answer stays the same as the text grows. */
+function endOfPiece(text: string, start: number, size: number): number {
+	const line = text.slice(start + size, start + size + SLACK).indexOf("\n") + 1;
+	return Math.min(text.length, start + size + (line || SLACK));
+}
+
+/** Markdown of a text that may be long and may still grow. */
+export class LongMarkdown {
+	readonly rest = createRest();
+	readonly #markdown: Markdown;
+
+	constructor(element: HTMLElement) {
+		this.#markdown = new Markdown(element);
+	}
+
+	set(text: string, done: boolean): void {
+		const end = endOfPiece(text, 0, FIRST);
+		this.#markdown.set(text.slice(0, end), done || end < text.length);
+		this.rest.set(text, end);
+	}
+}
+
+/** The elements of a text from a tool. */
+export function createLongText(text: string): HTMLElement[] {
+	const end = endOfPiece(text, 0, FIRST);
+	const rest = createRest();
+	rest.set(text, end);
+	return [h("div", { class: "anb-code" }, h("pre", null, text.slice(0, end))), rest.element];
+}
+
+/** A fold with the text from `start` on; hidden if there is none. */
+function createRest() {
+	const label = h("span");
+	const pieces = h("div", { class: "anb-code" });
+	const summary = h("summary", null, icon("right", "chev"), label);
+	const element = h("details", { class: "anb-args anb-rest", hidden: true, ontoggle: draw }, summary, pieces);
+	let text = "";
+	let next = 0;
+	let last = h("pre");
+
+	/** Continues the last piece, then begins others. */
+	function draw(): void {
+		if (!element.open) return;
+		for (let end = 0; end < text.length; next = end) {
+			end = endOfPiece(text, next, PIECE);
+			setText(last, text.slice(next, end));
+			if (last.parentElement !== pieces) pieces.append(last);
+			if (end === text.length) return;
+			last = h("pre");
+		}
+	}
+
+	return {
+		element,
+		set(newText: string, start: number): void {
+			element.hidden = start >= newText.length;
+			setText(label, `${bytes(newText.length - start)} more`);
+			// Until it is opened there is nothing to compare, and comparing takes as long as the text.
+			if (!element.open || !newText.startsWith(text)) {
+				pieces.replaceChildren();
+				last = h("pre");
+				next = start;
+			}
+			text = newText;
+			draw();
+		},
+	};
+}

@@ -1,0 +1,98 @@
+// The request of a turn, laid over the transcript and the result.
+
+import { copyText } from "../../actions.ts";
+import { h, listen, setText } from "../../dom.ts";
+import type { Json } from "../../events.ts";
+import { loadModule } from "../../loading.ts";
+import type { RunEntry } from "../../runs.ts";
+import { type Context, outcome, type Snapshot } from "../context.ts";
+import { iconButton } from "../shared/buttons.ts";
+import type { ModelRequest } from "./request-parts.ts";
+
+const ANSWER_WITHIN = 5000;
+const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
+
+export function createRequest(context: Context) {
+	const { choices, signal } = context;
+	const title = h("h4");
+	const body = createBody(context);
+	const close = iconButton(context, "cross", "Close", () => leave());
+	const element = h(
+		"section",
+		{ class: "anb-request", "aria-label": "Request", hidden: true },
+		h("header", null, title, h("span", { class: "sp" }), body.copy, close),
+		body.element,
+	);
+	let shown = "";
+	let opener: HTMLElement | null = null;
+
+	function leave(): void {
+		choices.request = null;
+		context.redraw();
+		opener?.focus();
+	}
+	listen(element, "keydown", signal, (event) => {
+		if (event.key !== "Escape") return;
+		event.stopPropagation();
+		leave();
+	});
+
+	return {
+		element,
+		update({ run }: Snapshot) {
+			const { request: turn, variant } = choices;
+			const key = turn === null ? "" : `${run.id} ${variant} ${turn}`;
+			if (key === shown) return;
+			const opened = shown === "";
+			if (opened) opener = (element.getRootNode() as ShadowRoot).activeElement as HTMLElement | null;
+			shown = key;
+			element.hidden = turn === null;
+			// What it covers must not be within reach of the keyboard.
+			element.parentElement?.querySelector(".anb-place")?.toggleAttribute("inert", turn !== null);
+			if (turn === null) return;
+			setText(title, `Turn ${turn}: what was sent to the model`);
+			void body.load(variant, turn);
+			if (opened) close.focus({ preventScroll: true });
+		},
+	};
+}
+
+/** The request itself, which is fetched from the kernel, and the button that copies it. */
+function createBody(context: Context) {
+	const element = h("div", { class: "in" });
+	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
+	let json = "";
+	let asked = 0;
+
+	return {
+		element,
+		copy,
+		async load(variant: number, turn: number) {
+			const mine = ++asked;
+			copy.hidden = true;
+			element.replaceChildren(h("p", { class: "anb-note" }, "Loading the request from the kernel."));
+			const answer = await ask(context.run, variant, turn);
+			// Another request may have been opened meanwhile.
+			if (mine !== asked || context.signal.aborted) return;
+			if ("why" in answer) {
+				element.replaceChildren(h("p", { class: "anb-note warn", role: "alert" }, answer.why));
+				return;
+			}
+			const { sectionsOf } = await loadModule(context.run, "request");
+			if (mine !== asked) return;
+			json = JSON.stringify(answer.request, null, 2);
+			copy.hidden = false;
+			element.replaceChildren(...sectionsOf(answer.request, answer.known, json));
+		},
+	};
+}
+
+type Answer = { request: ModelRequest; known: number } | { why: string };
+
+async function ask(run: RunEntry, variant: number, turn: number): Promise<Answer> {
+	const reply = run.command("request", { variant, step: turn });
+	const result = await outcome(reply, NO_ANSWER, ANSWER_WITHIN);
+	if (!result.done) return result;
+	const { id, kind, ok, known, ...request } = (await reply) as unknown as ModelRequest & Json;
+	return { request: request as ModelRequest, known: Number(known ?? 0) };
+}

@@ -1,0 +1,295 @@
+// A tool call and its result as one row. It draws title, status, summary and outputs, and knows no tool by name.
+
+import { currentState } from "../../actions.ts";
+import { h, icon, setText, type View, withCode } from "../../dom.ts";
+import { bytes, seconds } from "../../format.ts";
+import type { IconName } from "../../icons.ts";
+import { changedNames, readable } from "../../json.ts";
+import { printable } from "../../printable.ts";
+import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
+import { decisionText } from "../../tool-call.ts";
+import type { Context, Snapshot, Ticking } from "../context.ts";
+import { createFold } from "../shared/fold.ts";
+import { Approval } from "./approval.ts";
+import { createChange } from "./arguments.ts";
+import { createLongText } from "./long-text.ts";
+import { createLiveOutputs, createOutputs } from "./outputs.ts";
+
+const TAIL = 1200;
+
+export function createToolRow(context: Context, first: ToolRow, ticking: Ticking): View<ToolRow> {
+	const line = createLine();
+	const detail = h("div", { class: "anb-detail" });
+	const drawDetail = createDetail(context, detail);
+	const fold = createFold(context, line.element, detail);
+	const node = createNode();
+	const approval = new Approval(context, first);
+	const element = h("li", { class: "anb-item" }, node.element, fold.element, approval.element);
+	let row = first;
+	let drawn = false;
+	const tick = ({ now }: Snapshot): void => line.setTime(seconds(Math.max(0, now - row.from)));
+
+	function drawRow(): void {
+		const look = { live: isLive(row), bad: row.status === "failed", ask: row.status === "asking" };
+		for (const [name, on] of Object.entries(look)) element.classList.toggle(name, on);
+		node.update(row);
+		line.update(row);
+		toggle(ticking, tick, look.live);
+		toggle(ticking, approval.offer, look.ask);
+		drawn = true;
+	}
+
+	return {
+		element,
+		update(next) {
+			const before = row;
+			row = next;
+			if (drawn && onlyGrew(before, next)) line.setFacts(next);
+			else drawRow();
+			fold.element.hidden = row.status === "asking";
+			approval.update(row);
+			drawDetail(row);
+			fold.set(row.key, opensItself(row));
+		},
+	};
+}
+
+function isLive({ status }: ToolRow): boolean {
+	return status === "writing" || status === "running";
+}
+
+/** Whether only the text that the call writes has changed. */
+function onlyGrew(before: ToolRow, next: ToolRow): boolean {
+	return (
+		before !== next &&
+		before.status === "writing" &&
+		next.status === "writing" &&
+		before.path === next.path &&
+		before.title === next.title
+	);
+}
+
+function toggle<T>(set: Set<T>, value: T, on: boolean): void {
+	if (on) set.add(value);
+	else set.delete(value);
+}
+
+/** The icon on the transcript's rail, which shows what kind of call it is. */
+function createNode() {
+	const element = h("span", { class: "anb-node" });
+	let drawn = "";
+	return {
+		element,
+		update(row: ToolRow) {
+			const glyph: IconName = row.status === "asking" ? "pause" : glyphOf(row);
+			if (drawn !== glyph) element.replaceChildren(icon(glyph));
+			drawn = glyph;
+		},
+	};
+}
+
+/** The line that sums up a call: its title, what it wrote, how long it took and how it ended. */
+function createLine() {
+	const label = h("span", { class: "lab" });
+	const facts = h("span", { class: "facts" });
+	const time = h("span");
+	const mark = h("span", { class: "mark" });
+	const end = h("span", { class: "end num" }, facts, time, mark);
+	return {
+		element: h("summary", { class: "anb-row" }, label, icon("right", "chev"), end),
+		setTime: (text: string) => setText(time, text),
+		setFacts: (row: ToolRow) => facts.replaceChildren(...factsOf(row)),
+		update(row: ToolRow) {
+			label.replaceChildren(...titleOf(row));
+			label.classList.toggle("anb-live", isLive(row));
+			facts.replaceChildren(...factsOf(row));
+			mark.replaceChildren(...markOf(row));
+			setText(time, timeOf(row));
+		},
+	};
+}
+
+/** How long the tool took; not shown for a denied call, where it is the time a person took to decide. */
+function timeOf({ seconds: took, status }: ToolRow): string {
+	return took === null || took < 0.05 || status === "denied" ? "" : seconds(took);
+}
+
+/** A row is open while it works, when it failed, and where it has a person's note or an image. */
+function opensItself(row: ToolRow): boolean {
+	if (row.status === "failed" || row.status === "writing") return true;
+	if (row.status === "running") return row.progress !== "" || row.outputs.length > 0;
+	if (row.answer?.note) return true;
+	return hasImage(row);
+}
+
+function hasImage(row: ToolRow): boolean {
+	return row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/")));
+}
+
+function glyphOf(row: ToolRow): IconName {
+	if (hasImage(row)) return "image";
+	if (row.change) return row.change.action === "created" ? "create" : "edit";
+	if (row.path) return "create";
+	return targetOf(row) ? "file" : "tool";
+}
+
+/** The file that a call writes, or that its arguments name; null where it writes several. */
+function targetOf(row: ToolRow): string | null {
+	if (row.change) return row.change.path;
+	const named = row.args?.path;
+	return row.path ?? (typeof named === "string" ? named : null);
+}
+
+/** The title, with the file as code, or with the arguments, where it does not contain them yet. */
+function titleOf(row: ToolRow): Node[] {
+	const target = targetOf(row);
+	if (!target) return [...withCode(row.title), ...argumentsAfter(row)];
+	const at = row.title.indexOf(target);
+	const [lead, rest] =
+		at < 0 ? [`${row.title} `, ""] : [row.title.slice(0, at), row.title.slice(at + target.length)];
+	return [document.createTextNode(lead), h("code", null, target), document.createTextNode(rest)];
+}
+
+const LONGEST_VALUES = 80;
+
+/** The values of the arguments: `order` was called with `3, tickets`. */
+function argumentsAfter({ title, args, change }: ToolRow): Node[] {
+	const values = Object.values(args ?? {})
+		.filter((value) => typeof value !== "object")
+		.map((value) => readable(value));
+	if (change || values.length === 0 || values.some((value) => title.includes(value))) return [];
+	const text = values.join(", ").replace(/\s+/g, " ");
+	return [h("span", { class: "args" }, ` ${text.slice(0, LONGEST_VALUES)}`)];
+}
+
+function factsOf(row: ToolRow): Node[] {
+	const { proposed, by } = row.answer ?? {};
+	const who = by === "function" ? "your function" : "you";
+	return [...(proposed ? [h("span", null, `changed by ${who}`)] : []), ...sizeOf(row)];
+}
+
+function sizeOf(row: ToolRow): Node[] {
+	const { change } = row;
+	if (change?.action === "edited" && change.added + change.removed > 0) {
+		return [
+			h("span", { class: "add" }, `+${change.added}`),
+			h("span", { class: "del" }, `−${change.removed}`),
+		];
+	}
+	const size = change ? change.size : row.written;
+	return size ? [h("span", null, bytes(size))] : [];
+}
+
+function markOf(row: ToolRow): Node[] {
+	if (row.status === "ok")
+		return [h("span", { class: "ok" }, icon("check")), h("span", { class: "anb-sr" }, "succeeded")];
+	if (row.status === "failed")
+		return [h("span", { class: "bad" }, icon("cross")), h("span", { class: "anb-sr" }, "failed")];
+	if (row.status === "denied") return [h("span", { class: "denied" }, icon("denied"), "denied")];
+	if (row.status === "stopped") return [icon("stopped"), h("span", { class: "anb-sr" }, "stopped")];
+	return [];
+}
+
+/** The inside of a row: the newest lines of a file while it is written, then progress, arguments, outputs or the error. */
+function createDetail(context: Context, detail: HTMLElement): (row: ToolRow) => void {
+	const tail = h("pre");
+	const tailBox = h("div", { class: "anb-code tail" }, tail);
+	const progress = h("p", { class: "anb-note" });
+	const live = createLiveOutputs(context);
+	let drawn: HTMLElement | ToolStatus | null = null;
+
+	function drawLive(row: ToolRow): void {
+		const text = row.path ? writtenText(context, row) : row.args_text;
+		setText(tail, text.slice(-TAIL));
+		setText(progress, row.progress);
+		live.update(row.outputs);
+		const shown = liveParts(row, text)[0] ?? null;
+		if (drawn !== shown) detail.replaceChildren(...(shown ? [shown] : []));
+		drawn = shown;
+	}
+
+	/** What there is to show, best first. */
+	function liveParts({ outputs, progress: line, status }: ToolRow, text: string): HTMLElement[] {
+		const writes = text !== "" && status === "writing";
+		return [
+			...(outputs.length ? [live.element] : []),
+			...(line ? [progress] : []),
+			...(writes ? [tailBox] : []),
+		];
+	}
+
+	return (row) => {
+		if (isLive(row)) drawLive(row);
+		else if (drawn !== row.status) {
+			drawn = row.status;
+			detail.replaceChildren(...resultOf(context, row));
+		}
+	};
+}
+
+function writtenText(context: Context, row: ToolRow): string {
+	const file = currentState(context).files.get(row.path ?? "");
+	return file?.draft?.call_id === row.call_id ? (textOf(file) ?? "") : "";
+}
+
+function resultOf(context: Context, row: ToolRow): Node[] {
+	const nodes: Node[] = [];
+	if (row.status === "failed") {
+		const hint = row.hint && h("p", { class: "hint" }, row.hint);
+		nodes.push(h("div", { class: "anb-note err" }, h("p", null, row.summary || "Failed."), hint || null));
+	} else if (row.status === "denied") {
+		nodes.push(h("p", { class: "anb-cap first" }, whyDenied(row)));
+	} else if (row.status === "stopped") {
+		nodes.push(h("p", { class: "anb-cap first" }, row.summary || "Stopped before it finished."));
+	} else if (row.summary) {
+		nodes.push(h("p", { class: "anb-cap first" }, row.summary));
+	}
+	nodes.push(...answerOf(row), ...createOutputs(context, row.outputs));
+	if (row.args && !row.change) nodes.push(...argumentsOf(row));
+	return nodes;
+}
+
+/** Where nobody was there to answer, the summary also says what to do about it. */
+function whyDenied(row: ToolRow): string {
+	const nobody = row.answer?.by === "nobody" && row.summary;
+	return nobody || captionOf(row) || row.summary || "Denied.";
+}
+
+/** Who decided, and how. */
+function captionOf({ answer }: ToolRow): string {
+	const text = answer ? decisionText(answer) : "";
+	return text && `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+/** The answer to the question, with the note to the model and what was changed. */
+function answerOf(row: ToolRow): Node[] {
+	const { answer, args } = row;
+	if (!answer) return [];
+	const proposed = answer.proposed ?? args ?? {};
+	const changes = changedNames(proposed, args ?? {});
+	const decision = row.status === "denied" ? "" : captionOf(row);
+	return [
+		...(decision ? [h("p", { class: "anb-cap" }, decision)] : []),
+		...(answer.note
+			? [h("p", { class: "anb-cap answer" }, "Note to the model: ", h("q", null, answer.note))]
+			: []),
+		...changes.flatMap((name) => [
+			h("p", { class: "anb-cap" }, h("code", null, printable(name)), " was changed:"),
+			createChange(name, proposed, args ?? {}),
+		]),
+	];
+}
+
+function argumentsOf(row: ToolRow): Node[] {
+	const entries = Object.entries(row.args ?? {});
+	if (entries.length === 0) return [];
+	const text = entries.map(([name, value]) => `${name}: ${readable(value)}`).join("\n");
+	return [
+		h(
+			"details",
+			{ class: "anb-args" },
+			h("summary", null, icon("right", "chev"), "arguments"),
+			...createLongText(text),
+		),
+	];
+}

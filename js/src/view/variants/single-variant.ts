@@ -1,0 +1,48 @@
+// One variant in full: its transcript beside its result.
+
+import { h, hasFocus, moveFocus } from "../../dom.ts";
+import { canShow } from "../../shown.ts";
+import { askingTitle } from "../../variants.ts";
+import type { BodyView, Context } from "../context.ts";
+import { createResult } from "../result/result.ts";
+import { createSplitter } from "../shell/splitter.ts";
+import { createFoldLine } from "../transcript/folded-transcript.ts";
+import { createTimeline } from "../transcript/timeline.ts";
+
+export function createSingle(context: Context): BodyView {
+	const timeline = createTimeline(context);
+	const result = createResult(context);
+	const fold = createFoldLine(context);
+	const element = h("div", { class: "anb-body" });
+	const split = createSplitter(context, element);
+	element.append(h("div", { class: "anb-left" }, fold.element, timeline.element, split), result.element);
+
+	return {
+		element,
+		update(snapshot) {
+			const { state } = snapshot;
+			const solo = isSolo(context);
+			element.classList.toggle("solo", solo);
+			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
+			const { replay } = context.choices;
+			const open = context.choices.unfolded ?? ![...state.files.values()].some(canShow);
+			// A question is never folded away.
+			const alone = context.choices.alone && !solo && askingTitle(state) === null;
+			const held = hasFocus(fold.element);
+			element.classList.toggle("alone", alone);
+			element.classList.toggle("folded", alone || (!state.busy && !open && !replay && !solo));
+			result.element.hidden = solo;
+			timeline.update(snapshot);
+			if (!solo) result.update(snapshot);
+			fold.update(snapshot, solo, alone, open);
+			if (held && fold.element.offsetParent === null) moveFocus(timeline.element);
+		},
+		tick: (snapshot) => timeline.tick(snapshot),
+	};
+}
+
+/** Whether there is only a transcript to show: the variant has ended without files. */
+export function isSolo({ run, choices }: Context): boolean {
+	const end = run.state?.variants.get(choices.variant);
+	return end !== undefined && !end.busy && end.files.size === 0;
+}

@@ -1,0 +1,196 @@
+// The strip above several variants: a tab for each, and the choice of how to arrange them.
+
+import { h, KeyedList, listen, setAttribute, setText, type View } from "../../dom.ts";
+import type { IconName } from "../../icons.ts";
+import { type Arrangement, saveLayout } from "../../ui.ts";
+import { askingTitle, type Variant } from "../../variants.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { rove } from "../shared/arrow-keys.ts";
+import { createRadios } from "../shared/buttons.ts";
+import { phaseNow, withoutSeconds } from "../shared/status.ts";
+import {
+	createHeld,
+	createMark,
+	createPick,
+	createStopOrOpen,
+	factsOf,
+	openVariant,
+} from "./variant-parts.ts";
+
+interface TabItem {
+	variant: Variant;
+	snapshot: Snapshot;
+	on: boolean;
+	/** Whether the Tab key stops here. */
+	stop: boolean;
+}
+
+/** With more tabs than this, a narrow frame shows only their numbers. */
+const MANY = 4;
+const ARRANGEMENTS: readonly [Arrangement, IconName, string][] = [
+	["one", "tabs", "One at a time"],
+	["grid", "grid", "Grid"],
+	["side", "side", "Side by side"],
+];
+
+export function createStrip(context: Context) {
+	const { choices } = context;
+	const tabs = createTabs(context);
+	const chosen = createChosen(context);
+	const arrangements = createArrangements(context);
+	const element = h(
+		"div",
+		{ class: "anb-bar anb-vars", hidden: true },
+		tabs.element,
+		h("span", { class: "sp" }),
+		chosen.element,
+		arrangements.element,
+	);
+	const announceQuestions = createQuestions(context);
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const { variants, run } = snapshot;
+			element.hidden = variants.length < 2;
+			if (element.hidden) return;
+			if (choices.arrangement !== "one") choices.variant = run.ready?.variant ?? choices.variant;
+			element.classList.toggle("many", variants.length > MANY);
+			tabs.update(snapshot);
+			chosen.update(snapshot);
+			arrangements.update();
+			announceQuestions(variants);
+		},
+	};
+}
+
+function createTabs(context: Context) {
+	const { choices } = context;
+	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
+	const tabs = new KeyedList<TabItem>(
+		element,
+		({ variant }) => String(variant.number),
+		() => createTab((number) => openVariant(context, number)),
+	);
+	let numbers: number[] = [];
+
+	listen(element, "keydown", context.signal, (event) =>
+		rove(event, numbers, choices.variant, (number) => {
+			openVariant(context, number);
+			element.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
+		}),
+	);
+
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const alone = choices.arrangement === "one";
+			numbers = snapshot.variants.map(({ number }) => number);
+			tabs.update(
+				snapshot.variants.map((variant) => {
+					const stop = variant.number === choices.variant;
+					return { variant, snapshot, on: stop && alone, stop };
+				}),
+			);
+			if (alone) keepInSight(element, choices.variant);
+		},
+	};
+}
+
+/** The figures of the one variant on screen, and the buttons to stop, open and pick it. */
+function createChosen(context: Context) {
+	const { choices } = context;
+	const facts = h("span", { class: "num mut" });
+	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];
+	const element = h("span", { class: "anb-chosen" }, facts, swap.element, pick.element);
+	return {
+		element,
+		update(snapshot: Snapshot) {
+			const variant = snapshot.variants[choices.variant];
+			element.hidden = choices.arrangement !== "one" || !variant;
+			if (!variant) return;
+			setText(facts, variant.state.busy ? phaseNow(variant) : factsOf(variant));
+			swap.update(variant, snapshot);
+			pick.update(variant, snapshot);
+		},
+	};
+}
+
+/** Scrolls only the strip: `scrollIntoView` would move the notebook, too. */
+function keepInSight(strip: HTMLElement, number: number): void {
+	if (strip.dataset.shown === String(number)) return;
+	strip.dataset.shown = String(number);
+	const tab = strip.children[number] as HTMLElement | undefined;
+	if (!tab) return;
+	const from = tab.offsetLeft - strip.offsetLeft;
+	const most = from + tab.offsetWidth - strip.clientWidth;
+	strip.scrollLeft = Math.max(most, Math.min(strip.scrollLeft, from));
+}
+
+function createTab(choose: (number: number) => void): View<TabItem> {
+	const mark = createMark();
+	const label = h("span");
+	const prefix = h("span", { class: "prefix" }, "Variant ");
+	const model = h("span", { class: "mut model" });
+	const asks = h("span", { class: "anb-asks", hidden: true }, "asks");
+	const held = createHeld();
+	const status = h("span", { class: "anb-sr" });
+	const element = h(
+		"button",
+		{ class: "anb-tab", role: "tab", type: "button" },
+		mark.element,
+		h("span", null, prefix, label),
+		model,
+		asks,
+		held.element,
+		status,
+	);
+	let number = 0;
+	element.addEventListener("click", () => choose(number));
+	return {
+		element,
+		update({ variant, snapshot, on, stop }) {
+			number = variant.number;
+			setText(label, String(number + 1));
+			setText(model, variant.model && ` · ${variant.model}`);
+			const asking = askingTitle(variant.state) !== null;
+			asks.hidden = !asking;
+			setText(status, `, ${withoutSeconds(phaseNow(variant))}`);
+			mark.update(variant, snapshot);
+			setAttribute(element, "title", variant.state.error ?? variant.state.model);
+			held.update(variant, snapshot);
+			setAttribute(element, "aria-selected", String(on));
+			setAttribute(element, "tabindex", stop ? "0" : "-1");
+		},
+	};
+}
+
+function createArrangements(context: Context) {
+	return createRadios(context, {
+		label: "Arrange variants",
+		className: "anb-views",
+		items: ARRANGEMENTS,
+		current: () => context.choices.arrangement,
+		choose(arrangement) {
+			context.choices.arrangement = arrangement;
+			saveLayout({ arrangement });
+			context.redraw();
+		},
+	});
+}
+
+/** Announces each question of a variant that is not on screen once; the card of the one on screen announces itself. */
+function createQuestions(context: Context): (variants: readonly Variant[]) => void {
+	const announced = new Map<number, string>();
+	return (variants) => {
+		const fresh: string[] = [];
+		for (const { number, label, state } of variants) {
+			const title = askingTitle(state);
+			const shown = context.choices.arrangement === "one" && context.choices.variant === number;
+			if (title !== null && announced.get(number) !== title && !shown) fresh.push(`${label} asks: ${title}`);
+			if (title === null) announced.delete(number);
+			else announced.set(number, title);
+		}
+		if (fresh.length) context.announce(fresh.join(". "));
+	};
+}

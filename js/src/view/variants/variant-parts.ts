@@ -1,0 +1,165 @@
+// Parts of a variant that every arrangement shows: its phase, whether it is bound to the names, and its buttons.
+
+import { openInTab } from "../../actions.ts";
+import { h, hasFocus, icon, listen, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
+import { dollars, seconds } from "../../format.ts";
+import type { RunState } from "../../runs.ts";
+import { canShow, presentFiles } from "../../shown.ts";
+import type { Variant } from "../../variants.ts";
+import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
+import { phaseNow, statusOf } from "../shared/status.ts";
+
+export interface VariantPart {
+	readonly element: HTMLElement;
+	update(variant: Variant, snapshot: Snapshot): void;
+}
+
+/** Shows one variant alone. */
+export function openVariant(context: Context, number: number): void {
+	Object.assign(context.choices, { variant: number, arrangement: "one" });
+	context.redraw();
+}
+
+/** An icon once the variant has ended or asks, a dot while it works. */
+export function createMark(): VariantPart {
+	const element = h("span", { class: "anb-mark" });
+	let shown = "";
+	return {
+		element,
+		update({ state }) {
+			const [tone, glyph] = statusOf(state);
+			if (shown === `${tone} ${glyph}`) return;
+			shown = `${tone} ${glyph}`;
+			element.className = `anb-mark ${tone}`;
+			element.replaceChildren(glyph ? icon(glyph) : h("i", { class: "anb-pdot live" }));
+		},
+	};
+}
+
+/** The phase beside its mark. */
+export function createStanding(): VariantPart {
+	const mark = createMark();
+	const label = h("span", { class: "label" });
+	const element = h("span", { class: "anb-standing" }, mark.element, label);
+	return {
+		element,
+		update(variant, snapshot) {
+			const text = phaseNow(variant);
+			mark.update(variant, snapshot);
+			setText(label, text);
+			setAttribute(element, "title", text);
+			element.classList.toggle("warn", statusOf(variant.state)[0] === "warn");
+			element.classList.toggle("err", variant.state.reason === "failed");
+		},
+	};
+}
+
+export function factsOf({ state, now }: Variant): string {
+	const cost = state.cost === null || state.model.startsWith("demo:") ? "" : state.cost;
+	const about = state.estimated ? "~" : "";
+	return `${seconds(now)}${cost === "" ? "" : `  ${about}${dollars(cost)}`}`;
+}
+
+/** Marks the variant that the names are bound to; with a check once it was picked. */
+export function createHeld(): VariantPart {
+	const element = h("span", { class: "anb-held", hidden: true });
+	let shown = "";
+	return {
+		element,
+		update(variant, { run }) {
+			const held = run.ready?.variant === variant.number;
+			const picked = held && run.ready?.picked === true;
+			element.hidden = !held;
+			if (!held || shown === `${picked} ${run.meta.name}`) return;
+			shown = `${picked} ${run.meta.name}`;
+			element.classList.toggle("picked", picked);
+			element.replaceChildren(...(picked ? [icon("check")] : []), ...withCode(`in \`${run.meta.name}\``));
+		},
+	};
+}
+
+/** Binds the names to the shown variant. It counts as picked only once the kernel says so. */
+export function createPick(context: Context): VariantPart {
+	const label = h("span");
+	const check = icon("check");
+	const element = h("button", { class: "anb-btn sm anb-pick", type: "button" }, check, label);
+	let variant: Variant | null = null;
+	let asked: number | null = null;
+
+	function press(): void {
+		if (!variant || asked !== null) return;
+		const { number, label: name } = variant;
+		asked = number;
+		context.choices.note = "";
+		context.redraw();
+		const reply = context.run.command("pick", { variant: number });
+		followInFooter(context, reply, "The kernel did not answer. Pick again when it is idle.", (result) => {
+			asked = null;
+			context.announce(result.done ? `${name} picked` : result.why);
+		});
+	}
+	listen(element, "click", context.signal, press);
+
+	return {
+		element,
+		update(next, { run }) {
+			variant = next;
+			const picked = run.ready?.picked === true && run.ready.variant === next.number;
+			const action = picked ? "Picked" : asked === next.number ? "Picking" : "Pick";
+			element.hidden = !run.owner;
+			element.toggleAttribute("disabled", next.state.busy);
+			element.classList.toggle("picked", picked);
+			check.toggleAttribute("hidden", !picked);
+			setText(label, action);
+			setAttribute(element, "aria-label", `${action} ${next.label}`);
+			setAttribute(element, "title", pickTitle(next, run, context.run.busy));
+		},
+	};
+}
+
+function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolean): string {
+	if (state.busy) return "Still running: wait for it, or stop it";
+	const files = ready?.files_name;
+	const names = files ? `\`${meta.name}\` and \`${files}\`` : `\`${meta.name}\``;
+	return `Pick: ${others ? "stops the others and " : ""}binds ${names}`;
+}
+
+/** Stops this variant alone while it runs; afterwards the same place opens the page that `own` shows. */
+export function createStopOrOpen(context: Context, own: Context): VariantPart {
+	const stop = h("button", { class: "anb-ic anb-stop-one", type: "button" }, h("span", { class: "stop" }));
+	const open = h("button", { class: "anb-ic", type: "button" }, icon("open"));
+	const element = h("span", { class: "anb-swap" }, stop, open);
+	let variant: Variant | null = null;
+	let asked: number | null = null;
+
+	function press(): void {
+		if (!variant || asked === variant.number) return;
+		const { number } = variant;
+		asked = number;
+		context.redraw();
+		const reply = context.run.command("stop", { variant: number });
+		followInFooter(context, reply, STOP_HINT, ({ done }) => {
+			asked = done ? number : null;
+		});
+	}
+	listen(stop, "click", context.signal, press);
+	listen(open, "click", context.signal, () => openInTab(own));
+
+	return {
+		element,
+		update(next, { run }) {
+			variant = next;
+			const held = hasFocus(stop);
+			stop.hidden = !next.state.busy || !run.owner;
+			open.hidden = next.state.busy;
+			const label = `${asked === next.number ? "Stopping" : "Stop"} ${next.label}`;
+			setAttribute(stop, "aria-label", label);
+			setAttribute(stop, "title", label);
+			setAttribute(stop, "aria-disabled", asked === next.number ? "true" : null);
+			setAttribute(open, "aria-label", `Open ${next.label} in new tab`);
+			setAttribute(open, "title", "Open in new tab");
+			open.toggleAttribute("disabled", !presentFiles(next.state).some(canShow));
+			if (held && stop.hidden) moveFocus(open);
+		},
+	};
+}
