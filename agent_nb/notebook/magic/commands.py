@@ -18,6 +18,8 @@ from agent_nb.errors import AgentError
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session
 
+HELP_INDENT = " " * 24
+"""As argparse indents the help of an option."""
 LOG_LEVELS = {
     "on": (logging.INFO, "one line for each turn"),
     "debug": (logging.DEBUG, "all events"),
@@ -154,7 +156,11 @@ def _log(session: Session, rest: str) -> str:
 
 
 def _help(session: Session, rest: str) -> str:
-    return str(session.shell.find_line_magic(session.defaults.magic_name).__doc__)
+    # IPython writes the help as reStructuredText.
+    parser = session.shell.find_line_magic(session.defaults.magic_name).parser
+    commands = all_commands(session).values()
+    lines = [f"  {session.command(each.usage)}\n{HELP_INDENT}{each.help}" for each in commands]
+    return "\n".join([parser.format_help().removeprefix("::\n\n  ").rstrip(), "", "commands:", *lines])
 
 
 def _late(module: str, name: str) -> Callable[[Session, str], Any]:
@@ -220,6 +226,6 @@ _ROWS = (
         _late("listings", "list_plugins"),
     ),
     Command("log [on|debug|off]", "Print the log of agent_nb.", _log, _log_levels),
-    Command("help", "The help of %%agent.", _help),
+    Command("help", "Every option of %%agent and every command.", _help),
 )
 COMMANDS = {command.name: command for command in _ROWS}

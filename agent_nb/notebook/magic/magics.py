@@ -5,6 +5,8 @@
 
 import contextlib
 import importlib
+import inspect
+import textwrap
 from argparse import SUPPRESS
 from collections.abc import Callable
 from functools import partial
@@ -27,14 +29,15 @@ Magic = TypeVar("Magic", bound=Callable[..., Any])
 
 
 def with_options(magic: Magic) -> Magic:
-    """Decorates a magic with a parser for `OPTIONS`; its docstring becomes the full help."""
+    """Decorates a magic with a parser for `OPTIONS`, and lists them in its docstring; `%agent help` explains them."""
+    text = inspect.cleandoc(magic.__doc__ or "")
     for name, each in reversed(OPTIONS.items()):  # IPython adds the last one applied first
         magic = _argument(name, each)(magic)
     usage = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
     decorated: Magic = magic_arguments()(kwds(usage=usage, argument_default=SUPPRESS)(magic))
-    decorated.__doc__ = (decorated.__doc__ or "").removeprefix(
-        "::\n\n  "
-    )  # IPython writes it as reStructuredText
+    spelled = ", ".join(" ".join(filter(None, (*each.flags, each.metavar))) for each in OPTIONS.values())
+    listed = textwrap.fill(spelled, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    decorated.__doc__ = f"{usage}\n\n{text}\n\nOptions:\n{listed}"
     return decorated
 
 
@@ -76,21 +79,10 @@ class AgentMagics(Magics, Settings):
             %%agent hero -m anthropic:claude-opus-5-5
             A landing page for a small bakery in Lyon, warm colours, opening hours.
 
-            %%agent hero -c
-            Make the heading green.
+        Without a key and without `-m`, the offline demo model answers. A matching cassette, written by
+        `--record`, replays. Running a cell again replaces NAME; `%agent undo hero` restores the run before.
 
-        Without a key and without `-m`, the offline demo model answers. If there is a matching cassette, written
-        by `--record`, the cell replays it, with or without a key.
-
-        `-n 3`, or several `-m`, makes up to 8 variants side by side: `run.variants`, `run.compare()`,
-        `run.pick(2)`.
-
-        Running a cell again replaces NAME. `%agent undo hero` restores the previous run, `%agent load hero`
-        loads the newest saved one, also after a kernel restart.
-
-        As a line:
-        `%agent models | tools | mcp | use | runs | load | undo | export | console | cost | config | key | plugins
-        | log | help`.
+        `%agent help` explains every option and command, and so does docs/reference.md.
         """
         if cell is None:
             from agent_nb.notebook.magic.commands import run_command

@@ -223,4 +223,4 @@ def test_help_shows_options_and_commands(shell):
     for command in ("help", ""):
         shown = shell.run(f"%agent {command}").stdout
         assert "--budget" in shown
-        assert "models | tools | mcp | use | runs" in shown
+        assert "%agent export NAME [PATH]" in shown

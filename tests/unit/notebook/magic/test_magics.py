@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.providers.vendors import VENDORS
 
@@ -68,11 +67,14 @@ def test_dollars_and_braces_are_left_alone(shell, autoawait):
 
 def test_help_begins_with_the_usage(shell):
     assert shell.magics.agent.__doc__.startswith("%%agent [NAME] [OPTION]...\n")
-    assert f"%agent {' | '.join(COMMANDS)}`" in " ".join(shell.magics.agent.__doc__.split())
+    assert len(shell.magics.agent.__doc__.splitlines()) <= 25
 
 
 def test_help_names_the_recommended_models(shell):
-    texts = [shell.magics.agent.__doc__, *(trait.help for trait in shell.magics.traits(config=True).values())]
+    texts = [
+        shell.run("%agent help").stdout,
+        *(trait.help for trait in shell.magics.traits(config=True).values()),
+    ]
     mentioned = re.findall(rf"\b({'|'.join(VENDORS)}):([\w.-]*\w)", " ".join(texts))
     assert {vendor for vendor, _ in mentioned} >= {"anthropic", "openai", "ollama"}
     assert all(VENDORS[vendor].recommended == model for vendor, model in mentioned), mentioned

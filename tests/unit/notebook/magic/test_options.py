@@ -9,7 +9,7 @@ from agent_nb.options import OPTIONS, Options, option
 
 
 def test_every_option_is_in_the_help_in_order(shell):
-    described = shell.magics.agent.__doc__.partition("positional arguments:")[2]
+    described = shell.run("%agent help").stdout.partition("positional arguments:")[2]
     places = [
         described.index(f"\n  {each.flags[0] if each.flags else each.metavar}") for each in OPTIONS.values()
     ]
