@@ -76,7 +76,7 @@ def test_a_dry_run_shows_all_of_it(kernel):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("--stack svelte", "--stack takes one of html, tailwind"),
+        ("--stack svelte", "There is no stack 'svelte'. Use html, tailwind"),
         ("--system brnd", "Did you mean `--system brand`?"),
         ("--system other.md", "There is no file 'other.md'"),
         ("--system red", "`red` is of type Image, not text"),
