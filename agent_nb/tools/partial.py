@@ -6,7 +6,8 @@ arguments are parsed elsewhere, strictly.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TypeVar
 
 from agent_nb._base.text import whole_text
 from agent_nb._base.text_buffer import TextBuffer
@@ -29,7 +30,10 @@ _DECODER = json.JSONDecoder(strict=False)
 _scan = _DECODER.scan_once  # type: ignore[attr-defined]
 """`raw_decode` without its wrapper, for texts that are known to be complete."""
 
+T = TypeVar("T")
 Piece = tuple[str, int, str]
+Reading = Generator[None, None, T]
+_ENDED = object()
 
 
 class StringFields:
@@ -40,44 +44,34 @@ class StringFields:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
-        self._step: Callable[[str, int, list[Piece]], int] | None = self._object
-        self._held = ""
-        """The start of an escape that is not complete yet."""
-        self._key: list[str] = []
+        self._text, self._position = "", 0
+        self._pieces: list[Piece] = []
         self._name = ""
+        self.open: str | None = None
+        """The name whose value is incomplete, if it is one of the wanted ones."""
+        self.inside: str | None = None
+        """The same, if a piece of the value has been returned."""
         self.offset = 0
         """Where the next piece of the current value begins."""
-        self._in_value = False
-        """Whether a piece of the current value has been returned."""
-        self._depth = 0
-
-    @property
-    def open(self) -> str | None:
-        """The name whose value is incomplete, if it is one of the wanted ones."""
-        return self._name if self._step == self._value_text else None
-
-    @property
-    def inside(self) -> str | None:
-        """The name whose value is incomplete, if a piece of it has been returned."""
-        return self._name if self._in_value else None
+        self._reading = self._object()
 
     def feed(self, fragment: str) -> list[Piece]:
         """Returns the pieces in this fragment of the JSON text."""
-        if self._in_value and (middle := self.middle(fragment)):
+        if self.inside and (middle := self.middle(fragment)):
             return [(self._name, self.offset - len(middle), middle)]
-        pieces: list[Piece] = []
-        text, self._held = self._held + fragment, ""
-        position = 0
-        while position < len(text) and self._step is not None:
-            position = self._step(text, position, pieces)
-        return pieces
+        self._text, self._position = self._text[self._position :] + fragment, 0
+        self._pieces = []
+        if next(self._reading, _ENDED) is _ENDED:
+            self._text = ""
+            self.open = self.inside = None
+        return self._pieces
 
     def middle(self, fragment: str) -> str:
         """The decoded fragment if it lies inside the value, as nearly every one does; otherwise empty.
 
         For fragments that follow a piece of a value. An empty answer changes nothing: `feed` the fragment then.
         """
-        text, held = self._held + fragment, ""
+        text, held = self._text[self._position :] + fragment, ""
         if "\\" in text and (decoded := _wholly_decoded(text)):
             text = decoded
         elif "\\" in text:
@@ -89,109 +83,93 @@ class StringFields:
         elif '"' in text:
             return ""
         if text:
-            self._held = held
+            self._text, self._position = held, 0
             self.offset += len(text)
         return text
 
-    # One method per state: each reads from `position` and returns where it stopped.
+    # Generators that read on from `_position`, and yield when they need more text.
 
-    def _object(self, text: str, position: int, pieces: list[Piece]) -> int:
-        return self._punctuation(text, position, {"{": self._key_start})
+    def _object(self) -> Reading[None]:
+        """Reads the object. Ends with it, or where the JSON is broken."""
+        if (yield from self._next()) != "{":
+            return
+        while (yield from self._next()) == '"':
+            key: list[str] = []
+            if not (yield from self._string(key.append)) or (yield from self._next()) != ":":
+                return
+            self._name = "".join(key)
+            if not (yield from self._value()) or (yield from self._next()) != ",":
+                return
 
-    def _key_start(self, text: str, position: int, pieces: list[Piece]) -> int:
-        self._key = []
-        return self._punctuation(text, position, {'"': self._key_text, "}": None})
+    def _value(self) -> Reading[bool]:
+        """Reads a value; False if it is broken."""
+        first = yield from self._next()
+        if first == '"' and self._name in self._names:
+            self.open, self.offset = self._name, 0
+            whole = yield from self._string(self._add)
+            if whole and not self.inside:
+                self._add("")
+            self.open = self.inside = None
+            return whole
+        if first == '"':
+            yield from self._skip_string()
+        elif first in "{[":
+            yield from self._skip_nested()
+        else:
+            yield from self._skip(_SCALAR)
+        return True
 
-    def _key_text(self, text: str, position: int, pieces: list[Piece]) -> int:
-        decoded, end, closed = self._characters(text, position)
-        self._key.append(decoded)
-        if closed:
-            self._name, self._step = "".join(self._key), self._colon
-        return end
+    def _add(self, text: str) -> None:
+        self._pieces.append((self._name, self.offset, text))
+        self.offset += len(text)
+        self.inside = self._name
 
-    def _colon(self, text: str, position: int, pieces: list[Piece]) -> int:
-        return self._punctuation(text, position, {":": self._value})
+    def _string(self, add: Callable[[str], None]) -> Reading[bool]:
+        """Passes on the characters of a string, decoded; False if one is broken."""
+        while True:
+            end = _end(_CHARACTERS, self._text, self._position)
+            if end > self._position:
+                add(_decoded(self._text[self._position : end]))
+            self._position = end
+            if self._text.startswith('"', end):
+                self._position += 1
+                return True
+            if len(self._text) - end > _LONGEST_SPLIT_ESCAPE:
+                return False
+            yield
 
-    def _value(self, text: str, position: int, pieces: list[Piece]) -> int:
-        position = _end(_SPACE, text, position)
-        if position == len(text):
-            return position
-        match text[position]:
-            case '"' if self._name in self._names:
-                self.offset, self._in_value, self._step = 0, False, self._value_text
-            case '"':
-                self._depth, self._step = 0, self._skipped_text
-            case "{" | "[":
-                self._depth, self._step = 1, self._nested
-            case _:
-                self._step = self._scalar
-                return position
-        return position + 1
+    def _skip_string(self) -> Reading[None]:
+        while True:
+            self._position = _end(_SKIPPED_CHARACTERS, self._text, self._position)
+            if self._text.startswith('"', self._position):
+                self._position += 1
+                return
+            yield
 
-    def _value_text(self, text: str, position: int, pieces: list[Piece]) -> int:
-        decoded, end, closed = self._characters(text, position)
-        if decoded or (closed and not self._in_value):
-            pieces.append((self._name, self.offset, decoded))
-            self.offset += len(decoded)
-            self._in_value = True
-        if closed:
-            self._in_value, self._step = False, self._after_value
-        return end
+    def _skip_nested(self) -> Reading[None]:
+        depth = 1
+        while depth:
+            yield from self._skip(_NESTED)
+            found = self._text[self._position]
+            self._position += 1
+            if found == '"':
+                yield from self._skip_string()
+            else:
+                depth += 1 if found in "{[" else -1
 
-    def _skipped_text(self, text: str, position: int, pieces: list[Piece]) -> int:
-        end = _end(_SKIPPED_CHARACTERS, text, position)
-        if end == len(text):
-            return end
-        if text[end] == '"':
-            self._step = self._nested if self._depth else self._after_value
-            return end + 1
-        self._held = "\\"
-        return len(text)
+    def _next(self) -> Reading[str]:
+        """The next character that is not white space."""
+        yield from self._skip(_SPACE)
+        self._position += 1
+        return self._text[self._position - 1]
 
-    def _nested(self, text: str, position: int, pieces: list[Piece]) -> int:
-        position = _end(_NESTED, text, position)
-        if position == len(text):
-            return position
-        match text[position]:
-            case '"':
-                self._step = self._skipped_text
-            case "{" | "[":
-                self._depth += 1
-            case _:
-                self._depth -= 1
-                if not self._depth:
-                    self._step = self._after_value
-        return position + 1
-
-    def _scalar(self, text: str, position: int, pieces: list[Piece]) -> int:
-        end = _end(_SCALAR, text, position)
-        if end < len(text):
-            self._step = self._after_value
-        return end
-
-    def _after_value(self, text: str, position: int, pieces: list[Piece]) -> int:
-        return self._punctuation(text, position, {",": self._key_start, "}": None})
-
-    def _punctuation(
-        self, text: str, position: int, next_steps: dict[str, Callable[[str, int, list[Piece]], int] | None]
-    ) -> int:
-        """Takes the step for the next character; an unexpected one ends the reading."""
-        position = _end(_SPACE, text, position)
-        if position == len(text):
-            return position
-        self._step = next_steps.get(text[position])
-        return position + 1
-
-    def _characters(self, text: str, position: int) -> tuple[str, int, bool]:
-        """The decoded characters from `position` on, where they end, and whether the string ends there."""
-        end = _end(_CHARACTERS, text, position)
-        decoded = _decoded(text[position:end])
-        if end < len(text) and text[end] == '"':
-            return decoded, end + 1, True
-        self._held = text[end:]
-        if len(self._held) > _LONGEST_SPLIT_ESCAPE:
-            self._in_value, self._step = False, None
-        return decoded, len(text), False
+    def _skip(self, pattern: re.Pattern[str]) -> Reading[None]:
+        """Skips what matches, up to a character that does not."""
+        while True:
+            self._position = _end(pattern, self._text, self._position)
+            if self._position < len(self._text):
+                return
+            yield
 
 
 def _wholly_decoded(text: str) -> str:
