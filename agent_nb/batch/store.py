@@ -13,8 +13,7 @@ from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.run import Run
-from agent_nb.run.saved import DAMAGES, load, run_from_wire
-from agent_nb.run.wire import FORMAT_VERSION, saved_form
+from agent_nb.run.saved import DAMAGES, FORMAT_VERSION, load, run_from_wire, saved_form
 
 SUFFIX = ".run.json"
 _KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))

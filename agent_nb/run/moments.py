@@ -1,11 +1,28 @@
-"""The files of a run as they were after each of its changes."""
+"""The moments of a run: its files as they were after each change, and where its annotations are."""
 
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import accumulate
+from typing import SupportsFloat
+
+from agent_nb._base.text import shortened
 from agent_nb.errors import ConfigError
 from agent_nb.event_list import EventList
 from agent_nb.events import FileChanged, TurnStarted
 from agent_nb.files import Files
+from agent_nb.run.annotations import Annotation
 from agent_nb.run.record import RunRecord
 
+MOST_ANNOTATIONS = 200
+_NAMED = re.compile(r"(turn|change) +0*(\d{1,9})", re.IGNORECASE)
+_ROUNDED = 0.1
+"""Seconds that a time may lie after the end: the page shows times with one digit."""
+
+Place = tuple[int, float]
+"""How many events have happened, and the time."""
 Changes = dict[str, str | bytes | None]
 
 
@@ -47,3 +64,64 @@ def _content(files: Files, change: FileChanged, newest: int) -> str | bytes | No
             f"Version {change.version} of {change.path} was dropped: a run holds 64 MB of old versions."
         )
     return versions[index]
+
+
+def placed(run: RunRecord, annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
+    """The annotations in the order of the run. One at a moment that does not exist raises `ConfigError`."""
+    variants = {one.variant: _Moments(one.events) for one in run.variants or (run,)}
+    found: list[tuple[Annotation, Place]] = []
+    for one in annotations:
+        if one.variant not in variants:
+            raise ConfigError(f"There is no variant {one.variant!r} in this run.")
+        at, place = variants[one.variant].find(one.at)
+        found.append((replace(one, at=at), place))
+    if len(found) > MOST_ANNOTATIONS:
+        raise ConfigError(f"A run has at most {MOST_ANNOTATIONS} notes.")
+    found.sort(key=lambda each: (each[0].variant, each[1]))
+    return tuple(one for one, _ in found)
+
+
+class _Moments:
+    """The moments of a variant that a note can be at."""
+
+    def __init__(self, events: EventList) -> None:
+        self._times = list(accumulate((event.at for event in events), max))
+        self._named = _named_moments(events)
+
+    def find(self, at: object) -> tuple[float | str, Place]:
+        """A moment in the form in which it is saved, and its place."""
+        if isinstance(at, SupportsFloat) and not isinstance(at, bool):
+            time = float(at)
+            if self._times and math.isfinite(time) and 0 <= time <= self._times[-1] + _ROUNDED:
+                time = min(time, self._times[-1])
+                return time, (bisect_right(self._times, time), time)
+        elif isinstance(at, str):
+            match = _NAMED.fullmatch(at.strip())
+            name = f"{match[1].lower()} {match[2]}" if match else at.strip().lower()
+            if count := self._named.get(name):
+                return name, (count, self._times[count - 1])
+        raise ConfigError(
+            f"There is no moment {shortened(repr(at), 60)} in this run: it has {self._listed()}."
+        )
+
+    def _listed(self) -> str:
+        if not self._times:
+            return "no events"
+        kinds = [[name for name in self._named if name.startswith(kind)] for kind in ("turn", "change")]
+        named = [repr(names[0]) + (f" to {names[-1]!r}" if names[1:] else "") for names in kinds if names]
+        return ", ".join([f"0 to {self._times[-1]:.1f} (seconds)", *named]) + " and 'end'"
+
+
+def _named_moments(events: EventList) -> dict[str, int]:
+    """How many events have happened at each moment that has a name."""
+    given, _ = file_changes(events)
+    changes = -len(given)
+    moments: dict[str, int] = {}
+    for count, event in enumerate(events, 1):
+        if isinstance(event, TurnStarted):
+            moments.setdefault(f"turn {event.step}", count)
+        elif isinstance(event, FileChanged):
+            changes += 1
+            if changes > 0:
+                moments[f"change {changes}"] = count
+    return {**moments, "end": len(events)}

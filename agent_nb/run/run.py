@@ -14,15 +14,13 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.elements import Element
 from agent_nb.messages import Usage
-from agent_nb.run.annotate import placed
 from agent_nb.run.annotations import Annotation, given_choices, meant_answer
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
-from agent_nb.run.moments import changes_back_to
+from agent_nb.run.moments import changes_back_to, placed
 from agent_nb.run.record import RunRecord
 from agent_nb.run.request import request_of
-from agent_nb.run.wire import saved_form
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -136,6 +134,8 @@ class Run(RunRecord):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
+        from agent_nb.run.saved import saved_form
+
         target = Path(path)
         write_atomically(target, saved_form(self), within=None)
         return target

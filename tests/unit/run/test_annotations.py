@@ -8,7 +8,7 @@ import pytest
 from agent_nb import Agent, Run, load
 from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.run.annotate import MOST_ANNOTATIONS
+from agent_nb.run.moments import MOST_ANNOTATIONS
 
 WRITE = call("create_file", {"path": "index.html", "content": "<h1>Hi</h1>"})
 EDIT = call("edit_file", {"path": "index.html", "old": "Hi", "new": "Ho"})
