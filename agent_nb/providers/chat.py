@@ -9,10 +9,10 @@ from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, Tool
 from agent_nb.providers.base import Request
 from agent_nb.providers.chat_decoder import ChatDecoder
 from agent_nb.providers.dialects import CHAT
-from agent_nb.providers.openai import sdk_error
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import data_url, source_text, valid_arguments
+from agent_nb.providers.responses import sdk_error
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import Decoder, StreamingProvider
 from agent_nb.providers.vendors import EFFORT

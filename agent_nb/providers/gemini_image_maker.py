@@ -10,10 +10,10 @@ from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
-from agent_nb.providers.gemini import IMAGE_LIMITS, make_client
-from agent_nb.providers.gemini_generate import ANSWER_SECONDS, REFUSALS, sdk_error
+from agent_nb.providers.generate_content import ANSWER_SECONDS, REFUSALS, sdk_error
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
+from agent_nb.providers.interactions import IMAGE_LIMITS, make_client
 from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
 
 if TYPE_CHECKING:

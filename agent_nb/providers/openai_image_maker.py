@@ -13,7 +13,7 @@ from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
 from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
-from agent_nb.providers.openai import make_client, sdk_error
+from agent_nb.providers.responses import make_client, sdk_error
 from agent_nb.providers.streaming import VendorClient
 
 if TYPE_CHECKING:

@@ -41,27 +41,27 @@ class Api:
 
 
 APIS: dict[str, Api] = {
-    "messages": Api(
+    "anthropic_messages": Api(
         title="Messages",
-        target="agent_nb.providers.anthropic:AnthropicProvider",
+        target="agent_nb.providers.anthropic_messages:AnthropicMessagesProvider",
         package="anthropic",
         sdk="anthropic",
     ),
     "responses": Api(
         title="Responses",
-        target="agent_nb.providers.openai:OpenAIProvider",
+        target="agent_nb.providers.responses:ResponsesProvider",
         package="openai",
         sdk="openai",
     ),
     "interactions": Api(
         title="Interactions",
-        target="agent_nb.providers.gemini:GeminiProvider",
+        target="agent_nb.providers.interactions:InteractionsProvider",
         package="google-genai",
         sdk="google.genai",
     ),
     "generate_content": Api(
         title="generate_content",
-        target="agent_nb.providers.gemini_generate:GeminiGenerateProvider",
+        target="agent_nb.providers.generate_content:GenerateContentProvider",
         package="google-genai",
         sdk="google.genai",
     ),
@@ -144,7 +144,7 @@ _ROWS = (
     Vendor(
         name="anthropic",
         title="Anthropic",
-        apis=("messages",),
+        apis=("anthropic_messages",),
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
         key_page="https://platform.claude.com/settings/keys",
         recommended="claude-opus-5-5",

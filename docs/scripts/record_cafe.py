@@ -151,7 +151,10 @@ def record(kernel: Kernel, server: WireServer) -> None:
 def main() -> None:
     CASSETTE.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as home, WireServer.in_thread() as server:
-        keyed = {"ANTHROPIC_API_KEY": "k3y-0f-the-tests", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+        keyed = {
+            "ANTHROPIC_API_KEY": "k3y-0f-the-tests",
+            "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
+        }
         with start_kernel(Path(home), **keyed) as kernel:
             record(kernel, server)
 

@@ -13,7 +13,7 @@ from typing import Any
 from agent_nb import Agent
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, reply
-from tests.support.wire.cases import CASE
+from tests.support.wire.cases import case_of
 
 PACE: dict[str, Any] = {"fragment": 12, "gap": 0.03}
 """Characters of a delta and seconds between two: fast for a model, slow enough to follow."""
@@ -58,7 +58,7 @@ class Recording:
     """One run: what the model is made to think, make, say and count."""
 
     name: str
-    protocol: str
+    vendor: str
     thinking: str
     page: dict[str, str]
     summary: str
@@ -104,7 +104,7 @@ def page_of(recording: Recording) -> str:
 
 async def record(recording: Recording) -> None:
     call = Call(
-        "create_file", {"path": "index.html", "content": page_of(recording)}, id=f"call_{recording.protocol}"
+        "create_file", {"path": "index.html", "content": page_of(recording)}, id=f"call_{recording.vendor}"
     )
     async with WireServer() as server:
         server.plan(
@@ -112,7 +112,7 @@ async def record(recording: Recording) -> None:
             reply(Pause(0.8), Think(recording.thinking), Pause(0.6), call, recording.first, **PACE),
             reply(Pause(0.6), Say(recording.summary), recording.second, **PACE),
         )
-        async with Agent(CASE[recording.protocol].provider(server)) as agent:
+        async with Agent(case_of(recording.vendor).provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
             target = FOLDER / "cassettes" / f"{recording.name}.jsonl"
             run = await agent.recording(target, force=True).run(PROMPT)

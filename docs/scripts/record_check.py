@@ -79,7 +79,7 @@ async def main() -> None:
             reply(Pause(0.8), Think("The table is empty: `setings` on line 32 is a typing error. And the table is wider than a phone."), edit, second_look, Tokens(input=5210, cached_read=2880, output=164, reasoning=44), **PACE),
             reply(Pause(0.6), Say("The converter is in `index.html`. On my first look the table was empty and too wide for a phone; both are mended, and the second look shows no problems."), Tokens(input=7640, cached_read=5200, output=61), **PACE),
         )  # fmt: skip
-        async with Agent(CASE["anthropic"].provider(server)) as agent:
+        async with Agent(CASE["anthropic_messages"].provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
             run = await agent.with_viewer(viewer).recording(CASSETTE, force=True).run(PROMPT)
     run.raise_for_failure()

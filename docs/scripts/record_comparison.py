@@ -20,7 +20,7 @@ from agent_nb.messages import Image
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support import ROOT
 from tests.support.wire import Call, Reply, Say, Tokens, WireServer, reply
-from tests.support.wire.cases import CASE
+from tests.support.wire.cases import case_of
 
 PAGE = (ROOT / "tests" / "support" / "pages" / "pottery" / "shop.html").read_text(encoding="utf-8")
 TARGET = FOLDER / "cassettes" / "pottery"
@@ -39,7 +39,7 @@ _TWO_COLUMNS = [("repeat(3, 1fr)", "repeat(2, 1fr)")]
 class Recording:
     """One model: how each of its pages differs from the image, and how many tokens it takes to write one."""
 
-    protocol: str
+    vendor: str
     pages: tuple[list[tuple[str, str]], ...]
     output: int
     tokens_in: tuple[int, int, int]
@@ -63,7 +63,7 @@ def page_of(changes: list[tuple[str, str]]) -> str:
 def turns_of(recording: Recording) -> list[Reply]:
     turns: list[Reply] = []
     for number, changes in enumerate(recording.pages, 1):
-        name = f"{recording.protocol}_{number}"
+        name = f"{recording.vendor}_{number}"
         written = recording.output + 37 * number
         create = Call("create_file", {"path": "index.html", "content": page_of(changes)}, id=f"call_{name}_1")
         first, second, third = recording.tokens_in
@@ -102,10 +102,10 @@ async def main() -> None:
     async with WireServer() as server:
         for recording in RECORDINGS:
             server.plan(reply(Say("Ready.")), *turns_of(recording))
-            async with Agent(CASE[recording.protocol].provider(server)).with_viewer(SmallViewer()) as agent:
+            async with Agent(case_of(recording.vendor).provider(server)).with_viewer(SmallViewer()) as agent:
                 await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
                 for number in range(1, len(recording.pages) + 1):
-                    target = TARGET / f"{recording.protocol}-{number}.jsonl"
+                    target = TARGET / f"{recording.vendor}-{number}.jsonl"
                     run = await agent.recording(target, force=True).run(PROMPT, images=["images/shot.png"])
                     run.raise_for_failure()
                     row = run.compare().rows()[0]

@@ -84,7 +84,7 @@ async def record(agent: Agent, server: WireServer, recording: Recording, base: R
 async def main() -> None:
     async with WireServer() as server:
         server.plan(reply(Say("Ready.")))
-        async with Agent(CASE["anthropic"].provider(server)) as agent:
+        async with Agent(CASE["anthropic_messages"].provider(server)) as agent:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
             first = await record(agent, server, Recording("order", ORDER, order()))
             second = await record(agent, server, Recording("repair", MEND, mend()), first)

@@ -15,7 +15,7 @@ from agent_nb import Agent, Run
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support import ROOT
 from tests.support.wire import Call, Pause, Say, Think, Tokens, WireServer, reply
-from tests.support.wire.cases import CASE
+from tests.support.wire.cases import case_of
 
 PAGES = ROOT / "tests" / "support" / "pages" / "pottery"
 IMAGES = FOLDER / "images"
@@ -35,7 +35,7 @@ class Recording:
     """One run: where it is kept, what is asked, and what the model is made to do."""
 
     cassette: str
-    protocol: str
+    vendor: str
     prompt: str
     thinking: str
     call: Call
@@ -122,7 +122,7 @@ async def record(server: WireServer, recording: Recording, base: Run | None) -> 
         reply(Pause(0.6), Say(recording.summary), last, **PACE),
     )
     system = (FOLDER / "design" / f"{recording.system}.md").read_text().strip() if recording.system else None
-    async with Agent(CASE[recording.protocol].provider(server), system=system) as agent:
+    async with Agent(case_of(recording.vendor).provider(server), system=system) as agent:
         await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
         chosen = agent.with_stack(recording.stack) if recording.stack else agent
         target = FOLDER / "cassettes" / f"{recording.cassette}.jsonl"

@@ -14,7 +14,7 @@ from agent_nb import Agent
 from docs.scripts.execute_notebooks import FOLDER
 from tests.support import ROOT
 from tests.support.wire import Call, Pause, Reply, Say, Think, Tokens, WireServer, reply
-from tests.support.wire.cases import CASE
+from tests.support.wire.cases import case_of
 from tests.support.wire.server import Request
 
 PAGES = ROOT / "tests" / "support" / "pages" / "train"
@@ -29,7 +29,7 @@ drawn with SVG or CSS. No external assets."""
 class Recording:
     """One variant: what the model is made to think, make, say and count, and how fast."""
 
-    protocol: str
+    vendor: str
     page: str
     thinking: str
     summary: str
@@ -88,10 +88,10 @@ def turns_of(recording: Recording) -> list[Reply]:
     """The answers of one model: the page, perhaps an edit, the summary."""
     before, after = recording.mended
     page = page_of(recording).replace(after, before) if before else page_of(recording)
-    calls = [Call("create_file", {"path": "index.html", "content": page}, id=f"call_{recording.protocol}_1")]
+    calls = [Call("create_file", {"path": "index.html", "content": page}, id=f"call_{recording.vendor}_1")]
     if before:
         edit = {"path": "index.html", "old": before, "new": after}
-        calls.append(Call("edit_file", edit, id=f"call_{recording.protocol}_2"))
+        calls.append(Call("edit_file", edit, id=f"call_{recording.vendor}_2"))
     first, *rest = ((Pause(0.3), call, tokens) for call, tokens in zip(calls, recording.tokens, strict=False))
     steps = [
         (Pause(0.5), Think(recording.thinking), *first),
@@ -102,7 +102,10 @@ def turns_of(recording: Recording) -> list[Reply]:
 
 
 async def main() -> None:
-    turns = {recording.protocol: [reply(Say("Ready.")), *turns_of(recording)] for recording in RECORDINGS}
+    turns = {
+        case_of(recording.vendor).protocol: [reply(Say("Ready.")), *turns_of(recording)]
+        for recording in RECORDINGS
+    }
     asked: Counter[str] = Counter()
 
     def answer(request: Request) -> Reply:
@@ -111,7 +114,7 @@ async def main() -> None:
 
     async with WireServer() as server:
         server.otherwise = answer
-        models = [CASE[recording.protocol].provider(server) for recording in RECORDINGS]
+        models = [case_of(recording.vendor).provider(server) for recording in RECORDINGS]
         for model in models:  # so that the time it takes to load the SDKs is not recorded
             await Agent(model).run("Are you there?")
         race = Agent(models[0]).recording(CASSETTE, force=True).race(PROMPT, models=models)

@@ -44,7 +44,7 @@ async def overhead() -> dict[str, float]:
 async def together() -> dict[int, float]:
     async with WireServer() as server:
         server.otherwise = lambda request: reply(Pause(0.5), Say("Done. " * 200), fragment=20)
-        agent = Agent(CASE["anthropic"].provider(server))
+        agent = Agent(CASE["anthropic_messages"].provider(server))
         await agent.run("Hello")
         times = {}
         for number in (1, 8, 32):

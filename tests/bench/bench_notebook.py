@@ -214,7 +214,7 @@ def main() -> None:
     with WireServer.in_thread() as vendor:
         environment = {
             "ANTHROPIC_API_KEY": "sk-ant-bench",
-            "ANTHROPIC_BASE_URL": vendor.base_url("anthropic"),
+            "ANTHROPIC_BASE_URL": vendor.base_url("anthropic_messages"),
         }
         with (
             start_lab(Path(tempfile.mkdtemp()), environment=environment) as lab,

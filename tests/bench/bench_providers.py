@@ -1,6 +1,6 @@
 """What streaming costs: a run of ours and of other libraries against the SDKs' own typed events, in the same run.
 
-    python -m tests.bench.bench_providers [--sizes 50 100 200 400] [--protocols anthropic openai chat] [--rounds 3]
+    python -m tests.bench.bench_providers [--sizes 50 100 200 400] [--protocols responses] [--rounds 3]
 
 One `create_file` call streams a page in 20-character fragments from one loopback server. Each library has a process
 of its own, and only its CPU counts; each figure is the least of the rounds, which take turns so that a busy moment
@@ -26,11 +26,11 @@ from tests.bench.quality import write_figures
 from tests.support.wire import Hold, Say, WireServer, reply
 from tests.support.wire.cases import CASES, collect
 
-PROTOCOLS = {"anthropic": "Anthropic", "openai": "OpenAI Responses", "chat": "Chat Completions"}
-GOALS = {"anthropic": 0.55, "openai": 0.22, "chat": 0.18}
+PROTOCOLS = {"anthropic_messages": "Anthropic", "responses": "OpenAI Responses", "chat": "Chat Completions"}
+GOALS = {"anthropic_messages": 0.55, "responses": 0.22, "chat": 0.18}
 PEERS_PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
 SDK, OURS = "SDK", "agent_nb"
-LACKING = {("openai-agents", "anthropic")}
+LACKING = {("openai-agents", "anthropic_messages")}
 """Libraries without a client of their own for a protocol."""
 
 

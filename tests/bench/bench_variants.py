@@ -21,10 +21,11 @@ MOST = 8
 ROUNDS = 2
 
 
-async def race(addresses: dict[str, str], vendors: tuple[str, ...], variants: int) -> tuple[float, float]:
+async def race(addresses: dict[str, str], protocols: tuple[str, ...], variants: int) -> tuple[float, float]:
     """Seconds on the clock, and seconds of this process's CPU."""
     providers = [
-        model(NAMES[vendor].format(KILOBYTES), base_url=addresses[vendor], api_key=KEY) for vendor in vendors
+        model(NAMES[protocol].format(KILOBYTES), base_url=addresses[protocol], api_key=KEY)
+        for protocol in protocols
     ]
     start, cpu = time.perf_counter(), time.process_time()
     run = await Agent(providers[0]).race("A page", models=providers, variants=variants)
@@ -35,22 +36,24 @@ async def race(addresses: dict[str, str], vendors: tuple[str, ...], variants: in
     return taken
 
 
-async def seconds(addresses: dict[str, str], vendors: tuple[str, ...], variants: int) -> tuple[float, float]:
+async def seconds(
+    addresses: dict[str, str], protocols: tuple[str, ...], variants: int
+) -> tuple[float, float]:
     """The least of a few rounds: what else the machine does only ever adds."""
-    return min([await race(addresses, vendors, variants) for _ in range(ROUNDS)])
+    return min([await race(addresses, protocols, variants) for _ in range(ROUNDS)])
 
 
 async def measure(addresses: dict[str, str]) -> dict[str, dict[str, float]]:
     slowest, figures = 0.0, {}
     print(f"  {'':<26}{'one alone':>12}{'at once':>12}{'ratio':>9}{'CPU at once':>15}")
-    for vendor in NAMES:
-        await race(addresses, (vendor,), 1)  # imports and first use
-        alone, _ = await seconds(addresses, (vendor,), 1)
-        together, cpu = await seconds(addresses, (vendor,), MOST)
+    for protocol in NAMES:
+        await race(addresses, (protocol,), 1)  # imports and first use
+        alone, _ = await seconds(addresses, (protocol,), 1)
+        together, cpu = await seconds(addresses, (protocol,), MOST)
         slowest = max(slowest, alone)
-        figures[vendor] = tell(f"{vendor}, {MOST} variants", alone, together, cpu)
+        figures[protocol] = tell(f"{protocol}, {MOST} variants", alone, together, cpu)
     together, cpu = await seconds(addresses, tuple(NAMES), MOST // len(NAMES))
-    figures["all"] = tell(f"{len(NAMES)} vendors, {MOST // len(NAMES)} each", slowest, together, cpu)
+    figures["all"] = tell(f"{len(NAMES)} protocols, {MOST // len(NAMES)} each", slowest, together, cpu)
     return figures
 
 

@@ -33,7 +33,7 @@ async def pydantic_ai(protocol: str, base_url: str, size: int) -> int:
 
 
 def _pydantic_ai_model(protocol: str, base_url: str, name: str) -> Any:
-    if protocol == "anthropic":
+    if protocol == "anthropic_messages":
         import anthropic
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -43,7 +43,7 @@ def _pydantic_ai_model(protocol: str, base_url: str, name: str) -> Any:
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    kind = OpenAIResponsesModel if protocol == "openai" else OpenAIChatModel
+    kind = OpenAIResponsesModel if protocol == "responses" else OpenAIChatModel
     return kind(name, provider=OpenAIProvider(openai_client=_openai_client(base_url)))
 
 
@@ -53,7 +53,7 @@ async def openai_agents(protocol: str, base_url: str, size: int) -> int:
     from agents.models.openai_responses import OpenAIResponsesModel
 
     agents.set_tracing_disabled(True)
-    kind = {"openai": OpenAIResponsesModel, "chat": OpenAIChatCompletionsModel}[protocol]
+    kind = {"responses": OpenAIResponsesModel, "chat": OpenAIChatCompletionsModel}[protocol]
     model = kind(model=f"page-{size}", openai_client=_openai_client(base_url))
     agent = agents.Agent(name="bench", model=model, tools=[agents.function_tool(create_file)])
     total = 0
@@ -78,13 +78,13 @@ async def langchain(protocol: str, base_url: str, size: int) -> int:
 
 def _langchain_model(protocol: str, base_url: str, name: str) -> Any:
     common = {"model": name, "api_key": KEY, "base_url": base_url, "max_retries": 0, "streaming": True}
-    if protocol == "anthropic":
+    if protocol == "anthropic_messages":
         from langchain_anthropic import ChatAnthropic
 
         return ChatAnthropic(**common)
     from langchain_openai import ChatOpenAI
 
-    return ChatOpenAI(**common, use_responses_api=protocol == "openai")
+    return ChatOpenAI(**common, use_responses_api=protocol == "responses")
 
 
 def _openai_client(base_url: str) -> Any:

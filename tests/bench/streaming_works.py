@@ -14,10 +14,10 @@ from agent_nb.providers.sse import SseReader
 from tests.bench.streaming_worker import KEY, serve
 
 NAMES = {
-    "anthropic": "anthropic:page-{}",
-    "openai": "openai:page-{}",
+    "anthropic_messages": "anthropic:page-{}",
+    "responses": "openai:page-{}",
     "chat": "chat:page-{}",
-    "gemini": "gemini:page-{}",
+    "interactions": "gemini:page-{}",
 }
 TOOL = ToolSpec(
     name="create_file",
@@ -30,22 +30,22 @@ TOOL = ToolSpec(
 )
 MESSAGES = [{"role": "user", "content": "A page."}]
 BODIES: dict[str, dict[str, Any]] = {
-    "anthropic": {"max_tokens": 1000, "messages": MESSAGES},
-    "openai": {"input": "A page."},
+    "anthropic_messages": {"max_tokens": 1000, "messages": MESSAGES},
+    "responses": {"input": "A page."},
     "chat": {"messages": MESSAGES},
 }
 
 
 def resource(protocol: str, client: Any) -> Any:
     """The part of the SDK's client that opens streams."""
-    parts = {"anthropic": "messages", "openai": "responses", "chat": "chat.completions"}[protocol]
+    parts = {"anthropic_messages": "messages", "responses": "responses", "chat": "chat.completions"}[protocol]
     for part in parts.split("."):
         client = getattr(client, part)
     return client
 
 
 def sdk_client(protocol: str, base_url: str) -> Any:
-    if protocol == "anthropic":
+    if protocol == "anthropic_messages":
         import anthropic
 
         return anthropic.AsyncAnthropic(api_key=KEY, base_url=base_url, max_retries=0)
@@ -71,9 +71,9 @@ async def floor(protocol: str, base_url: str, size: int) -> int:
 
 def _fragment(protocol: str, data: Any) -> str:
     """The piece of the call's arguments in an event, if it has one."""
-    if protocol == "anthropic":
+    if protocol == "anthropic_messages":
         found = data["delta"].get("partial_json") if data["type"] == "content_block_delta" else ""
-    elif protocol == "openai":
+    elif protocol == "responses":
         found = data["delta"] if data["type"] == "response.function_call_arguments.delta" else ""
     else:
         calls = [call for choice in data["choices"] for call in choice["delta"].get("tool_calls") or ()]

@@ -102,7 +102,10 @@ def test_the_page_on_cassettes_runs_as_written(tmp_path):
     page = ROOT / "docs/cassettes.md"
     (recorded,) = (cell for cell in _CELL.findall(page.read_text(encoding="utf-8")) if "--record" in cell)
     with WireServer.in_thread() as server:
-        keyed = {"ANTHROPIC_API_KEY": "k3y-0f-the-tests", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+        keyed = {
+            "ANTHROPIC_API_KEY": "k3y-0f-the-tests",
+            "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
+        }
         with start_kernel(tmp_path, **keyed) as kernel:
             for block in (recorded.replace("    ", ""), *blocks(page)):
                 call = Call("create_file", {"path": "index.html", "content": "<h1>Pain</h1>"}, id="call_a")

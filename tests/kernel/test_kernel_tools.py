@@ -22,7 +22,10 @@ def server():
 @pytest.fixture(scope="module")
 def page(tmp_path_factory, server):
     os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, ipykernel does not read what processes write
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+    environment = {
+        "ANTHROPIC_API_KEY": "sk-ant-test-key",
+        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
+    }
     with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
         yield Page(kernel)
 

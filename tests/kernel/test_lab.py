@@ -28,7 +28,7 @@ def test_a_lab_in_a_kernel(tmp_path):
             JPY_SESSION_NAME=str(folder / "week 3.ipynb"),
             XDG_DATA_HOME=str(tmp_path / "data"),
             ANTHROPIC_API_KEY="sk-ant-test-key",
-            ANTHROPIC_BASE_URL=server.base_url("anthropic"),
+            ANTHROPIC_BASE_URL=server.base_url("anthropic_messages"),
         ) as kernel,
     ):
         server.otherwise = lambda request: reply(Say("Hello."), Tokens(input=10_000, output=4_000))

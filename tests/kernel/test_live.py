@@ -19,7 +19,10 @@ def server():
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory, server):
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": server.base_url("anthropic")}
+    environment = {
+        "ANTHROPIC_API_KEY": "sk-ant-test-key",
+        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
+    }
     with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
         yield Page(kernel)
 

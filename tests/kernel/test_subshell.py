@@ -13,7 +13,7 @@ def test_stop_works_from_a_subshell(tmp_path):
     with WireServer.in_thread() as server:
         environment = {
             "ANTHROPIC_API_KEY": "sk-ant-test-key",
-            "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
+            "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
         }
         with start_kernel(tmp_path, **environment) as kernel:
             control = kernel.client.control_channel

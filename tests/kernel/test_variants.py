@@ -20,7 +20,7 @@ def server():
 def page(tmp_path_factory, server):
     environment = {
         "ANTHROPIC_API_KEY": "a-key-of-the-tests",
-        "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
+        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
     }
     with start_kernel(tmp_path_factory.mktemp("kernel"), **environment) as kernel:
         yield Page(kernel)

@@ -140,7 +140,7 @@ def soak_in_lab(runs: int) -> tuple[dict[str, Any], list[str]]:
         vendor = stack.enter_context(WireServer.in_thread(strict=False))
         environment = {
             "ANTHROPIC_API_KEY": "sk-ant-test-key",
-            "ANTHROPIC_BASE_URL": vendor.base_url("anthropic"),
+            "ANTHROPIC_BASE_URL": vendor.base_url("anthropic_messages"),
         }
         lab = stack.enter_context(start_lab(root, environment=environment))
         page = stack.enter_context(open_browser(scrollbars=True)).new_context().new_page()

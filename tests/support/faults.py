@@ -14,7 +14,7 @@ from agent_nb import Agent, Run, load, replay
 from agent_nb.events import FileChanged, RunFinished
 from agent_nb.providers.base import VirtualClock
 from tests.support.wire import Call, Fault, Reply, Request, Say, Think, Tokens, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, Case
+from tests.support.wire.cases import CASES, KEY, Case
 from tests.support.wire.dialects import DIALECTS
 
 PROMPT = "A bakery page."
@@ -46,13 +46,9 @@ class Wire:
 
 
 WIRES = (
-    Wire("anthropic", CASE["anthropic"]),
-    Wire("responses", CASE["openai"]),
-    Wire("chat", CASE["chat"]),
+    *(Wire(case.protocol, case) for case in CASES),
     Wire("chat-no-index", Case("chat", "ollama:qwen3"), {"no_index": True, "reasoning": "reasoning"}),
     Wire("chat-whole", Case("chat", "ollama:qwen3"), {"whole_arguments": True, "finish_reason": "stop"}),
-    Wire("interactions", CASE["gemini"]),
-    Wire("generate-content", CASE["gemini_generate"]),
 )
 WIRE = {wire.name: wire for wire in WIRES}
 
@@ -114,26 +110,19 @@ def places(wire: Wire) -> list[tuple[int, int]]:
     return [(turn, at) for turn, events in enumerate(events_of(wire)) for at in range(len(events))]
 
 
-_FRAGMENT = {
-    "anthropic": b'"input_json_delta"',
-    "chat": b'"function":{"arguments"',
-    "gemini": b'"arguments_delta"',
-}
-"""What a fragment of a call's arguments has in protocols that do not repeat the whole arguments at the end."""
-
-
 def is_another_answer(wire: Wire, kind: str, turn: int, index: int) -> bool:
     """Whether the fault makes another valid answer of this one.
 
     Where fragments have no number and the whole arguments are not repeated, a fragment that comes twice, or after
-    its neighbour, is what a model that writes such a text sends. Gemini's events have ids, which tell a repetition.
+    its neighbour, is what a model that writes such a text sends.
     """
-    mark = _FRAGMENT.get(wire.case.protocol)
-    if mark is None or wire.options.get("whole_arguments"):
+    dialect = DIALECTS[wire.case.protocol]
+    mark = dialect.fragment
+    if not mark or wire.options.get("whole_arguments"):
         return False
     events = events_of(wire)[turn]
     if kind == "duplicate":
-        return wire.case.protocol != "gemini" and mark in events[index]
+        return not dialect.numbered and mark in events[index]
     return kind == "reorder" and all(mark in event for event in events[index : index + 2])
 
 

@@ -48,7 +48,10 @@ def vendor() -> Iterator[WireServer]:
 
 @pytest.fixture(scope="package")
 def lab(tmp_path_factory: pytest.TempPathFactory, vendor: WireServer) -> Iterator[Lab]:
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-test-key", "ANTHROPIC_BASE_URL": vendor.base_url("anthropic")}
+    environment = {
+        "ANTHROPIC_API_KEY": "sk-ant-test-key",
+        "ANTHROPIC_BASE_URL": vendor.base_url("anthropic_messages"),
+    }
     with start_lab(tmp_path_factory.mktemp("lab"), environment=environment) as lab:
         yield lab
 

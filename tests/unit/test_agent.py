@@ -191,7 +191,7 @@ def test_run_sync_works_with_no_loop():
 def test_run_sync_leaves_no_socket_open():
     with WireServer.in_thread() as server:
         server.otherwise = lambda request: reply(Say("Hello."))
-        agent = Agent(CASE["openai"].provider(server))
+        agent = Agent(CASE["responses"].provider(server))
         before = len(os.listdir("/dev/fd"))
         runs = [agent.run_sync("Hello?") for _ in range(6)]
         after = len(os.listdir("/dev/fd"))

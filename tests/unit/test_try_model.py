@@ -13,9 +13,9 @@ from tests.support.wire.cases import KEY
 from tests.support.wire.steps import Reply, problem
 
 NAMES = {
-    "anthropic": "anthropic:claude-opus-5-5",
-    "openai": "openai:gpt-6.1-sol",
-    "gemini": "gemini:gemini-4-argon",
+    "anthropic_messages": "anthropic:claude-opus-5-5",
+    "responses": "openai:gpt-6.1-sol",
+    "interactions": "gemini:gemini-4-argon",
     "chat": "chat:m",
 }
 CREATES = reply(
@@ -55,7 +55,7 @@ def test_a_run_is_shown_as_it_was_sent(try_with, protocol: str, tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("protocol", ["anthropic", "openai", "gemini"])
+@pytest.mark.parametrize("protocol", ["anthropic_messages", "responses", "interactions"])
 def test_the_key_is_not_shown(try_with, protocol: str):
     shown = try_with(protocol, CREATES, reply(Say("Done.")))
     assert "The key is •••" in shown
@@ -66,7 +66,7 @@ def test_a_refused_request_is_shown_with_the_words_of_the_vendor(
     try_with, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(SystemExit) as ended:
-        try_with("anthropic", problem(404, "model: claude-opus-5-5 was not found"))
+        try_with("anthropic_messages", problem(404, "model: claude-opus-5-5 was not found"))
     assert ended.value.code == 1
     shown = capsys.readouterr().out
     assert "Status 404; headers after" in shown

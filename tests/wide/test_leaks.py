@@ -163,7 +163,7 @@ def run_hostile(folder: Path, search: Search, replies) -> WireServer:
         "XDG_DATA_HOME": str(folder / "data"),
     }
     with WireServer.in_thread(strict=False) as server:
-        variables["ANTHROPIC_BASE_URL"] = server.base_url("anthropic")
+        variables["ANTHROPIC_BASE_URL"] = server.base_url("anthropic_messages")
         server.plan(*replies)
         server.otherwise = lambda request: problem(400, f"bad request with {SHAPED}")
         with start_kernel(folder, **variables) as kernel:

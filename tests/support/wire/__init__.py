@@ -1,4 +1,4 @@
-"""A loopback server for the five wire protocols: real sockets and the real SDKs, no mocks."""
+"""A loopback server for all wire protocols: real sockets and the real SDKs, no mocks."""
 
 from tests.support.wire.images import Upload, gemini_image, openai_images
 from tests.support.wire.server import Request, WireServer
@@ -9,6 +9,7 @@ from tests.support.wire.steps import (
     Cut,
     End,
     ErrorEvent,
+    Event,
     Fault,
     Hold,
     Pause,
@@ -33,6 +34,7 @@ __all__ = [
     "Cut",
     "End",
     "ErrorEvent",
+    "Event",
     "Fault",
     "Hold",
     "Pause",

@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 from tests.support.wire import Call, Reply, Request, Say, Think, Tokens, WireServer, reply
-from tests.support.wire.dialects import model_of
+from tests.support.wire.dialects import DIALECTS, model_of
 
 _LINE = '<li class="bread">Pain au levain, « à l’ancienne », 3 €</li>\n'
 
@@ -48,7 +48,7 @@ async def main() -> None:
     pacing = {"fragment": chosen.fragment, "gap": chosen.gap}
     server.otherwise = lambda request: answer(request, chosen.kb * 1000, **pacing)
     await server.start(chosen.port)
-    addresses = {vendor: server.base_url(vendor) for vendor in ("openai", "chat", "anthropic", "gemini")}
+    addresses = {protocol: server.base_url(protocol) for protocol in DIALECTS}
     print(json.dumps({"port": server.port, "base_url": addresses}), flush=True)
     await asyncio.to_thread(sys.stdin.read)
     await server.stop()

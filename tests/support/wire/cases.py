@@ -1,15 +1,16 @@
-"""The five providers under test, connected to the loopback server."""
+"""The providers under test, one for each wire protocol, connected to the loopback server."""
 
 import base64
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agent_nb.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Request, Turn
 from agent_nb.providers.streaming import VendorProvider
+from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.faults import KEY
 from tests.support.wire.server import WireServer
 
@@ -28,32 +29,73 @@ SEARCH = ToolSpec(
 
 @dataclass(frozen=True)
 class Case:
+    """A model behind a protocol, and what differs between the protocols, so that tests need not know their names."""
+
     protocol: str
+    """A key of `APIS`."""
     name: str
-    api: str = ""
+    messages: str = "messages"
+    """Where a body has the conversation."""
     streams_arguments: bool = True
     counts_cache_writes: bool = False
+    signs: Literal["", "as it came", "url-safe"] = ""
+    """How the signature of thinking is sent back."""
+    refuses: bool = True
+    """Whether an answer can end with a refusal."""
+    comments: bool = True
+    """Whether the stream may have comments."""
+    shows_pages: bool = True
+    """Whether a web page that claims to be a stream can be told from one."""
+    strict_tools: bool = False
+    renames_arguments: bool = False
+    """Whether some names of arguments are refused, so that others are sent."""
+    priced: bool = True
 
     def __str__(self) -> str:
         return self.protocol
 
     def provider(self, server: WireServer, **settings: Any) -> VendorProvider:
-        if self.api:
-            settings["api"] = self.api
-        settings = {"api_key": KEY, "base_url": server.base_url(self.protocol), **settings}
+        own = {"api": self.protocol, "api_key": KEY, "base_url": server.base_url(self.protocol)}
+        settings = {**own, **settings}
         made = model(self.name, **settings)
         assert isinstance(made, VendorProvider)
         return made
 
 
 CASES = (
-    Case("openai", "openai:gpt-6.1-sol", counts_cache_writes=True),
-    Case("chat", "openrouter:some/model"),
-    Case("anthropic", "anthropic:claude-opus-5-5", counts_cache_writes=True),
-    Case("gemini", "gemini:gemini-4-argon"),
-    Case("gemini_generate", "gemini:gemini-4-argon", api="generate_content", streams_arguments=False),
+    Case(
+        "responses",
+        "openai:gpt-6.1-sol",
+        messages="input",
+        counts_cache_writes=True,
+        signs="as it came",
+        strict_tools=True,
+    ),
+    Case("chat", "openrouter:some/model", renames_arguments=True, priced=False),
+    Case(
+        "anthropic_messages",
+        "anthropic:claude-opus-5-5",
+        counts_cache_writes=True,
+        signs="as it came",
+        renames_arguments=True,
+    ),
+    Case("interactions", "gemini:gemini-4-argon", messages="input", signs="as it came", refuses=False),
+    Case(
+        "generate_content",
+        "gemini:gemini-4-argon",
+        messages="contents",
+        streams_arguments=False,
+        signs="url-safe",
+        comments=False,
+        shows_pages=False,
+    ),
 )
 CASE = {case.protocol: case for case in CASES}
+
+
+def case_of(vendor: str) -> Case:
+    """The case of the protocol that is used for a vendor."""
+    return CASE[VENDORS[vendor].apis[0]]
 
 
 def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (SEARCH,), system: str = "Be brief.") -> Request:

@@ -1,15 +1,16 @@
-"""What the five dialects share: they turn the steps of a reply into events, one at a time."""
+"""What the dialects share: they turn the steps of a reply into events, one at a time."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from tests.support.wire.framing import SSE, Framing
 from tests.support.wire.steps import (
     BadJson,
     Call,
     Comment,
     End,
     ErrorEvent,
+    Event,
     Raw,
     Redacted,
     Refuse,
@@ -26,13 +27,18 @@ Chunk = bytes | Step
 """What a dialect yields: bytes to send, or a step for the server itself (hold, pause, cut)."""
 
 
-def sse(data: Any, event: str = "") -> bytes:
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return (f"event: {event}\n" if event else "").encode() + f"data: {text}\n\n".encode()
-
-
 class Dialect:
     """Turns a reply into the bytes of a stream; each protocol has a subclass."""
+
+    path: str
+    """What the path of a request has if it speaks this protocol."""
+    root = "/v1"
+    """What a `base_url` of this protocol ends with."""
+    framing: Framing = SSE
+    fragment: bytes = b""
+    """What an event with a fragment of arguments has, if the whole arguments are not repeated at the end."""
+    numbered = False
+    """Whether events have ids, which tell a repetition."""
 
     def __init__(self, reply: Reply, model: str) -> None:
         self.reply = reply
@@ -58,7 +64,9 @@ class Dialect:
                 case Raw(data):
                     yield data
                 case Comment(text):
-                    yield f": {text}\n\n".encode()
+                    yield self.framing.comment(text)
+                case Event(data):
+                    yield self.framing.frame(data)
                 case Unknown():
                     yield self.unknown()
                 case BadJson():
@@ -88,10 +96,10 @@ class Dialect:
         raise NotImplementedError
 
     def unknown(self) -> bytes:
-        return sse({"type": "weather.report", "sky": "clear"}, "weather.report")
+        return self.framing.frame({"type": "weather.report", "sky": "clear"}, "weather.report")
 
     def bad_json(self) -> bytes:
-        return sse('{"type": "oops", ')
+        return self.framing.frame('{"type": "oops", ')
 
     def error(self, step: ErrorEvent) -> bytes:
         raise NotImplementedError

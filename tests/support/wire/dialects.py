@@ -1,37 +1,26 @@
-"""The table of the five protocols, and how a request's path tells which one it speaks."""
+"""The table of the protocols by their keys in `APIS`, and how a request's path tells which one it speaks."""
 
-from collections.abc import Callable
 from typing import Any
 
-from tests.support.wire.anthropic import Anthropic
-from tests.support.wire.dialect import Dialect, sse
-from tests.support.wire.gemini import GenerateContent, Interactions
-from tests.support.wire.openai import Chat, Responses
-from tests.support.wire.steps import Reply
+from tests.support.wire.anthropic_messages import AnthropicMessages
+from tests.support.wire.chat import Chat
+from tests.support.wire.dialect import Dialect
+from tests.support.wire.generate_content import GenerateContent
+from tests.support.wire.interactions import Interactions
+from tests.support.wire.responses import Responses
 
-__all__ = ["DIALECTS", "model_of", "protocol_of", "sse"]
-
-DIALECTS: dict[str, Callable[[Reply, str], Dialect]] = {
-    "openai": Responses,
+DIALECTS: dict[str, type[Dialect]] = {
+    "responses": Responses,
     "chat": Chat,
-    "anthropic": Anthropic,
-    "gemini": Interactions,
-    "gemini_generate": GenerateContent,
+    "anthropic_messages": AnthropicMessages,
+    "interactions": Interactions,
+    "generate_content": GenerateContent,
 }
 
 
 def protocol_of(path: str) -> str:
-    """Which protocol a request's path speaks."""
-    path = path.partition("?")[0]
-    if path.endswith("/chat/completions"):
-        return "chat"
-    if path.endswith("/responses"):
-        return "openai"
-    if path.endswith("/messages"):
-        return "anthropic"
-    if path.endswith("/interactions"):
-        return "gemini"
-    return "gemini_generate" if ":streamGenerateContent" in path else ""
+    """Which protocol a request's path speaks; empty for none."""
+    return next((key for key, dialect in DIALECTS.items() if dialect.path in path), "")
 
 
 def model_of(path: str, body: dict[str, Any]) -> str:

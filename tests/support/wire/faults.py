@@ -24,15 +24,19 @@ def events_in(dialect: Dialect) -> int:
     return sum(isinstance(chunk, bytes) for chunk in dialect.stream())
 
 
-def _corrupted(event: bytes) -> bytes:
+def _middle(dialect: Dialect, event: bytes) -> int:
+    return (dialect.framing.data_start(event) + len(event)) // 2
+
+
+def _corrupted(dialect: Dialect, event: bytes) -> bytes:
     """The event with one byte of its data changed so that it is not UTF-8."""
-    middle = (event.index(b"data: ") + 6 + len(event)) // 2
+    middle = _middle(dialect, event)
     return event[:middle] + b"\xff" + event[middle + 1 :]
 
 
-def _half(event: bytes) -> bytes:
-    """The event up to the middle of its data line."""
-    return event[: (event.index(b"data: ") + 6 + len(event)) // 2]
+def _half(dialect: Dialect, event: bytes) -> bytes:
+    """The event up to the middle of its data."""
+    return event[: _middle(dialect, event)]
 
 
 def _swapped(event: bytes, rest: list[Chunk]) -> list[Chunk]:
@@ -43,10 +47,10 @@ KINDS: dict[str, Callable[[Dialect, bytes, list[Chunk]], list[Chunk]]] = {
     "cut": lambda dialect, event, rest: [Cut("fin")],
     "reset": lambda dialect, event, rest: [Cut("rst")],
     "end": lambda dialect, event, rest: [Cut("eof")],
-    "truncated": lambda dialect, event, rest: [_half(event), Cut("fin")],
-    "torn": lambda dialect, event, rest: [_half(event), *rest],
-    "garbage": lambda dialect, event, rest: [f"data: <{KEY}>}} \0\n\n".encode(), *rest],
-    "not-utf-8": lambda dialect, event, rest: [_corrupted(event), *rest],
+    "truncated": lambda dialect, event, rest: [_half(dialect, event), Cut("fin")],
+    "torn": lambda dialect, event, rest: [_half(dialect, event), *rest],
+    "garbage": lambda dialect, event, rest: [dialect.framing.frame(f"<{KEY}>}} \0"), *rest],
+    "not-utf-8": lambda dialect, event, rest: [_corrupted(dialect, event), *rest],
     "duplicate": lambda dialect, event, rest: [event, event, *rest],
     "reorder": lambda dialect, event, rest: _swapped(event, rest),
     "stall": lambda dialect, event, rest: [Hold()],

@@ -1,8 +1,8 @@
-"""A loopback server that speaks all five protocols on real sockets and records the requests.
+"""A loopback server that speaks all protocols on real sockets and records the requests.
 
     async with WireServer() as server:
         server.plan(reply(Say("Hello.")))
-        provider = model("anthropic:claude-opus-5-5", api_key="...", base_url=server.base_url("anthropic"))
+        provider = model("anthropic:claude-opus-5-5", api_key="...", base_url=server.base_url("anthropic_messages"))
 
 Requests without a plan are answered by `server.otherwise(request)`, or refused with 500.
 Before that, a request that the vendor refuses is refused with the vendor's status and message (`rules`). The
@@ -109,10 +109,9 @@ class WireServer:
             await asyncio.wait_for(arrived.wait(), 20)
         return self.requests[number]
 
-    def base_url(self, vendor: str) -> str:
-        """What to pass as `base_url`: the OpenAI protocols end in `/v1`, the others do not."""
-        root = f"http://127.0.0.1:{self.port}"
-        return root if vendor in ("anthropic", "gemini", "gemini_generate") else f"{root}/v1"
+    def base_url(self, protocol: str) -> str:
+        """What to pass as `base_url` for a protocol, a key of `APIS`."""
+        return f"http://127.0.0.1:{self.port}{DIALECTS[protocol].root}"
 
     async def start(self, port: int = 0) -> None:
         loop = self._loop = asyncio.get_running_loop()
@@ -259,8 +258,9 @@ class _Connection(asyncio.Protocol):
             self.head(reply, f"content-length: {len(reply.body)}\r\n", reply.body)
             request.finished = True
             return
-        self.head(reply, "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n", b"")
         dialect = DIALECTS[request.protocol](reply, model_of(request.path, request.body))
+        kind = dialect.framing.content_type
+        self.head(reply, f"content-type: {kind}\r\ntransfer-encoding: chunked\r\n", b"")
         for chunk in with_fault(dialect, reply.fault):
             if request.closed.is_set():
                 return

@@ -86,8 +86,15 @@ class Raw:
 
 
 @dataclass(frozen=True)
+class Event:
+    """An event with exactly this data."""
+
+    data: Any
+
+
+@dataclass(frozen=True)
 class Comment:
-    """An SSE comment, as routers send to keep a connection open."""
+    """A comment, as routers send to keep a connection open."""
 
     text: str = "PROCESSING"
 
@@ -136,6 +143,7 @@ Step = (
     | Hold
     | Pause
     | Raw
+    | Event
     | Comment
     | Unknown
     | BadJson

@@ -9,6 +9,7 @@ from agent_nb import Agent, ConfigError, Limits, model
 from agent_nb.errors import CassetteError, MissingKeyError, UnknownModelError
 from agent_nb.events import RunFinished, TextDelta
 from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb.providers.vendors import VENDORS
 from tests.support.scripts import of
 from tests.support.wire import Hold, Reply, Say, Tokens, WireServer, problem, reply
 from tests.support.wire.cases import CASE, KEY
@@ -28,7 +29,7 @@ async def server():
 def keys(server, monkeypatch):
     for vendor in ("anthropic", "openai"):
         monkeypatch.setenv(f"{vendor.upper()}_API_KEY", KEY)
-        monkeypatch.setenv(f"{vendor.upper()}_BASE_URL", server.base_url(vendor))
+        monkeypatch.setenv(f"{vendor.upper()}_BASE_URL", server.base_url(VENDORS[vendor].apis[0]))
 
 
 def demo(**settings) -> Agent:
@@ -36,7 +37,7 @@ def demo(**settings) -> Agent:
 
 
 def opus(server, **settings) -> Agent:
-    return Agent(CASE["anthropic"].provider(server), **settings)
+    return Agent(CASE["anthropic_messages"].provider(server), **settings)
 
 
 def asked(server) -> list[str]:

@@ -106,7 +106,7 @@ async def test_the_same_prompt_twice_is_two_runs(threads):
 
 
 async def test_the_budget_is_charged_as_runs_end(server, threads):
-    agent = Agent(CASE["openai"].provider(server))
+    agent = Agent(CASE["responses"].provider(server))
     one = await agent.run("A page")
     runs = await agent.map(PROMPTS, executor=threads, concurrency=1, budget=one.cost * 2.5)
     assert [run.reason for run in runs] == ["end_turn"] * 3 + ["budget"] * 2
@@ -116,7 +116,7 @@ async def test_the_budget_is_charged_as_runs_end(server, threads):
 async def test_a_run_under_way_is_waited_for_when_the_budget_is_reached(server, threads):
     tokens = Tokens(input=100_000, output=10)
     server.plan(reply(Say("Done."), tokens), reply(Hold(), Say("Done."), tokens))
-    agent, ended = Agent(CASE["openai"].provider(server)), asyncio.Event()
+    agent, ended = Agent(CASE["responses"].provider(server)), asyncio.Event()
     agent.on_event(lambda event: ended.set() if isinstance(event, RunFinished) else None)
     work = agent.map(PROMPTS[:3], executor=threads, concurrency=2, budget=0.0001)
     held = await server.arrival(1)
@@ -130,7 +130,7 @@ async def test_a_run_under_way_is_waited_for_when_the_budget_is_reached(server, 
 
 async def test_stop_takes_back_what_waits_and_ends_what_runs(server, single, tmp_path):
     server.plan(reply(Say("Done.")), reply(Hold(), Say("Done.")))
-    agent, ended = Agent(CASE["openai"].provider(server)), asyncio.Event()
+    agent, ended = Agent(CASE["responses"].provider(server)), asyncio.Event()
     agent.on_event(lambda event: ended.set() if isinstance(event, RunFinished) else None)
     work = agent.map(PROMPTS, executor=single, concurrency=3, save=tmp_path)
     held = await server.arrival(1)
@@ -147,7 +147,7 @@ async def test_stop_takes_back_what_waits_and_ends_what_runs(server, single, tmp
 
 async def test_a_worker_that_has_seen_the_batch_starts_no_run_after_its_end(server, tmp_path):
     """A process pool has taken one job more than it runs; it cannot be taken back."""
-    file, parcel = tmp_path / "running", parcel_of(Agent(CASE["openai"].provider(server)))
+    file, parcel = tmp_path / "running", parcel_of(Agent(CASE["responses"].provider(server)))
 
     def answer(number: int):
         return asyncio.to_thread(run_job, VERSIONS, parcel, 0, PROMPTS[0], (str(file), str(number)))
@@ -162,7 +162,7 @@ async def test_a_worker_that_has_seen_the_batch_starts_no_run_after_its_end(serv
 
 async def test_an_interrupt_ends_the_wait(server, single):
     server.otherwise = lambda request: reply(Hold(), Say("Done."))
-    work = Agent(CASE["openai"].provider(server)).map(PROMPTS[:2], executor=single)
+    work = Agent(CASE["responses"].provider(server)).map(PROMPTS[:2], executor=single)
 
     async def wait():
         return await work

@@ -73,7 +73,7 @@ async def test_another_request_is_asked_anew(tmp_path, settings, material):
 async def test_efforts_are_kept_apart(tmp_path):
     async with WireServer() as server:
         server.otherwise = lambda request: reply(Say("Done."))
-        low, high = [CASE["anthropic"].provider(server, effort=effort) for effort in ("low", "high")]
+        low, high = [CASE["anthropic_messages"].provider(server, effort=effort) for effort in ("low", "high")]
         runs = await scripted().map(["A page"], models=[low, high], save=tmp_path)
         again = await scripted().map(["A page"], models=[high], save=tmp_path)
     assert [row["effort"] for row in runs.rows()] == ["low", "high"]
@@ -142,7 +142,7 @@ async def test_saved_runs_need_no_key(tmp_path, monkeypatch):
     async with WireServer() as server:
         server.otherwise = lambda request: reply(Say("Done."))
         monkeypatch.setenv("ANTHROPIC_API_KEY", "k3y-0f-the-tests")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         await demo.map(PROMPTS, models="anthropic:claude-opus-5-5", save=tmp_path)
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     runs = await demo.map(PROMPTS, models="anthropic:claude-opus-5-5", save=tmp_path)
@@ -154,7 +154,7 @@ async def test_saved_runs_need_no_key(tmp_path, monkeypatch):
 async def test_what_was_done_outlives_a_stop(tmp_path):
     async with WireServer() as server:
         server.plan(reply(Say("One.")), reply(Say("Half"), Hold()))
-        provider = CASE["anthropic"].provider(server)
+        provider = CASE["anthropic_messages"].provider(server)
         work = Agent(provider).map(["A page", "A shop", "A form"], concurrency=1, save=tmp_path)
         await (await server.arrival(1)).holding.wait()
         work.stop()

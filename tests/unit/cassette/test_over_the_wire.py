@@ -118,7 +118,7 @@ async def test_the_input_of_a_cut_turn_counts_again(case: Case, tmp_path):
     await play_without_server(run, tape)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.protocol != "chat"], ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case.priced], ids=str)
 async def test_a_budget_plays_again(case: Case, tmp_path):
     tape = tmp_path / "hero.jsonl"
     async with WireServer() as server:

@@ -36,7 +36,8 @@ def draw(count: int, name: str = "call_a") -> Reply:
 
 
 def agent_on(server: WireServer, vendor: str = "openai", **limits) -> Agent:
-    return Agent(model(f"{vendor}:", api_key=KEY, base_url=server.base_url(vendor)), limits=Limits(**limits))
+    base_url = server.base_url(VENDORS[vendor].apis[0])
+    return Agent(model(f"{vendor}:", api_key=KEY, base_url=base_url), limits=Limits(**limits))
 
 
 def talk(run) -> float:

@@ -30,7 +30,7 @@ def lab(shell, tmp_path, monkeypatch):
 def server(monkeypatch):
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         server.otherwise = lambda request: reply(Say("Hello."), Tokens(input=10_000, output=2_000))
         yield server
 

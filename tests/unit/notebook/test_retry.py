@@ -33,7 +33,7 @@ def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         server.plan(problem(404, "model: claude-opus-5-5"))
         shell.run(cell)
     (handle,) = handles

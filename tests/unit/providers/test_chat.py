@@ -11,7 +11,7 @@ from agent_nb.messages import Text, Thinking, ToolCall, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, Raw, Refuse, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of
-from tests.support.wire.dialects import sse
+from tests.support.wire.framing import sse
 from tests.support.wire.steps import Cut, Reply, problem
 
 CHAT = CASE["chat"]

@@ -46,7 +46,7 @@ async def server():
 
 
 def provider_of(name: str, server: WireServer, **settings) -> VendorProvider:
-    return Case("anthropic", f"anthropic:{name}").provider(server, **settings)
+    return Case("anthropic_messages", f"anthropic:{name}").provider(server, **settings)
 
 
 def kinds(server: WireServer, request: int, message: int) -> list[str]:
@@ -100,7 +100,7 @@ def called(call_id: str) -> tuple[Message, Message]:
 async def test_ids_of_other_vendors_are_accepted(server: WireServer, call_id: str):
     server.plan(reply(Say("Done.")))
     history = [user("Hello?"), *called(call_id), *called(call_id), user("And?")]
-    await turn_of(CASE["anthropic"].provider(server), ask(*history))
+    await turn_of(CASE["anthropic_messages"].provider(server), ask(*history))
     blocks = [block for message in server.requests[0].body["messages"] for block in message["content"]]
     calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
     assert calls == [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
@@ -109,7 +109,7 @@ async def test_ids_of_other_vendors_are_accepted(server: WireServer, call_id: st
 async def test_a_server_that_counts_its_calls_from_zero_each_turn_goes_on(server: WireServer):
     call = Call("search", {"q": 1}, id="call_0")
     server.plan(reply(Think("Hm."), call), reply(Think("Hm, hm."), call), reply(Say("Done.")))
-    provider = CASE["anthropic"].provider(server)
+    provider = CASE["anthropic_messages"].provider(server)
     first = await turn_of(provider)
     history = [user("Hello?"), first.message, results_of(first)]
     second = await turn_of(provider, ask(*history))
@@ -121,7 +121,8 @@ async def test_a_conversation_may_begin_with_the_assistant_and_lack_results(serv
     server.plan(reply(Say("Done.")))
     unanswered, orphan = called("a")[0], called("b")[1]
     await turn_of(
-        CASE["anthropic"].provider(server), ask(assistant("Welcome!"), unanswered, orphan, user("And?"))
+        CASE["anthropic_messages"].provider(server),
+        ask(assistant("Welcome!"), unanswered, orphan, user("And?")),
     )
     assert server.refusals == []
 
@@ -153,7 +154,7 @@ async def test_thinking_is_dropped_when_what_came_before_it_changes(server: Wire
 
 
 async def test_thinking_stays_when_nothing_changes(server: WireServer):
-    provider = CASE["anthropic"].provider(server)
+    provider = CASE["anthropic_messages"].provider(server)
     first = await thoughtful_turn(provider, server)
     server.plan(reply(Say("Done.")))
     await turn_of(provider, ask(user("Hello?"), first.message, user("And?")))
@@ -173,7 +174,7 @@ async def test_older_models_keep_their_thinking_after_a_change(server: WireServe
     [([Think("Hm.")], []), ([Think("Hm."), Say("So."), Think("And", "c2lnbjI=")], ["text"])],
 )
 async def test_an_answer_cut_while_it_thought_goes_on(server: WireServer, steps, sent):
-    provider = CASE["anthropic"].provider(server)
+    provider = CASE["anthropic_messages"].provider(server)
     server.plan(reply(*steps, End("max_tokens")), reply(Say("Done.")))
     first = await turn_of(provider)
     await turn_of(provider, ask(user("Hello?"), first.message, user("And?")))
@@ -196,7 +197,7 @@ async def test_a_run_goes_on_under_another_system_text_and_other_tools(server: W
         reply(Think("Good.", "c2lnbjI="), Say("The page is ready.")),
         reply(Think("Now.", "c2lnbjM="), Say("Still ready.")),
     )
-    provider = CASE["anthropic"].provider(server)
+    provider = CASE["anthropic_messages"].provider(server)
     first = await Agent(provider).run("A page.")
     second = await Agent(provider, tools=[], system="Answer in French.").run("And now?", base=first)
     assert (second.reason, second.text) == ("end_turn", "Still ready.")

@@ -9,7 +9,8 @@ import pytest
 from agent_nb.errors import ProviderError
 from tests.support.wire import Call, Fault, Raw, Reply, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case, collect, turn_of
-from tests.support.wire.dialects import DIALECTS, sse
+from tests.support.wire.dialects import DIALECTS
+from tests.support.wire.framing import sse
 
 SEARCH = '{"q": "cats, dogs and one mouse"}'
 ANSWER = reply(Think("Hm."), Say("I search."), Call("search", SEARCH, id="call_1"), fragment=6)
@@ -31,15 +32,15 @@ def damaged(protocol: str, kind: str, mark: str, answer: Reply = ANSWER) -> Repl
 @pytest.mark.parametrize(
     ("protocol", "kind", "mark"),
     [
-        ("anthropic", "duplicate", '"tool_use"'),
-        ("anthropic", "reorder", '"tool_use"'),
-        ("anthropic", "reorder", r'"e\\"}"'),
-        ("openai", "duplicate", '"delta":" dogs "'),
-        ("openai", "reorder", '"delta":" dogs "'),
-        ("openai", "reorder", r'item\.done.*"function_call"'),
+        ("anthropic_messages", "duplicate", '"tool_use"'),
+        ("anthropic_messages", "reorder", '"tool_use"'),
+        ("anthropic_messages", "reorder", r'"e\\"}"'),
+        ("responses", "duplicate", '"delta":" dogs "'),
+        ("responses", "reorder", '"delta":" dogs "'),
+        ("responses", "reorder", r'item\.done.*"function_call"'),
         ("chat", "reorder", '"name":"search"'),
-        ("gemini", "reorder", '"name":"search"'),
-        ("gemini_generate", "duplicate", '"functionCall"'),
+        ("interactions", "reorder", '"name":"search"'),
+        ("generate_content", "duplicate", '"functionCall"'),
     ],
 )
 async def test_events_twice_or_in_the_wrong_order_may_be_tried_again(
@@ -52,16 +53,16 @@ async def test_events_twice_or_in_the_wrong_order_may_be_tried_again(
 
 
 async def test_a_delta_before_its_item_may_be_tried_again(server: WireServer):
-    server.plan(damaged("openai", "reorder", '"name":"search"'))
+    server.plan(damaged("responses", "reorder", '"name":"search"'))
     with pytest.raises(ProviderError, match="could not be read") as caught:
-        await collect(CASE["openai"].provider(server))
+        await collect(CASE["responses"].provider(server))
     assert caught.value.retryable
 
 
 @pytest.mark.parametrize("mark", ['"step.start"', '"name":"search"', '"arguments":" dogs "'])
 async def test_an_event_with_the_id_of_the_last_one_is_read_once(server: WireServer, mark: str):
-    server.plan(damaged("gemini", "duplicate", mark))
-    turn = await turn_of(CASE["gemini"].provider(server))
+    server.plan(damaged("interactions", "duplicate", mark))
+    turn = await turn_of(CASE["interactions"].provider(server))
     assert [call.arguments for call in turn.message.tool_calls] == [SEARCH]
 
 
@@ -73,7 +74,7 @@ async def test_a_step_that_starts_twice_may_be_tried_again(server: WireServer):
     }
     server.plan(reply(Raw(sse(start)), Raw(sse(start))))
     with pytest.raises(ProviderError, match="twice") as caught:
-        await collect(CASE["gemini"].provider(server))
+        await collect(CASE["interactions"].provider(server))
     assert caught.value.retryable
 
 
@@ -104,7 +105,7 @@ async def test_arguments_may_be_repeated_with_other_white_space(server: WireServ
             ),
         )
     )
-    turn = await turn_of(CASE["openai"].provider(server))
+    turn = await turn_of(CASE["responses"].provider(server))
     assert [call.arguments for call in turn.message.tool_calls] == ['{"q":1}']
 
 

@@ -13,9 +13,7 @@ from google.genai import errors as genai_errors
 from google.genai._gaos.lib import compat_errors
 
 from agent_nb.errors import ProviderError
-from agent_nb.providers import anthropic as our_anthropic
-from agent_nb.providers import failure, gemini, gemini_generate, model
-from agent_nb.providers import openai as our_openai
+from agent_nb.providers import anthropic_messages, failure, generate_content, interactions, model, responses
 
 KEY = "sk-test-0123456789abcdef0123"
 REQUEST = httpx2.Request("POST", "https://example.org/v1", headers={"authorization": f"Bearer {KEY}"})
@@ -38,17 +36,17 @@ def instance_of(kind: type[Exception]) -> Exception:
 
 
 SDKS = [
-    ("openai:m", our_openai.sdk_error, import_module("openai._exceptions")),
-    ("anthropic:m", our_anthropic.sdk_error, import_module("anthropic._exceptions")),
-    ("gemini:m", gemini.sdk_error, compat_errors),
-    ("gemini:m", gemini_generate.sdk_error, genai_errors),
+    ("openai:m", responses.sdk_error, import_module("openai._exceptions")),
+    ("anthropic:m", anthropic_messages.sdk_error, import_module("anthropic._exceptions")),
+    ("gemini:m", interactions.sdk_error, compat_errors),
+    ("gemini:m", generate_content.sdk_error, genai_errors),
     *(
         (name, mapping, httpx2)
         for name, mapping in (
-            ("openai:m", our_openai.sdk_error),
-            ("anthropic:m", our_anthropic.sdk_error),
-            ("gemini:m", gemini.sdk_error),
-            ("gemini:m", gemini_generate.sdk_error),
+            ("openai:m", responses.sdk_error),
+            ("anthropic:m", anthropic_messages.sdk_error),
+            ("gemini:m", interactions.sdk_error),
+            ("gemini:m", generate_content.sdk_error),
         )
     ),
 ]
@@ -89,17 +87,17 @@ UNREAD = {
 @pytest.mark.parametrize(
     ("mapping", "kind", "retryable"),
     [
-        (our_openai.sdk_error, openai.RateLimitError, True),
-        (our_openai.sdk_error, openai.InternalServerError, True),
-        (our_openai.sdk_error, openai.AuthenticationError, False),
-        (our_anthropic.sdk_error, anthropic._exceptions.OverloadedError, True),
-        (our_anthropic.sdk_error, anthropic.NotFoundError, False),
-        (gemini.sdk_error, compat_errors.RateLimitError, True),
-        (gemini.sdk_error, compat_errors.PermissionDeniedError, False),
-        (gemini_generate.sdk_error, genai_errors.ServerError, True),
-        (our_openai.sdk_error, httpx2.ReadTimeout, True),
-        (our_anthropic.sdk_error, httpx2.RemoteProtocolError, True),
-        (our_openai.sdk_error, httpx2.UnsupportedProtocol, False),
+        (responses.sdk_error, openai.RateLimitError, True),
+        (responses.sdk_error, openai.InternalServerError, True),
+        (responses.sdk_error, openai.AuthenticationError, False),
+        (anthropic_messages.sdk_error, anthropic._exceptions.OverloadedError, True),
+        (anthropic_messages.sdk_error, anthropic.NotFoundError, False),
+        (interactions.sdk_error, compat_errors.RateLimitError, True),
+        (interactions.sdk_error, compat_errors.PermissionDeniedError, False),
+        (generate_content.sdk_error, genai_errors.ServerError, True),
+        (responses.sdk_error, httpx2.ReadTimeout, True),
+        (anthropic_messages.sdk_error, httpx2.RemoteProtocolError, True),
+        (responses.sdk_error, httpx2.UnsupportedProtocol, False),
     ],
 )
 def test_only_passing_trouble_is_retryable(mapping, kind, retryable):
@@ -110,7 +108,7 @@ def test_only_passing_trouble_is_retryable(mapping, kind, retryable):
 def test_a_wrapped_network_error_shows_its_cause():
     exc = openai.APIConnectionError(request=REQUEST)
     exc.__cause__ = httpx2.ConnectError("Name or service not known")
-    error = our_openai.sdk_error(
+    error = responses.sdk_error(
         model("openai:m", api_key=KEY, base_url="https://nowhere.example").settings, exc
     )
     assert "https://nowhere.example" in str(error)

@@ -12,11 +12,11 @@ from agent_nb.providers import model
 from agent_nb.tools.files import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, Case, ask, collect, results_of, turn_of
-from tests.support.wire.dialects import sse
+from tests.support.wire.framing import sse
 from tests.support.wire.rules import Asked, first_refusal
 from tests.support.wire.steps import Cut, problem
 
-INTERACTIONS, GENERATE = CASE["gemini"], CASE["gemini_generate"]
+INTERACTIONS, GENERATE = CASE["interactions"], CASE["generate_content"]
 SIGNATURE = "++++/z4/c2ln"
 
 
@@ -173,8 +173,7 @@ async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch
 )
 def test_no_model_refuses_an_effort(case: Case, name: str):
     for effort in (None, *EFFORTS):
-        options = {"api": case.api} if case.api else {}
-        body = model(f"gemini:{name}", api_key=KEY, effort=effort, **options).body(ask())
+        body = model(f"gemini:{name}", api=case.protocol, api_key=KEY, effort=effort).body(ask())
         if case is GENERATE:
             thinking = body["config"].get("thinking_config")
             body = {"contents": body["contents"], "generationConfig": {"thinkingConfig": thinking}}
@@ -195,7 +194,7 @@ def test_no_model_refuses_an_effort(case: Case, name: str):
 )
 async def test_an_effort_becomes_a_level_or_a_budget(server: WireServer, name: str, effort: str, thinking):
     server.plan(reply(Say("Hello.")))
-    settings = {"api_key": KEY, "base_url": server.base_url("gemini"), "api": "generate_content"}
+    settings = {"api_key": KEY, "base_url": server.base_url("interactions"), "api": "generate_content"}
     await turn_of(model(f"gemini:{name}", effort=effort, **settings))
     sent = server.requests[0].body["generationConfig"]["thinkingConfig"]
     assert sent == {"include_thoughts": True, **thinking}

@@ -8,6 +8,7 @@ from agent_nb.images.maker import ASPECTS, Order
 from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import image_makers
+from agent_nb.providers.vendors import VENDORS
 from tests.support.drawings import png
 from tests.support.wire import Upload, WireServer, gemini_image, openai_images, page, problem
 
@@ -26,7 +27,9 @@ async def makers(server):
     """The makers of both vendors, asked at the loopback server."""
     made = {}
     for vendor, name in MODELS.items():
-        (made[vendor],) = image_makers(model(name, api_key=KEY, base_url=server.base_url(vendor)))
+        (made[vendor],) = image_makers(
+            model(name, api_key=KEY, base_url=server.base_url(VENDORS[vendor].apis[0]))
+        )
     yield made
     for maker in made.values():
         await maker.close()

@@ -9,7 +9,7 @@ from agent_nb.errors import ProviderError
 from agent_nb.providers.limits import wait_asked
 from tests.support.wire import Raw, Reply, Say, WireServer, reply
 from tests.support.wire.cases import CASE, collect
-from tests.support.wire.dialect import sse
+from tests.support.wire.framing import sse
 
 RATE_TEXT = "Rate limit reached for o4-mini in organization org-x on tokens per min (TPM): Limit 200000."
 BILLING_LINK = (
@@ -76,15 +76,15 @@ def refusal(status: int, body: Any, **headers: str) -> Reply:
 @pytest.mark.parametrize(
     ("protocol", "body", "wait"),
     [
-        ("gemini", google_error(PER_MINUTE, HELP, retry_info("26s")), 26.0),
-        ("gemini_generate", google_error(PER_MINUTE, HELP, retry_info("26s")), 26.0),
-        ("gemini_generate", google_error(PER_MINUTE), None),
-        ("gemini_generate", google_error(HELP), None),
-        ("gemini", openai_error("rate_limit_exceeded", QUOTA_TEXT), None),
-        ("openai", openai_error("rate_limit_exceeded", f"{RATE_TEXT} {BILLING_LINK}"), None),
+        ("interactions", google_error(PER_MINUTE, HELP, retry_info("26s")), 26.0),
+        ("generate_content", google_error(PER_MINUTE, HELP, retry_info("26s")), 26.0),
+        ("generate_content", google_error(PER_MINUTE), None),
+        ("generate_content", google_error(HELP), None),
+        ("interactions", openai_error("rate_limit_exceeded", QUOTA_TEXT), None),
+        ("responses", openai_error("rate_limit_exceeded", f"{RATE_TEXT} {BILLING_LINK}"), None),
         ("chat", openai_error("rate_limit_exceeded", f"{RATE_TEXT} {BILLING_LINK}"), None),
-        ("openai", openai_error(None, QUOTA_TEXT), None),
-        ("anthropic", anthropic_error("rate_limit_error", "Slow down", "ramp_limit_exceeded"), None),
+        ("responses", openai_error(None, QUOTA_TEXT), None),
+        ("anthropic_messages", anthropic_error("rate_limit_error", "Slow down", "ramp_limit_exceeded"), None),
     ],
 )
 async def test_a_limit_per_minute_is_waited_for_whatever_its_text(protocol, body, wait, server):
@@ -96,30 +96,30 @@ async def test_a_limit_per_minute_is_waited_for_whatever_its_text(protocol, body
 @pytest.mark.parametrize(
     ("protocol", "status", "body", "remedy"),
     [
-        ("gemini", 429, google_error(PER_DAY, retry_info("36s")), "use another model"),
-        ("gemini_generate", 429, google_error(PER_DAY, retry_info("36s")), "use another model"),
-        ("gemini_generate", 429, google_error(VERTEX_DAY), "use another model"),
-        ("gemini", 429, openai_error("quota_exceeded", "Daily quota exceeded."), "use another model"),
-        ("gemini", 402, openai_error("payment_required", "Billing is off."), "billing"),
-        ("openai", 429, openai_error("insufficient_quota", QUOTA_TEXT, "insufficient_quota"), "billing"),
-        ("openai", 429, openai_error("credit_balance_exhausted", "No credit."), "billing"),
-        ("openai", 429, openai_error("billing_hard_limit_reached", "Hard limit."), "billing"),
+        ("interactions", 429, google_error(PER_DAY, retry_info("36s")), "use another model"),
+        ("generate_content", 429, google_error(PER_DAY, retry_info("36s")), "use another model"),
+        ("generate_content", 429, google_error(VERTEX_DAY), "use another model"),
+        ("interactions", 429, openai_error("quota_exceeded", "Daily quota exceeded."), "use another model"),
+        ("interactions", 402, openai_error("payment_required", "Billing is off."), "billing"),
+        ("responses", 429, openai_error("insufficient_quota", QUOTA_TEXT, "insufficient_quota"), "billing"),
+        ("responses", 429, openai_error("credit_balance_exhausted", "No credit."), "billing"),
+        ("responses", 429, openai_error("billing_hard_limit_reached", "Hard limit."), "billing"),
         ("chat", 402, openai_error(None, "Insufficient credits."), "billing"),
         ("chat", 429, openai_error(None, "Rate limit exceeded: free-models-per-day"), "use another model"),
         (
-            "openai",
+            "responses",
             429,
             openai_error("rate_limit_exceeded", "Request too large for gpt-4o on tokens per min (TPM)."),
             "Send less",
         ),
         (
-            "anthropic",
+            "anthropic_messages",
             429,
             anthropic_error("rate_limit_error", "Limit reached.", "enforced_spend_limit_reached"),
             "billing",
         ),
         (
-            "anthropic",
+            "anthropic_messages",
             400,
             anthropic_error(
                 "invalid_request_error", "You have reached your specified API usage limits. You will regain"
@@ -127,7 +127,7 @@ async def test_a_limit_per_minute_is_waited_for_whatever_its_text(protocol, body
             "billing",
         ),
         (
-            "anthropic",
+            "anthropic_messages",
             400,
             anthropic_error("invalid_request_error", "Your credit balance is too low to access the API."),
             "billing",
@@ -154,7 +154,7 @@ async def test_a_quota_that_is_used_up_ends_at_once(protocol, status, body, reme
     ],
 )
 async def test_a_wait_in_the_message_is_read(message, wait, server):
-    error = await failure("openai", server, refusal(429, openai_error("rate_limit_exceeded", message)))
+    error = await failure("responses", server, refusal(429, openai_error("rate_limit_exceeded", message)))
     assert error.retryable
     assert error.retry_after == (wait if wait is None else pytest.approx(wait))
 
@@ -162,7 +162,7 @@ async def test_a_wait_in_the_message_is_read(message, wait, server):
 async def test_a_header_counts_more_than_the_message(server):
     body = openai_error("rate_limit_exceeded", "Please try again in 6.379s.")
     planned = refusal(429, body, **{"retry-after": "7"})
-    assert (await failure("openai", server, planned)).retry_after == 7.0
+    assert (await failure("responses", server, planned)).retry_after == 7.0
 
 
 def failed_response(code: str, message: str) -> bytes:
@@ -177,10 +177,10 @@ def failed_interaction(code: str, message: str) -> bytes:
 @pytest.mark.parametrize(
     ("protocol", "event", "retryable"),
     [
-        ("openai", failed_response("rate_limit_exceeded", f"{RATE_TEXT} {BILLING_LINK}"), True),
-        ("openai", failed_response("insufficient_quota", QUOTA_TEXT), False),
-        ("gemini", failed_interaction("rate_limit_exceeded", QUOTA_TEXT), True),
-        ("gemini", failed_interaction("quota_exceeded", QUOTA_TEXT), False),
+        ("responses", failed_response("rate_limit_exceeded", f"{RATE_TEXT} {BILLING_LINK}"), True),
+        ("responses", failed_response("insufficient_quota", QUOTA_TEXT), False),
+        ("interactions", failed_interaction("rate_limit_exceeded", QUOTA_TEXT), True),
+        ("interactions", failed_interaction("quota_exceeded", QUOTA_TEXT), False),
         ("chat", sse(openai_error("insufficient_quota", QUOTA_TEXT)), False),
         ("chat", sse(openai_error("rate_limit_exceeded", RATE_TEXT)), True),
     ],
@@ -192,7 +192,7 @@ async def test_the_same_holds_in_the_middle_of_a_stream(protocol, event, retryab
 
 async def test_a_wait_is_read_from_an_error_in_the_middle_of_a_stream(server):
     event = failed_response("rate_limit_exceeded", f"{RATE_TEXT} Please try again in 11.054s. Visit")
-    assert (await failure("openai", server, reply(Say("Hello."), Raw(event)))).retry_after == 11.054
+    assert (await failure("responses", server, reply(Say("Hello."), Raw(event)))).retry_after == 11.054
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ OPENAI_MODELS = [
 @pytest.mark.parametrize("name", OPENAI_MODELS)
 def test_openai_accepts_every_effort_of_every_model(name: str, effort: str | None):
     provider = model(f"openai:{name}", api_key="k", effort=effort)
-    assert first_refusal("openai", Asked(name, provider.body(ask()))) is None
+    assert first_refusal("responses", Asked(name, provider.body(ask()))) is None
 
 
 @pytest.mark.parametrize(

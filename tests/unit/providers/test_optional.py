@@ -33,26 +33,31 @@ def sent_in(body: Any, name: str) -> bool:
 
 REFUSALS = [
     (
-        "anthropic",
+        "anthropic_messages",
         "thinking",
         "thinking",
         problem(400, '"thinking.type.adaptive" is not supported for this model. Use "output_config.effort".'),
     ),
-    ("anthropic", "effort", "effort", problem(400, "This model does not support the effort parameter.")),
     (
-        "anthropic",
+        "anthropic_messages",
+        "effort",
+        "effort",
+        problem(400, "This model does not support the effort parameter."),
+    ),
+    (
+        "anthropic_messages",
         "cache_control",
         "cache_control",
         problem(400, "A maximum of 4 blocks with cache_control may be provided. Found 5."),
     ),
     (
-        "anthropic",
+        "anthropic_messages",
         "eager_input_streaming",
         "eager_input_streaming",
         problem(400, "tools.0.custom.eager_input_streaming: Extra inputs are not permitted"),
     ),
     (
-        "openai",
+        "responses",
         "reasoning.summary",
         "summary",
         problem(
@@ -63,7 +68,7 @@ REFUSALS = [
         ),
     ),
     (
-        "openai",
+        "responses",
         "reasoning.effort",
         "effort",
         problem(
@@ -74,31 +79,31 @@ REFUSALS = [
         ),
     ),
     (
-        "openai",
+        "responses",
         "include",
         "include",
         problem(400, "Encrypted content is not supported with this model.", param="include"),
     ),
     (
-        "gemini",
+        "interactions",
         "thinking_level",
         "thinking_level",
         problem(400, "'high' is not a supported thinking level for this model. Allowed values are: low."),
     ),
     (
-        "gemini",
+        "interactions",
         "thinking_summaries",
         "thinking_summaries",
         problem(400, "Unknown parameter 'generation_config.thinking_summaries'."),
     ),
     (
-        "gemini_generate",
+        "generate_content",
         "thinking_level",
         "thinking_level",
         problem(400, "Thinking level HIGH is not supported for this model."),
     ),
     (
-        "gemini_generate",
+        "generate_content",
         "thinking_config",
         "thinkingConfig",
         problem(400, "Thinking is not enabled for this model."),
@@ -126,7 +131,7 @@ async def test_the_run_goes_on_without_it(
 async def test_it_is_tried_once(server: WireServer):
     refusal = problem(400, "This model does not support the effort parameter.")
     server.plan(refusal, refusal)
-    run = await Agent(CASE["anthropic"].provider(server, effort="high")).run("A page.")
+    run = await Agent(CASE["anthropic_messages"].provider(server, effort="high")).run("A page.")
     assert run.reason == "failed"
     assert "Retrying" not in run.error
     assert len(server.requests) == 2
@@ -144,7 +149,7 @@ async def test_it_is_tried_once(server: WireServer):
 )
 async def test_nothing_else_is_left_out(server: WireServer, refusal: Reply):
     server.plan(refusal)
-    run = await Agent(CASE["anthropic"].provider(server, effort="high")).run("A page.")
+    run = await Agent(CASE["anthropic_messages"].provider(server, effort="high")).run("A page.")
     assert run.reason == "failed"
     assert len(server.requests) == 1
 
@@ -156,7 +161,7 @@ async def test_refused_signatures_are_dropped_for_good_and_new_ones_stay(server:
         reply(Think("Again.", "c2lnbjI="), WRITES),
         reply(Say("Done.")),
     )
-    agent = Agent(CASE["anthropic"].provider(server))
+    agent = Agent(CASE["anthropic_messages"].provider(server))
     first = await agent.run("A page.")
     run = await agent.run("And?", base=first)
     retries = [event.why for event in run.events if isinstance(event, TurnRetrying)]
@@ -187,7 +192,7 @@ async def test_refused_signatures_are_dropped_for_good_and_new_ones_stay(server:
 )
 async def test_openais_items_are_rebuilt_when_they_are_refused(server: WireServer, refusal: Reply):
     server.plan(reply(Think("Hm."), WRITES), refusal, reply(Say("Done.")))
-    run = await Agent(CASE["openai"].provider(server)).run("A page.")
+    run = await Agent(CASE["responses"].provider(server)).run("A page.")
     assert (run.reason, run.text) == ("end_turn", "Done.")
     assert [item.get("type") for item in server.requests[1].body["input"][1:]] == [
         "reasoning",
@@ -202,7 +207,7 @@ async def test_openais_items_are_rebuilt_when_they_are_refused(server: WireServe
 
 async def test_a_refusal_inside_the_stream_counts_too(server: WireServer):
     server.plan(reply(Say("So"), ErrorEvent(400, "cache_control: Extra inputs")), reply(Say("Done.")))
-    run = await Agent(CASE["anthropic"].provider(server)).run("A page.")
+    run = await Agent(CASE["anthropic_messages"].provider(server)).run("A page.")
     assert (run.reason, run.text) == ("end_turn", "Done.")
 
 

@@ -74,7 +74,7 @@ def test_new_ids_stay_the_same_when_the_conversation_goes_on():
 @pytest.mark.parametrize(
     ("name", "sent"), [("functions.search", "functions_search"), ("", "unknown"), ("x" * 80, "x" * 64)]
 )
-@pytest.mark.parametrize("protocol", ["openai", "chat"])
+@pytest.mark.parametrize("protocol", ["responses", "chat"])
 async def test_a_name_that_no_tool_can_have_is_replaced(protocol: str, name: str, sent: str):
     message = assistant(ToolCall("a", name, "{}"))
     async with WireServer() as server:
@@ -92,6 +92,7 @@ async def test_openai_takes_calls_with_long_ids_from_elsewhere():
     async with WireServer() as server:
         server.plan(reply(Say("Done.")))
         await turn_of(
-            CASE["openai"].provider(server), ask(user("Hello?"), assistant(call(long_id)), results(long_id))
+            CASE["responses"].provider(server),
+            ask(user("Hello?"), assistant(call(long_id)), results(long_id)),
         )
         assert f"hits of {long_id}" in str(server.requests[0].body)

@@ -192,8 +192,8 @@ async def test_stopping_a_run_closes_the_socket(case: Case, server: WireServer):
 
 
 async def test_a_refusal_ends_the_run_with_its_words(case: Case, server: WireServer):
-    if case.protocol == "gemini":
-        pytest.skip("Interactions has no status for a refusal")
+    if not case.refuses:
+        pytest.skip("This protocol has no word for a refusal.")
     server.plan(reply(Say("No."), End("refusal", explanation="That is against our rules.")))
     run = await Agent(case.provider(server)).run("Something bad.")
     assert run.reason == "refusal"

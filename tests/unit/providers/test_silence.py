@@ -6,7 +6,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.providers import model
 from tests.support.wire import Comment, Pause, Raw, Say, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, turn_of
-from tests.support.wire.dialect import sse
+from tests.support.wire.framing import sse
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def test_a_model_without_a_server_takes_it_too():
     ("protocol", "sign"),
     [
         ("chat", Comment("OPENROUTER PROCESSING")),
-        ("openai", Comment("keep-alive")),
-        ("openai", Raw(sse({"type": "keepalive", "sequence_number": 3}, "keepalive"))),
-        ("anthropic", Raw(sse({"type": "ping"}, "ping"))),
+        ("responses", Comment("keep-alive")),
+        ("responses", Raw(sse({"type": "keepalive", "sequence_number": 3}, "keepalive"))),
+        ("anthropic_messages", Raw(sse({"type": "ping"}, "ping"))),
     ],
 )
 async def test_a_comment_or_a_ping_is_a_sign_of_life(protocol: str, sign, server: WireServer):

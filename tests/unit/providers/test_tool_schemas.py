@@ -57,7 +57,9 @@ async def test_the_tools_of_real_servers_are_taken(case: Case, server: WireServe
 
 
 @pytest.mark.parametrize(
-    "dialect", [OPENAI, ANTHROPIC, GEMINI, CHAT], ids=["openai", "anthropic", "gemini", "chat"]
+    "dialect",
+    [OPENAI, ANTHROPIC, GEMINI, CHAT],
+    ids=["responses", "anthropic_messages", "interactions", "chat"],
 )
 async def test_what_fits_a_tool_fits_what_the_vendor_is_told(dialect):
     for name, (schema, arguments) in (await server_schemas()).items():
@@ -81,7 +83,7 @@ async def test_a_function_may_take_any_list_and_any_dict(case: Case, server: Wir
     assert (run.reason, run.error) == ("end_turn", None)
     result = next(part for message in run.messages if message.role == "tool" for part in message.parts)
     assert json.loads(result.text) == [["a", 1], {"deep": {"x": 1}}]
-    if case.protocol == "openai":
+    if case.strict_tools:
         assert server.requests[0].body["tools"][0]["strict"] is False, "else the model can only send {}"
 
 
@@ -233,7 +235,7 @@ async def test_a_call_reaches_the_tool_with_its_own_names(case: Case, server: Wi
     assert seen == [ARGUMENTS]
     streamed = "".join(event.text for event in events if isinstance(event, ToolArgsDelta))
     assert json.loads(streamed) == ARGUMENTS
-    if case.protocol in ("anthropic", "chat"):
+    if case.renames_arguments:
         assert names.keys() == {"$filter", "filter[id]"}
         again = json.dumps(server.requests[1].body["messages"])
         assert names["$filter"] in again
@@ -241,7 +243,7 @@ async def test_a_call_reaches_the_tool_with_its_own_names(case: Case, server: Wi
 
 
 async def test_the_file_that_is_written_streams_beside_a_renamed_tool(server: WireServer):
-    case = CASE["anthropic"]
+    case = CASE["anthropic_messages"]
     page = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"}, id="p")
     server.plan(reply(page, fragment=5), reply(Say("Done.")))
     searching, _ = recording_tool(FILTERED)
@@ -253,12 +255,12 @@ async def test_the_file_that_is_written_streams_beside_a_renamed_tool(server: Wi
 
 async def test_broken_arguments_of_a_renamed_tool_stay_as_they_are(server: WireServer):
     server.plan(reply(Call("search", '{"_filter', id="c")))
-    pieces = await collect(CASE["anthropic"].provider(server), ask(tools=(spec_of(FILTERED),)))
+    pieces = await collect(CASE["anthropic_messages"].provider(server), ask(tools=(spec_of(FILTERED),)))
     assert pieces[-1].message.tool_calls[0].arguments == '{"_filter'
     assert "".join(piece.text for piece in pieces if isinstance(piece, CallPiece)) == '{"_filter'
 
 
-@pytest.mark.parametrize("protocol", ["gemini", "gemini_generate"])
+@pytest.mark.parametrize("protocol", ["interactions", "generate_content"])
 async def test_the_name_of_a_tool_is_mapped_for_gemini(protocol: str, server: WireServer):
     provider = CASE[protocol].provider(server)
     spec = spec_of({"type": "object", "properties": {}}, "2do")
@@ -277,13 +279,13 @@ async def test_a_tool_that_no_vendor_can_be_told_of_is_left_out_with_a_line(serv
     server.plan(reply(Say("Hello.")))
     odd, _ = recording_tool({"type": "array"}, "odd")
     with caplog.at_level(logging.WARNING, "agent_nb"):
-        run = await Agent(CASE["openai"].provider(server), tools=[odd, label]).run("Hello?")
+        run = await Agent(CASE["responses"].provider(server), tools=[odd, label]).run("Hello?")
     assert run.reason == "end_turn"
     assert [each["name"] for each in server.requests[0].body["tools"]] == ["label"]
     assert caplog.messages == ["The model is not offered `odd`: its schema is not that of an object."]
 
 
-@pytest.mark.parametrize("protocol", ["openai", "chat"])
+@pytest.mark.parametrize("protocol", ["responses", "chat"])
 async def test_too_many_tools_are_refused_before_anything_is_sent(protocol: str, server: WireServer):
     tools = [replace(label, spec=replace(label.spec, name=f"label_{n}")) for n in range(129)]
     with pytest.raises(ConfigError, match=r"takes at most 128 tools, and this run has 129\. Name those"):
@@ -294,4 +296,6 @@ async def test_too_many_tools_are_refused_before_anything_is_sent(protocol: str,
 async def test_anthropic_takes_more_tools(server: WireServer):
     server.plan(reply(Say("Hello.")))
     tools = [replace(label, spec=replace(label.spec, name=f"label_{n}")) for n in range(129)]
-    assert (await Agent(CASE["anthropic"].provider(server), tools=tools).run("Hello?")).reason == "end_turn"
+    assert (
+        await Agent(CASE["anthropic_messages"].provider(server), tools=tools).run("Hello?")
+    ).reason == "end_turn"

@@ -137,7 +137,7 @@ async def test_the_demo_makes_no_pictures():
 
 
 def openai_agent(server: WireServer) -> Agent:
-    return Agent(model("openai:", api_key=KEY, base_url=server.base_url("openai")))
+    return Agent(model("openai:", api_key=KEY, base_url=server.base_url("responses")))
 
 
 async def test_a_vendors_own_pictures_from_end_to_end():

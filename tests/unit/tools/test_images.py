@@ -11,6 +11,7 @@ from agent_nb.images.cutout import LIMITS
 from agent_nb.messages import Image
 from agent_nb.providers import model
 from agent_nb.providers.studio import studio_for
+from agent_nb.providers.vendors import VENDORS
 from agent_nb.tools import Toolbox, image_batch
 from tests.support.drawings import as_image, encoded, on_ground, opened, png
 from tests.support.image_desk import KEY, Desk
@@ -27,7 +28,9 @@ async def server():
 async def vendors(server):
     """Desks on the real makers, asked at the loopback server."""
     made = {
-        vendor: studio_for(model(f"{vendor}:", api_key=KEY, base_url=server.base_url(vendor)))
+        vendor: studio_for(
+            model(f"{vendor}:", api_key=KEY, base_url=server.base_url(VENDORS[vendor].apis[0]))
+        )
         for vendor in ("openai", "gemini")
     }
     yield made

@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterable
 
 from tests.support.wire.rules import (
-    anthropic,
+    anthropic_messages,
     chat,
-    gemini,
-    gemini_generate,
-    openai,
-    openai_parameters,
+    generate_content,
+    interactions,
+    responses,
+    responses_parameters,
     strict_schemas,
     tool_schemas,
 )
@@ -23,21 +23,21 @@ from tests.support.wire.steps import Reply
 __all__ = ["RULES", "Asked", "Exchange", "Rule", "first_refusal"]
 
 RULES: tuple[Rule, ...] = (
-    *anthropic.RULES,
-    *openai.RULES,
-    *openai_parameters.RULES,
+    *anthropic_messages.RULES,
+    *responses.RULES,
+    *responses_parameters.RULES,
     *chat.RULES,
-    *gemini.RULES,
-    *gemini_generate.RULES,
+    *interactions.RULES,
+    *generate_content.RULES,
     *tool_schemas.RULES,
     *strict_schemas.RULES,
 )
 _SHAPES = {
-    "anthropic": anthropic.error_body,
-    "openai": openai.error_body,
-    "chat": openai.error_body,
-    "gemini": gemini.error_body,
-    "gemini_generate": gemini_generate.error_body,
+    "anthropic_messages": anthropic_messages.error_body,
+    "responses": responses.error_body,
+    "chat": responses.error_body,
+    "interactions": interactions.error_body,
+    "generate_content": generate_content.error_body,
 }
 
 

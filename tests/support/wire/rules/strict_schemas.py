@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.openai import example
+from tests.support.wire.rules.responses import example
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
 from tests.support.wire.rules.tool_schemas import schemas
 
@@ -86,7 +86,7 @@ _WITH_REF = _tool(
 RULES = tuple(
     Rule(
         id=name,
-        protocol="openai",
+        protocol="responses",
         check=_strict_schema,
         error={"code": "invalid_function_parameters"},
         source=source,

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 
-from tests.support.wire.rules.gemini_generate import field
+from tests.support.wire.rules.generate_content import field
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
 
 Path = tuple[str, ...]
@@ -16,7 +16,7 @@ Found = Iterator[tuple[Path, Json]]
 def tools(protocol: str, asked: Asked) -> Iterator[tuple[int, str, Json]]:
     """The number, name and schema of each tool."""
     sent = asked.body.get("tools") or ()
-    if protocol == "gemini_generate":
+    if protocol == "generate_content":
         sent = [one for tool in sent for one in field(tool, "functionDeclarations") or ()]
     for number, tool in enumerate(one.get("function", one) for one in sent):
         for name in ("parameters", "input_schema", "parametersJsonSchema"):
@@ -166,7 +166,7 @@ def _of_tools(protocol: str, check: Callable[[Json], Iterator[str]]) -> Callable
             for fault in check(root):
                 yield (
                     f"tools.{number}.custom.input_schema: {fault}"
-                    if protocol == "anthropic"
+                    if protocol == "anthropic_messages"
                     else f"Invalid schema for function '{name}': {fault}"
                 )
 
@@ -185,11 +185,11 @@ def _count(limit: int) -> Callable[[Asked], Iterator[Fault]]:
 
 
 _EXAMPLE_MODELS = {
-    "openai": "gpt-6.1-sol",
+    "responses": "gpt-6.1-sol",
     "chat": "some/model",
-    "anthropic": "claude-opus-5-5",
-    "gemini": "gemini-4-argon",
-    "gemini_generate": "gemini-4-argon",
+    "anthropic_messages": "claude-opus-5-5",
+    "interactions": "gemini-4-argon",
+    "generate_content": "gemini-4-argon",
 }
 
 
@@ -197,13 +197,13 @@ def asked_with(protocol: str, schema: Json, times: int = 1) -> Asked:
     """A request with a tool of this schema."""
     tool: Json = {"name": "search", "description": "Finds things."}
     match protocol:
-        case "openai" | "gemini":
+        case "responses" | "interactions":
             tool = {"type": "function", **tool, "parameters": schema}
         case "chat":
             tool = {"type": "function", "function": {**tool, "parameters": schema}}
-        case "anthropic":
+        case "anthropic_messages":
             tool = {**tool, "input_schema": schema}
-        case "gemini_generate":
+        case "generate_content":
             tool = {"functionDeclarations": [{**tool, "parametersJsonSchema": schema}]}
     model = _EXAMPLE_MODELS[protocol]
     return Asked(model, {"model": model, "tools": [tool] * times})
@@ -229,30 +229,42 @@ for _ in range(40):
 _SCHEMA = {"code": "invalid_function_parameters"}
 
 _EACH: tuple[tuple[str, str, Callable[[Path, Json], Iterator[str]], str, Json], ...] = (
-    ("oa-items", "openai", _items, "sigoden/aichat#1049; campfirein/byterover-cli#42", _ARRAY),
-    ("oa-lookaround", "openai", _lookaround, "vercel/ai#21037; anomalyco/opencode#32073 (Figma)", _EMAIL),
-    ("oa-top", "openai", _top, "nspady/google-calendar-mcp#39; langchain-ai/langchainjs#9804", {"anyOf": []}),
+    ("oa-items", "responses", _items, "sigoden/aichat#1049; campfirein/byterover-cli#42", _ARRAY),
+    ("oa-lookaround", "responses", _lookaround, "vercel/ai#21037; anomalyco/opencode#32073 (Figma)", _EMAIL),
+    (
+        "oa-top",
+        "responses",
+        _top,
+        "nspady/google-calendar-mcp#39; langchain-ai/langchainjs#9804",
+        {"anyOf": []},
+    ),
     ("cc-items", "chat", _items, "mark3labs/mcphost#35", _ARRAY),
     ("cc-top", "chat", _top, "nspady/google-calendar-mcp#39", {"type": "object", "oneOf": []}),
     ("cc-grammar", "chat", _grammar, "ggml-org/llama.cpp#25746, #17473; codefuturist/email-mcp#72", _EMAIL),
     ("cc-keys", "chat", _key, f"a gateway to Claude: {_KEYS}", _object(**{"$filter": {}})),
-    ("an-keys", "anthropic", _key, _KEYS, _object(where=_object(**{"filter[id]": {"type": "string"}}))),
+    (
+        "an-keys",
+        "anthropic_messages",
+        _key,
+        _KEYS,
+        _object(where=_object(**{"filter[id]": {"type": "string"}})),
+    ),
     (
         "an-draft",
-        "anthropic",
+        "anthropic_messages",
         _draft,
         "Dokploy/mcp#74; anthropics/claude-code#86665",
         _object(ttl={"type": "integer", "minimum": 0, "exclusiveMinimum": True}),
     ),
-    ("gi-fields", "gemini", _gemini_field, _GENAI, _object(q={"type": "string", "const": "x"})),
-    ("ge-fields", "gemini_generate", _gemini_field, _GENAI, _object(q={"not": {}})),
-    ("gi-names", "gemini", _gemini_names, "probelabs/probe#569", {"type": "object", "required": ["q"]}),
-    ("ge-names", "gemini_generate", _gemini_names, "cline/cline#7339; DEEIX-AI/DEEIX-Chat#546", _ARRAY),
+    ("gi-fields", "interactions", _gemini_field, _GENAI, _object(q={"type": "string", "const": "x"})),
+    ("ge-fields", "generate_content", _gemini_field, _GENAI, _object(q={"not": {}})),
+    ("gi-names", "interactions", _gemini_names, "probelabs/probe#569", {"type": "object", "required": ["q"]}),
+    ("ge-names", "generate_content", _gemini_names, "cline/cline#7339; DEEIX-AI/DEEIX-Chat#546", _ARRAY),
 )
 _WHOLE: tuple[tuple[str, str, Callable[[Json], Iterator[str]], str, Json], ...] = (
-    ("gi-cycle", "gemini", _gemini_cycle, _GENAI, _CYCLE),
-    ("ge-cycle", "gemini_generate", _gemini_cycle, _GENAI, _CYCLE),
-    ("ge-deep", "gemini_generate", _deep, "protobuf: JSON is at most 100 levels deep", _NESTED),
+    ("gi-cycle", "interactions", _gemini_cycle, _GENAI, _CYCLE),
+    ("ge-cycle", "generate_content", _gemini_cycle, _GENAI, _CYCLE),
+    ("ge-deep", "generate_content", _deep, "protobuf: JSON is at most 100 levels deep", _NESTED),
     *(
         (
             f"{prefix}-ref",
@@ -261,7 +273,12 @@ _WHOLE: tuple[tuple[str, str, Callable[[Json], Iterator[str]], str, Json], ...] 
             "JSON Schema 2020-12, 8.2.3",
             _object(q={"$ref": "#/$defs/Q"}),
         )
-        for prefix, protocol in (("oa", "openai"), ("cc", "chat"), ("an", "anthropic"), ("gi", "gemini"))
+        for prefix, protocol in (
+            ("oa", "responses"),
+            ("cc", "chat"),
+            ("an", "anthropic_messages"),
+            ("gi", "interactions"),
+        )
     ),
 )
 _ALL = (*((name, protocol, _each(check), *rest) for name, protocol, check, *rest in _EACH), *_WHOLE)
@@ -271,7 +288,7 @@ RULES = (
             id=name,
             protocol=protocol,
             check=_of_tools(protocol, check),
-            error=_SCHEMA if protocol in ("openai", "chat") else {},
+            error=_SCHEMA if protocol in ("responses", "chat") else {},
             source=source,
             example=asked_with(protocol, schema),
         )
@@ -286,6 +303,6 @@ RULES = (
             source="vishalmysore/Tools4AI#16; zed-industries/zed#32946",
             example=asked_with(protocol, _object(), times=129),
         )
-        for prefix, protocol in (("oa", "openai"), ("cc", "chat"))
+        for prefix, protocol in (("oa", "responses"), ("cc", "chat"))
     ),
 )

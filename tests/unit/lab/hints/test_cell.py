@@ -28,7 +28,7 @@ def lab(tmp_path, monkeypatch):
 def server(monkeypatch):
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         server.otherwise = lambda request: reply(GIVES, Tokens())
         yield server
 

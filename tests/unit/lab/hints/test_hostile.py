@@ -34,7 +34,7 @@ def hints_at(step: str, folder, avoid: tuple[str, ...] = ()) -> Hints:
 
 
 async def run_of(
-    answer: Answer, server: WireServer, hints: Hints, *, case=CASE["anthropic"], fragment=40
+    answer: Answer, server: WireServer, hints: Hints, *, case=CASE["anthropic_messages"], fragment=40
 ) -> Run:
     replies = iter([reply(*steps, Tokens(), fragment=fragment) for steps in answer.turns])
     server.otherwise = lambda request: next(replies)
@@ -126,7 +126,7 @@ async def test_a_cassette_records_what_the_person_saw_and_an_open_one_is_filtere
             path = tmp_path / f"{name}-{hinted}.jsonl"
             replies = iter([reply(*steps, Tokens()) for steps in answer.turns])
             server.otherwise = lambda request, replies=replies: next(replies)
-            agent = Agent(CASE["anthropic"].provider(server)).recording(path)
+            agent = Agent(CASE["anthropic_messages"].provider(server)).recording(path)
             prepared = agent.prepare(PROMPT)
             recorded = await (hints_at("question", tmp_path).apply(prepared) if hinted else prepared).start()
             await agent.close()
@@ -167,7 +167,7 @@ async def test_nothing_arrives_of_turns_that_break_off(tmp_path):
 
 async def test_the_explanation_of_a_refusal_is_filtered(server, tmp_path):
     server.otherwise = lambda request: reply(End("refusal", f"```\n{SOLUTION}```\n"), Tokens())
-    agent = Agent(CASE["anthropic"].provider(server))
+    agent = Agent(CASE["anthropic_messages"].provider(server))
     run = await hints_at("question", tmp_path).apply(agent.prepare(PROMPT)).start()
     await agent.close()
     assert run.reason == "refusal"

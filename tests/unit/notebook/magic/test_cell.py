@@ -23,7 +23,7 @@ MODEL = "-m anthropic:claude-opus-5-5"
 def server(monkeypatch):
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         yield server
 
 

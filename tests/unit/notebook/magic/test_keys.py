@@ -43,7 +43,7 @@ def typed(monkeypatch):
 
 def test_an_entered_key_is_used_and_kept_in_memory_alone(shell, typed, tmp_path, monkeypatch):
     with WireServer.in_thread() as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         entered = shell.run("%agent key anthropic")
         assert entered.ok
         assert "until the kernel ends or `%agent key anthropic --forget`" in entered.stdout
@@ -67,7 +67,7 @@ def test_an_entered_key_is_used_and_kept_in_memory_alone(shell, typed, tmp_path,
 def test_a_refused_key_from_memory_says_how_to_enter_another(shell, typed, monkeypatch):
     shell.run("%agent key anthropic")
     with WireServer.in_thread() as server:
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         server.plan(problem(401, "invalid x-api-key"))
         assert "Enter another with `%agent key anthropic`." in str(shell.run(CELL).error)
 

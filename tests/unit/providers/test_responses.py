@@ -10,10 +10,10 @@ from agent_nb.messages import ToolSpec, user
 from agent_nb.providers.strict import strict_schema
 from tests.support.wire import Raw, Refuse, Say, WireServer, reply
 from tests.support.wire.cases import CASE, RED_PNG, ask, collect, results_of, turn_of
-from tests.support.wire.dialects import sse
+from tests.support.wire.framing import sse
 from tests.support.wire.steps import Call, Cut, End, Think
 
-OPENAI = CASE["openai"]
+OPENAI = CASE["responses"]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.wire.rules.rule import Asked, Exchange, Json, Rule
 
-rule = functools.partial(Rule, protocol="anthropic")
+rule = functools.partial(Rule, protocol="anthropic_messages")
 DOCS = "platform.claude.com/docs/en/"
 
 GENERATION_5 = r"(opus|sonnet|haiku|fable|mythos)-5"

@@ -66,7 +66,7 @@ _BEGINNING = "(The conversation begins.)"
 """Stands before a conversation that begins with an answer, because the first message must be the user's."""
 
 
-class AnthropicProvider(StreamingProvider):
+class AnthropicMessagesProvider(StreamingProvider):
     dialect = ANTHROPIC
     optional = (
         OptionalParameter(

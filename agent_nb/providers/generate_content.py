@@ -19,8 +19,8 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Accepted, Piece, Request, UsagePiece
 from agent_nb.providers.dialects import GEMINI
-from agent_nb.providers.gemini import CALL_ID, IMAGE_LIMITS, make_client
 from agent_nb.providers.http import responses_opened
+from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
 from agent_nb.providers.optional import OptionalParameter, explained
 from agent_nb.providers.pairing import fit_calls
 from agent_nb.providers.parts import arguments_object, source_text
@@ -30,7 +30,7 @@ from agent_nb.providers.streaming import VendorProvider
 if TYPE_CHECKING:
     import httpx2
 
-VENDOR = "gemini_generate"
+VENDOR = "generate_content"
 ANSWER_SECONDS = 1800.0
 """The SDK sends this limit to the server too, which ends the whole answer when it is reached."""
 REFUSALS = frozenset(
@@ -53,7 +53,7 @@ _STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
 _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
-class GeminiGenerateProvider(VendorProvider):
+class GenerateContentProvider(VendorProvider):
     dialect = GEMINI
     optional = (
         OptionalParameter(

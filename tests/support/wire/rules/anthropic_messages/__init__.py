@@ -1,6 +1,6 @@
 """What Anthropic's Messages API refuses."""
 
-from tests.support.wire.rules.anthropic import conversation, parameters, thinking
+from tests.support.wire.rules.anthropic_messages import conversation, parameters, thinking
 from tests.support.wire.rules.rule import Json, Rule
 
 RULES: tuple[Rule, ...] = (*conversation.RULES, *thinking.RULES, *parameters.RULES)

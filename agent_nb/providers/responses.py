@@ -42,7 +42,7 @@ _RETRYABLE_CODES = {
 _POLICY = re.compile(r"policy|content_filter|safety", re.IGNORECASE)
 
 
-class OpenAIProvider(StreamingProvider):
+class ResponsesProvider(StreamingProvider):
     dialect = OPENAI
     optional = (
         # Refused for organisations that are not verified, whatever the model.

@@ -7,7 +7,7 @@ from agent_nb.providers import model
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of
 
-ANTHROPIC = CASE["anthropic"]
+ANTHROPIC = CASE["anthropic_messages"]
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ async def test_images_go_into_prompts_and_results(server: WireServer):
 
 async def test_an_address_may_end_in_v1(server: WireServer):
     server.plan(reply(Say("Hello.")))
-    await turn_of(ANTHROPIC.provider(server, base_url=server.base_url("openai")))
+    await turn_of(ANTHROPIC.provider(server, base_url=server.base_url("responses")))
     assert server.requests[0].path == "/v1/messages"
 
 
@@ -144,5 +144,5 @@ async def test_a_token_from_the_environment_is_sent(server: WireServer, monkeypa
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-the-tests")
     server.plan(reply(Say("Hello.")))
-    await turn_of(model("anthropic:", base_url=server.base_url("anthropic")))
+    await turn_of(model("anthropic:", base_url=server.base_url("anthropic_messages")))
     assert server.requests[0].headers["authorization"] == "Bearer token-of-the-tests"

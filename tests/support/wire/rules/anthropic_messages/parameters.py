@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.anthropic.common import (
+from tests.support.wire.rules.anthropic_messages.common import (
     CALL,
     DOCS,
     EVERY_CLAUDE,

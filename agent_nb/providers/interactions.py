@@ -45,7 +45,7 @@ _STATUS_OF = {
 }
 
 
-class GeminiProvider(StreamingProvider):
+class InteractionsProvider(StreamingProvider):
     dialect = GEMINI
     optional = (
         OptionalParameter(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tests.support.wire.rules.gemini import LEVELS, NO_THINKING
+from tests.support.wire.rules.interactions import LEVELS, NO_THINKING
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
 
 SIGNED = r"gemini-([3-9]|pro-latest|flash-latest)(?!.*-image)"
@@ -216,7 +216,7 @@ _CONFIG = (
     *(
         Rule(
             id=f"ge-level-{model}",
-            protocol="gemini_generate",
+            protocol="generate_content",
             family=family,
             check=_level(levels),
             source="pi#9455 (3.8); vellum#32687 (3.1-pro); proxypal#170 (3-pro); livekit/agents#7080 (gemma)",
@@ -226,7 +226,7 @@ _CONFIG = (
     ),
     Rule(
         id="ge-level25",
-        protocol="gemini_generate",
+        protocol="generate_content",
         family=r"gemini-2\.5",
         check=_no_level,
         source="RooCodeInc/Roo-Code#10700; Kilo-Org/kilocode#4490",
@@ -234,7 +234,7 @@ _CONFIG = (
     ),
     Rule(
         id="ge-both",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_level_and_budget,
         source="eclipse-peon-ai#115",
         example=_example(thinking={"thinkingLevel": "LOW", "thinkingBudget": 1024}),
@@ -242,7 +242,7 @@ _CONFIG = (
     *(
         Rule(
             id=f"ge-budget-{model}",
-            protocol="gemini_generate",
+            protocol="generate_content",
             family=family,
             check=_budget(least, most, others),
             source="RooCodeInc/Roo-Code#4399; gemini-balance#206; ai.google.dev/gemini-api/docs/thinking",
@@ -252,7 +252,7 @@ _CONFIG = (
     ),
     Rule(
         id="ge-budget0",
-        protocol="gemini_generate",
+        protocol="generate_content",
         family=r"gemini-([3-9][\d.]*|2\.5)-pro",
         check=_no_budget,
         source="gemini-balance#206; vercel/ai#8027",
@@ -260,7 +260,7 @@ _CONFIG = (
     ),
     Rule(
         id="ge-think20",
-        protocol="gemini_generate",
+        protocol="generate_content",
         family=NO_THINKING,
         check=_no_thinking,
         source="Veloera#41",
@@ -270,35 +270,35 @@ _CONFIG = (
 _CONVERSATION = (
     Rule(
         id="ge-no-contents",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_no_contents,
         source="widely reported",
         example=_example(contents=[]),
     ),
     Rule(
         id="ge-role",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_role,
         source="widely reported",
         example=_example(_content("tool", _RESPONSE)),
     ),
     Rule(
         id="ge-empty-parts",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_empty_parts,
         source="chatwise#250; vercel/ai#3775",
         example=_example(_content("user")),
     ),
     Rule(
         id="ge-empty-part",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_empty_part,
         source="CLIProxyAPI#1292",
         example=_example(_content("user", {"text": ""})),
     ),
     Rule(
         id="ge-signature",
-        protocol="gemini_generate",
+        protocol="generate_content",
         family=SIGNED,
         check=_unsigned_call,
         source="Antigravity-Manager#3202; 5ire#405; ai.google.dev/gemini-api/docs/thought-signatures",
@@ -306,21 +306,21 @@ _CONVERSATION = (
     ),
     Rule(
         id="ge-count",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_count,
         source="google-gemini/gemini-cli#5443, #16216; microsoft/vscode#299295",
         example=_example(_content("model", _CALL, _UNSIGNED), _content("user", _RESPONSE)),
     ),
     Rule(
         id="ge-order-call",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_call_order,
         source="widely reported",
         example=_example(_content("model", {"text": "So."}), _content("model", _CALL)),
     ),
     Rule(
         id="ge-order-resp",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_response_order,
         source="home-assistant/core#161502",
         example=_example(_content("user", _RESPONSE)),
@@ -329,21 +329,21 @@ _CONVERSATION = (
 _TOOLS = (
     Rule(
         id="ge-name",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_name,
         source="google-gemini/gemini-cli#9535; google-genai, FunctionDeclaration.name",
         example=_example(tools=_tools("2do")),
     ),
     Rule(
         id="ge-name-dup",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_same_name,
         source="widely reported",
         example=_example(tools=_tools("search", "search")),
     ),
     Rule(
         id="ge-schema-json",
-        protocol="gemini_generate",
+        protocol="generate_content",
         check=_two_schemas,
         source="google-genai, FunctionDeclaration.parameters_json_schema",
         example=_example(

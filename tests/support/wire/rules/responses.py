@@ -171,7 +171,7 @@ _LONG = "call_" + "x" * 60
 RULES = (
     Rule(
         id="oa-orphan-output",
-        protocol="openai",
+        protocol="responses",
         check=_orphan_output,
         error={"param": "input"},
         source="continuedev/continue#10092; oh-my-pi#106",
@@ -179,7 +179,7 @@ RULES = (
     ),
     Rule(
         id="oa-unanswered",
-        protocol="openai",
+        protocol="responses",
         check=_unanswered,
         error={"param": "input"},
         source="GhidrAssist#78; openai/openai-support-agent-demo#12",
@@ -187,7 +187,7 @@ RULES = (
     ),
     Rule(
         id="oa-lone-reasoning",
-        protocol="openai",
+        protocol="responses",
         check=_lone_reasoning,
         error={"param": "input"},
         source="continuedev/continue#8933; vercel/ai#7099; openai/openai-node#1567",
@@ -195,7 +195,7 @@ RULES = (
     ),
     Rule(
         id="oa-missing-reasoning",
-        protocol="openai",
+        protocol="responses",
         check=_missing_reasoning,
         error={"param": "input"},
         source="continuedev/continue#11994; 0xPlaygrounds/rig#751",
@@ -203,7 +203,7 @@ RULES = (
     ),
     Rule(
         id="oa-reasoning-nr",
-        protocol="openai",
+        protocol="responses",
         family=NOT_REASONING,
         check=_reasoning,
         error={"param": "input"},
@@ -212,7 +212,7 @@ RULES = (
     ),
     Rule(
         id="oa-not-persisted",
-        protocol="openai",
+        protocol="responses",
         check=_not_persisted,
         status=404,
         error={"param": "input"},
@@ -221,7 +221,7 @@ RULES = (
     ),
     Rule(
         id="oa-dup-item",
-        protocol="openai",
+        protocol="responses",
         check=_repeated_item,
         error={"param": "input"},
         source="continuedev/continue#10200; badlogic/pi-mono#5151",
@@ -229,7 +229,7 @@ RULES = (
     ),
     Rule(
         id="oa-id-prefix",
-        protocol="openai",
+        protocol="responses",
         check=_item_id,
         error={"code": "invalid_value"},
         source="continuedev/continue#11689; langchain-ai/langchainjs#11044",
@@ -237,7 +237,7 @@ RULES = (
     ),
     Rule(
         id="oa-callid-long",
-        protocol="openai",
+        protocol="responses",
         check=_long_call_id,
         error={"code": "string_above_max_length"},
         source="fastllm#45; CLIProxyAPIPlus#430",
@@ -245,7 +245,7 @@ RULES = (
     ),
     Rule(
         id="oa-callid-empty",
-        protocol="openai",
+        protocol="responses",
         check=_empty_call_id,
         error={"code": "empty_string"},
         source="fastllm#45; the lower limit by the same check",
@@ -253,7 +253,7 @@ RULES = (
     ),
     Rule(
         id="oa-call-name",
-        protocol="openai",
+        protocol="responses",
         check=_call_name,
         error={"code": "invalid_value"},
         source="mcp-use/mcp-use#90, for the same check in Chat Completions",
@@ -261,7 +261,7 @@ RULES = (
     ),
     Rule(
         id="oa-content-type",
-        protocol="openai",
+        protocol="responses",
         check=_content_type,
         error={"code": "invalid_value"},
         source="openai SDK: ResponseInputContentParam, ResponseOutputMessageParam",
@@ -269,7 +269,7 @@ RULES = (
     ),
     Rule(
         id="oa-role",
-        protocol="openai",
+        protocol="responses",
         check=_role,
         error={"code": "invalid_value"},
         source="openai SDK: EasyInputMessageParam.role",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.support.wire.rules.anthropic.common import (
+from tests.support.wire.rules.anthropic_messages.common import (
     BOUND,
     CALL,
     DOCS,

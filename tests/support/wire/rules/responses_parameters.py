@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.openai import NOT_REASONING, example
+from tests.support.wire.rules.responses import NOT_REASONING, example
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
 
 _EFFORTS = (
@@ -81,7 +81,7 @@ def _tool(**changes: Any) -> Json:
 RULES = (
     Rule(
         id="oa-include",
-        protocol="openai",
+        protocol="responses",
         family=NOT_REASONING,
         check=_encrypted_content,
         error={"param": "include"},
@@ -90,7 +90,7 @@ RULES = (
     ),
     Rule(
         id="oa-effort",
-        protocol="openai",
+        protocol="responses",
         family=NOT_REASONING,
         check=_effort,
         error={"param": "reasoning.effort", "code": "unsupported_parameter"},
@@ -99,7 +99,7 @@ RULES = (
     ),
     Rule(
         id="oa-effort-value",
-        protocol="openai",
+        protocol="responses",
         check=_effort_value,
         error={"param": "reasoning.effort", "code": "unsupported_value"},
         source="openai/openai-agents-python#2089; pydantic/pydantic-ai#7081; sst/models.dev#331",
@@ -107,7 +107,7 @@ RULES = (
     ),
     Rule(
         id="oa-summary-model",
-        protocol="openai",
+        protocol="responses",
         family=r"^(o1|o3-mini)",
         check=_summary,
         error={"param": "reasoning.summary", "code": "unsupported_parameter"},
@@ -116,7 +116,7 @@ RULES = (
     ),
     Rule(
         id="oa-unknown",
-        protocol="openai",
+        protocol="responses",
         check=_unknown,
         error={"code": "unknown_parameter"},
         source="openai SDK: ResponseCreateParams",
@@ -124,7 +124,7 @@ RULES = (
     ),
     Rule(
         id="oa-tool-name",
-        protocol="openai",
+        protocol="responses",
         check=_tool_name,
         error={"code": "invalid_value"},
         source="openai SDK: FunctionDefinition.name; github/copilot-cli#3394",

@@ -3,11 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.dialect import Dialect, sse
+from tests.support.wire.dialect import Dialect
+from tests.support.wire.framing import sse
 from tests.support.wire.steps import Call, ErrorEvent, Redacted, Refuse, Say, Step, Think
 
 
-class Anthropic(Dialect):
+class AnthropicMessages(Dialect):
+    path = "/messages"
+    root = ""
+    fragment = b'"input_json_delta"'
+
     def event(self, kind: str, **data: Any) -> bytes:
         return sse({"type": kind, **data}, kind)
 

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from tests.support.wire.rules.anthropic.common import (
+from tests.support.wire.rules.anthropic_messages.common import (
     CALL,
     DOCS,
     FROM_4_6,

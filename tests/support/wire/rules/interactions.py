@@ -120,7 +120,7 @@ RULES = (
     *(
         Rule(
             id=f"gi-level-{model}",
-            protocol="gemini",
+            protocol="interactions",
             family=family,
             check=_level(levels),
             source="kiss-translator#1048; livekit/agents#7080; ai.google.dev/gemini-api/docs/thinking",
@@ -130,7 +130,7 @@ RULES = (
     ),
     Rule(
         id="gi-level25",
-        protocol="gemini",
+        protocol="interactions",
         family=r"gemini-2\.5",
         check=_no_level,
         source="as ge-level25",
@@ -138,7 +138,7 @@ RULES = (
     ),
     Rule(
         id="gi-think20",
-        protocol="gemini",
+        protocol="interactions",
         family=NO_THINKING,
         check=_no_summaries,
         source="as ge-think20",
@@ -146,7 +146,7 @@ RULES = (
     ),
     Rule(
         id="gi-unknown",
-        protocol="gemini",
+        protocol="interactions",
         check=_unknown_config,
         error={"code": "parameter_unknown"},
         source="google-genai, GenerationConfigParam; ai.google.dev/gemini-api/docs/api-errors",
@@ -154,35 +154,35 @@ RULES = (
     ),
     Rule(
         id="gi-signature",
-        protocol="gemini",
+        protocol="interactions",
         check=_unsigned_thought,
         source="googleapis/js-genai#1735",
         example=_example({"type": "thought", "summary": []}, _CALL, _RESULT),
     ),
     Rule(
         id="gi-orphan",
-        protocol="gemini",
+        protocol="interactions",
         check=_orphan_result,
         source="google-genai, FunctionResultStep.call_id; as ge-order-resp",
         example=_example(_RESULT),
     ),
     Rule(
         id="gi-unanswered",
-        protocol="gemini",
+        protocol="interactions",
         check=_unanswered,
         source="as ge-count",
         example=_example(_CALL),
     ),
     Rule(
         id="gi-two-results",
-        protocol="gemini",
+        protocol="interactions",
         check=_two_results,
         source="as ge-count",
         example=_example(_CALL, _RESULT, _RESULT),
     ),
     Rule(
         id="gi-empty",
-        protocol="gemini",
+        protocol="interactions",
         check=_empty_content,
         source="as ge-empty-part",
         example=_example({"type": "user_input", "content": []}),
