@@ -7,6 +7,7 @@ import pytest
 
 from agent_nb.errors import ConfigError
 from agent_nb.lab.reading import KEYS, MAX_BYTES, find_lab, read_lab
+from tests.support import ROOT
 
 WHOLE = """
 [lab]
@@ -44,6 +45,12 @@ def test_every_key_is_read():
     assert rules.avoid == ("recursion", "the full solution")
     assert rules.open == datetime(2026, 11, 1, 8, tzinfo=timezone(timedelta(hours=1)))
     assert all(f"\n{key} =" in WHOLE for key in KEYS)
+
+
+def test_every_key_is_documented():
+    page = (ROOT / "docs" / "classroom.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert [key for key in KEYS if not any(f"`{key}`" in row for row in rows)] == []
 
 
 @pytest.mark.parametrize("text", ["", "[lab]", "\ufeff[lab]\r\nbudget = 1\r\n", "lab.budget = 1"])
