@@ -13,17 +13,7 @@ beforeEach(() => {
 		(name: string) =>
 		(...what: unknown[]) =>
 			void calls.push([name, ...what]);
-	const names = [
-		"onReady",
-		"onShown",
-		"onConsole",
-		"onBlocked",
-		"onLink",
-		"onUnmorphable",
-		"onScrolled",
-		"onGiven",
-		"onLost",
-	];
+	const names = ["onReady", "onShown", "onConsole", "onBlocked", "onLink", "onScrolled", "onLost"];
 	frame = new Frame(Object.fromEntries(names.map((name) => [name, record(name)])) as unknown as FrameEvents);
 	document.body.append(frame.element);
 	const secret = secretOf(frame);
@@ -47,7 +37,15 @@ function greet(data: unknown, ports: MessagePort[] = []): void {
 	window.dispatchEvent(new MessageEvent("message", { data, ports, source } as never));
 }
 
-const log = (text: string, level = "log"): unknown => ({ is: "console", entry: { level, text } });
+const log = (text: string, level = "log"): unknown => ({
+	tell: "console",
+	given: { entry: { level, text } },
+});
+/** The next message that the page gets. */
+const next = (): Promise<{ id: number; ask: string }> =>
+	new Promise((resolve) => {
+		page.onmessage = ({ data }) => resolve(data);
+	});
 const callsOf = (name: string): unknown[][] => calls.filter(([what]) => what === name);
 
 test("frames work over plain http", () => {
@@ -60,20 +58,12 @@ test("frames work over plain http", () => {
 
 describe("messages that a page forges", () => {
 	test("one of another shape is ignored", async () => {
-		for (const forged of [
-			null,
-			7,
-			{ is: "console" },
-			log("a", "zz"),
-			{ is: "link" },
-			{ is: "alive", x: "1" },
-		])
-			page.postMessage(forged);
+		const shapes = [null, 7, { tell: "console" }, log("a", "zz"), { tell: "link" }, { tell: "toString" }];
+		for (const forged of shapes) page.postMessage(forged);
 		page.postMessage(log("x".repeat(2001)));
 		page.postMessage(log("fine"));
 		await soon();
 		expect(calls).toEqual([["onReady"], ["onConsole", { level: "log", text: "fine" }, undefined]]);
-		expect(frame.scroll).toEqual({ x: 0, y: 0 });
 	});
 
 	test("only so many are shown per second", async () => {
@@ -94,7 +84,19 @@ describe("messages that a page forges", () => {
 		expect(callsOf("onLost")[0]).toEqual(["onLost", "flooded"]);
 	});
 
-	test("fields are read only when asked for, and only as far as they have the right shape", async () => {
+	test("an answer counts once, and only to what was asked", async () => {
+		const asked = next();
+		page.postMessage({ id: 1, answer: false });
+		const morphed = frame.morph("<p>a", "<p>b", false);
+		const { id, ask } = await asked;
+		expect(ask).toBe("morph");
+		page.postMessage({ id: id + 1, answer: true });
+		page.postMessage({ id, answer: false });
+		page.postMessage({ id, answer: true });
+		expect(await morphed).toBe(false);
+	});
+
+	test("fields are read only as far as they have the right shape", async () => {
 		const fields = [
 			{ keys: ["a"], given: "text" },
 			{ keys: ["b"], given: [true, false] },
@@ -102,24 +104,43 @@ describe("messages that a page forges", () => {
 			{ keys: ["c"], given: { html: "" } },
 			null,
 		];
-		page.postMessage({ is: "given", fields });
-		await soon();
-		expect(callsOf("onGiven")).toEqual([]);
-		frame.takeFields();
-		page.postMessage({ is: "given", fields });
-		page.postMessage({ is: "given", fields });
-		await soon();
-		expect(callsOf("onGiven")).toEqual([["onGiven", fields.slice(0, 2)]]);
+		const asked = next();
+		const taken = frame.ask("take", null);
+		page.postMessage({ id: (await asked).id, answer: fields });
+		expect(await taken).toEqual(fields.slice(0, 2));
 	});
 
-	test("a morph is refused once, and when asked for", async () => {
-		page.postMessage({ is: "unmorphable" });
-		await soon();
-		expect(callsOf("onUnmorphable")).toEqual([]);
-		frame.morph("<p>a", "<p>b", false);
-		page.postMessage({ is: "unmorphable" });
-		page.postMessage({ is: "unmorphable" });
-		await soon();
-		expect(callsOf("onUnmorphable").length).toBe(1);
+	test("an answer of another shape is none", async () => {
+		for (const [ask, answer] of [
+			["ping", { x: "1", y: 0 }],
+			["take", "all"],
+			["put", 1],
+		] as const) {
+			const asked = next();
+			const answered = frame.ask(ask, null as never);
+			page.postMessage({ id: (await asked).id, answer });
+			expect(await answered).toBeNull();
+		}
 	});
+});
+
+test("nothing is sent before a piece of the page was taken, except pings", async () => {
+	const seen: string[] = [];
+	page.onmessage = ({ data }) => void seen.push(data.ask);
+	frame.write("<p>a");
+	frame.write("<p>b");
+	void frame.ask("put", []);
+	void frame.ask("ping", null);
+	await vi.waitFor(() => expect(seen).toEqual(["write", "ping"]));
+	page.postMessage({ id: 1, answer: true });
+	await vi.waitFor(() => expect(seen).toEqual(["write", "ping", "write"]));
+	expect(callsOf("onShown").length).toBe(1);
+	page.postMessage({ id: 2, answer: false });
+	await vi.waitFor(() => expect(seen).toEqual(["write", "ping", "write", "put"]));
+});
+
+test("what a frame has not answered when it is given up has no answer", async () => {
+	const taken = frame.ask("take", null);
+	frame.dispose();
+	expect(await taken).toBeNull();
 });

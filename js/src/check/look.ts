@@ -1,7 +1,8 @@
 // Looks at a page of a run, in a frame of its own that nobody sees. With the script for that frame this is a module of
 // its own, which the widget loads when it is first needed; it uses what the widget has.
 
-import type { FrameEvents, Frame as FrameType, Loss } from "../preview/frame.ts";
+import type { FrameEvents, Frame as FrameType } from "../preview/frame.ts";
+import { LOSSES } from "../preview/messages.ts";
 import type { Resolver as ResolverType } from "../preview/resolve.ts";
 import type { CheckMessage } from "../protocol.ts";
 import type { RunEntry } from "../runs.ts";
@@ -22,12 +23,6 @@ const THUMBNAIL_OF = 1280;
 const THUMBNAIL = /^data:image\/jpeg;base64,[\w+/=]{1,16384}$/;
 /** Not to be seen, but on screen as a whole: what is outside of it is not drawn, and does not know itself visible. */
 const UNSEEN = `position:fixed;inset:0 auto auto 0;height:${HEIGHT}px;border:0;opacity:0;z-index:-1;pointer-events:none;transform:scale(.2);transform-origin:0 0`;
-const LOST: Record<Loss, string> = {
-	hung: "The page did not respond for several seconds: it is very large, or a script runs without end.",
-	left: "The page tried to go to another address.",
-	grabbed: "The page kept taking the keyboard focus.",
-	flooded: "The page sent too many messages.",
-};
 
 /** What the widget has of what is needed here. */
 export interface Parts {
@@ -102,16 +97,19 @@ async function inspect(
 		end = resolve;
 	});
 	const timer = setTimeout(() => end(`The check was ended after ${MOST / 1000} s.`), MOST);
+	let begun = false;
 	const frame = makeFrame({
-		...handlers(
-			() => begin(frame, page, port2),
-			(why) => end(LOST[why]),
-		),
+		onReady() {
+			// A frame that the browser has loaded again is not filled again.
+			if (!begun) begin(frame, page, port2);
+			begun = true;
+		},
+		onLost: (why) => end(LOSSES[why]),
 		onBlocked: (tag) => add(report, { blocked: [{ address: tag, reason: "the preview does not allow it" }] }),
 	});
 	let messages = 0;
 	port1.onmessage = ({ data }: MessageEvent<FromCheck>) => {
-		if (++messages > MOST_MESSAGES) end(LOST.flooded);
+		if (++messages > MOST_MESSAGES) end(LOSSES.flooded);
 		else if ("part" in data) add(report, data.part);
 		else if ("done" in data) end("");
 		else if (page.widths.includes(data.width)) frame.element.style.width = `${data.width}px`;
@@ -129,28 +127,9 @@ async function inspect(
 
 function begin(frame: FrameType, page: Page, port: MessagePort): void {
 	frame.open();
-	frame.run(inside, { ...page, port } satisfies Given);
+	void frame.ask("run", { code: inside, given: { ...page, port } satisfies Given });
 	frame.write(page.html);
 	frame.close();
-}
-
-/** `onReady` is called once: a frame that the browser has loaded again is not filled again. */
-function handlers(onReady: () => void, onLost: (why: Loss) => void): Omit<FrameEvents, "onBlocked"> {
-	const nothing = (): void => {};
-	let begun = false;
-	return {
-		onReady() {
-			if (!begun) onReady();
-			begun = true;
-		},
-		onLost,
-		onShown: nothing,
-		onConsole: nothing,
-		onLink: nothing,
-		onUnmorphable: nothing,
-		onGiven: nothing,
-		onScrolled: nothing,
-	};
 }
 
 function add(report: Report, part: Partial<Report>): void {

@@ -2,8 +2,8 @@
 // when its scripts have changed.
 
 import type { GivenField } from "./fields.ts";
-import { Frame, type FrameEvents, type Loss } from "./frame.ts";
-import type { ConsoleEntry } from "./messages.ts";
+import { Frame, type FrameEvents } from "./frame.ts";
+import type { ConsoleEntry, Loss, Scroll } from "./messages.ts";
 import { Resolver, type Source, writable } from "./resolve.ts";
 
 /** Milliseconds until a hung frame is gone: a frame created sooner would share its process, and hang with it. */
@@ -22,8 +22,6 @@ export interface Page {
 	/** Changes whenever a file changes. */
 	stamp: string;
 }
-
-type Scroll = { x: number; y: number };
 
 /** What stays when a page is loaded into a new frame: all includes what was given to its fields. */
 type Keep = "all" | "scroll" | "nothing";
@@ -108,7 +106,8 @@ export class Feed {
 			this.#given = [];
 			this.#before = null;
 		}
-		if (keep === "all" && this.#closed) this.#frame?.takeFields();
+		if (keep === "all" && this.#closed)
+			void this.#frame?.ask("take", null).then((fields) => this.#put(fields));
 		this.#make(keep === "nothing" ? undefined : (this.#frame?.scroll ?? this.#scroll));
 	}
 
@@ -126,11 +125,6 @@ export class Feed {
 			onBlocked: (tag) => this.#events.onConsole({ level: "warn", text: `Blocked by the sandbox: ${tag}` }),
 			onLink: (href) => this.#events.onLink(href),
 			onScrolled: (share) => this.#events.onScrolled(share),
-			onUnmorphable: () => this.reload("all"),
-			onGiven: (fields) => {
-				this.#given = fields;
-				if (this.#closed) this.#frame?.putFields(fields);
-			},
 			onLost: (why) => this.#lose(frame, why),
 		};
 		const frame: Frame = new Frame(handlers, this.#isOpen());
@@ -140,7 +134,13 @@ export class Feed {
 		this.#holder.append(frame.element);
 	}
 
-	/** Gives the frame up, unless the person has used the page: nothing else would bring back what they did. */
+	/** Gives the fields of the page what the previous frame had in them. */
+	#put(fields: GivenField[] | null): void {
+		if (fields) this.#given = fields;
+		if (this.#closed && this.#given.length) void this.#frame?.ask("put", this.#given);
+	}
+
+	/** Gives the frame up, unless the user has used the page: nothing else would bring back what they did. */
 	rest(): void {
 		if (!this.#frame || this.#frame.used) return;
 		this.#scroll = this.#frame.scroll;
@@ -149,12 +149,12 @@ export class Feed {
 
 	/** Runs a script of ours in the page. */
 	run(code: string, given: { port: MessagePort }): void {
-		this.#frame?.run(code, given);
+		void this.#frame?.ask("run", { code, given });
 	}
 
 	scrollToShare(share: number): void {
 		this.#share = share;
-		this.#frame?.scrollToShare(share);
+		void this.#frame?.ask("place", share);
 	}
 
 	/** Removes the page. */
@@ -202,8 +202,8 @@ export class Feed {
 		frame.open();
 		this.#append(page);
 		if (page.live) return;
-		if (scroll) frame.scrollTo(scroll);
-		else if (this.#share !== null) frame.scrollToShare(this.#share);
+		if (scroll) void frame.ask("scroll", scroll);
+		else if (this.#share !== null) void frame.ask("place", this.#share);
 		if (this.#before !== null) frame.reveal(this.#before, this.#html);
 		this.#before = null;
 	}
@@ -229,7 +229,7 @@ export class Feed {
 		for (const path of whole.missing) {
 			this.#events.onConsole({ level: "warn", text: `${path} is not among the files.` });
 		}
-		this.#frame?.putFields(this.#given);
+		this.#put(null);
 		// Files have arrived after the page needed them.
 		if (this.#resolver?.missing.size !== whole.missing.size) this.reload("all");
 	}
@@ -245,8 +245,13 @@ export class Feed {
 		this.#html = html;
 		this.#fed = page.text.length;
 		this.#epoch = page.epoch;
-		if (scripts(before) === scripts(html)) this.#frame?.morph(before, html, this.#reveals);
+		if (scripts(before) === scripts(html)) void this.#morph(before, html);
 		else this.reload("all");
+	}
+
+	async #morph(before: string, html: string): Promise<void> {
+		const morphed = await this.#frame?.morph(before, html, this.#reveals);
+		if (morphed === false) this.reload("all");
 	}
 }
 

@@ -1,9 +1,20 @@
 // One sandboxed frame for one load of a page: writes the page into it, and notices when it hangs or leaves.
 
-import type { GivenField } from "./fields.ts";
 import { guardFocus } from "./focus.ts";
 import { Gate, gated } from "./gate.ts";
-import { type ConsoleEntry, type Hello, MOST_PER_SECOND, readMessage, type ToFrame } from "./messages.ts";
+import {
+	ANSWERS,
+	type Answer,
+	type Ask,
+	type Asks,
+	type ConsoleEntry,
+	type Hello,
+	type Loss,
+	MOST_PER_SECOND,
+	type Scroll,
+	TELLS,
+	type Tells,
+} from "./messages.ts";
 import { SANDBOX } from "./policy.ts";
 import { shellDocument } from "./shell.ts";
 
@@ -14,24 +25,28 @@ const PATIENCE = 4;
 /** Messages in a second after which the frame is stopped; its own script sends far fewer. */
 const FLOOD = 1000;
 
-/** Why a page is no longer shown. */
-export type Loss = "hung" | "left" | "flooded" | "grabbed";
-
 export interface FrameEvents {
 	/** The frame is empty and needs its page: at first, and whenever the browser has reloaded it. */
 	onReady(): void;
-	/** There is something to see. */
-	onShown(): void;
-	/** `script` is the inline script that `entry.line` counts from. */
-	onConsole(entry: ConsoleEntry, script?: string): void;
 	/** A tag was changed because its frame or refresh would have connected to a host. Called once for each. */
 	onBlocked(tag: string): void;
-	onLink(href: string): void;
-	/** `share` says how far, from 0 to 1. */
-	onScrolled(share: number): void;
-	onUnmorphable(): void;
-	onGiven(fields: GivenField[]): void;
 	onLost(why: Loss): void;
+	/** There is something to see. */
+	onShown?(): void;
+	/** `script` is the inline script that `entry.line` counts from. */
+	onConsole?(entry: ConsoleEntry, script?: string): void;
+	onLink?(href: string): void;
+	/** `share` says how far, from 0 to 1. */
+	onScrolled?(share: number): void;
+}
+
+/** A message that the frame has not answered yet. */
+interface Pending {
+	ask: Ask;
+	given: Asks[Ask];
+	sent: boolean;
+	/** Called with null if there will be no answer. */
+	settle(answer: unknown): void;
 }
 
 export class Frame {
@@ -42,19 +57,16 @@ export class Frame {
 	readonly #abort = new AbortController();
 	readonly #onPressed: () => void;
 	#port: MessagePort | null = null;
-	#queue: ToFrame[] = [];
-	#writing = false;
-	#unanswered = 0;
+	/** In the order in which they are sent. */
+	readonly #pending = new Map<number, Pending>();
+	#count = 0;
 	#used = false;
 	/** How many messages came in this second, and how many of them were to be shown. */
 	#received = { second: 0, all: 0, shown: 0 };
-	/** A morph has been sent, and not refused yet. */
-	#morphing = false;
 	#gate = new Gate();
 	readonly #blocked = new Set<string>();
-	/** What the person has given to the fields has been asked for. */
-	#taking = false;
-	scroll = { x: 0, y: 0 };
+	readonly #told: { [K in keyof Tells]: (given: Tells[K]) => void };
+	scroll: Scroll = { x: 0, y: 0 };
 
 	/** Whether the page may load from any https address. */
 	readonly network: boolean;
@@ -70,20 +82,33 @@ export class Frame {
 		const { signal } = this.#abort;
 		window.addEventListener("message", (event) => this.#greet(event), { signal });
 		this.#onPressed = guardFocus(this.element, signal, () => this.#lose("grabbed"));
+		this.#told = this.#listeners();
 		const timer = setInterval(() => this.#ping(), PING_EVERY);
 		signal.addEventListener("abort", () => clearInterval(timer));
 	}
 
-	/** Whether the person has done something in the page. */
+	/** Whether the user has done something in the page. */
 	get used(): boolean {
 		return this.#used || this.element.matches(":focus");
 	}
 
 	dispose(): void {
 		this.#abort.abort();
-		this.#port?.close();
-		this.#port = null;
+		this.#connect(null);
 		this.element.remove();
+	}
+
+	/**
+	 * Resolves to the frame's answer. It is null if the answer is not one that the frame's own script gives, or if the
+	 * frame is given up or loaded again before it answers.
+	 */
+	ask<K extends Ask>(ask: K, given: Asks[K]): Promise<Answer<K> | null> {
+		return new Promise((resolve) => {
+			const settle = (answer: unknown): void => resolve(ANSWERS[ask](answer) as Answer<K> | null);
+			this.#pending.set(++this.#count, { ask, given, sent: false, settle });
+			if (ask === "ping") this.#post(this.#count);
+			else this.#flush();
+		});
 	}
 
 	/** Adds to the page in pieces; each is sent once the frame has taken the one before. */
@@ -94,31 +119,35 @@ export class Frame {
 	open(): void {
 		this.#gate = new Gate();
 		this.#blocked.clear();
-		this.#send({ do: "open" });
+		void this.ask("open", null);
 	}
 
 	close(): void {
 		this.#sendText(this.#gate.push("", true));
-		this.#send({ do: "close" });
+		void this.ask("close", null).then(this.#onWritten);
 	}
 
-	/** With `reveal`, shows where the page has changed. */
-	morph(from: string, to: string, reveal: boolean): void {
-		this.#morphing = true;
+	/** With `reveal`, shows where the page has changed. Resolves to false if the page must be loaded again. */
+	morph(from: string, to: string, reveal: boolean): Promise<boolean | null> {
 		this.#gate = new Gate();
-		this.#send({ do: "morph", from: gated(from), to: this.#gate.push(to, true), reveal });
+		const morphed = this.ask("morph", { from: gated(from), to: this.#gate.push(to, true), reveal });
 		this.#reportBlocked();
+		return morphed;
 	}
 
 	reveal(from: string, to: string): void {
-		this.#send({ do: "reveal", from: gated(from), to: gated(to) });
+		void this.ask("reveal", { from: gated(from), to: gated(to) });
 	}
+
+	readonly #onWritten = (body: boolean | null): void => {
+		if (body) this.#events.onShown?.();
+	};
 
 	#sendText(text: string): void {
 		let from = 0;
 		while (from < text.length) {
 			const to = wholeEnd(text, Math.min(from + PIECE, text.length));
-			this.#send({ do: "write", text: text.slice(from, to) });
+			void this.ask("write", text.slice(from, to)).then(this.#onWritten);
 			from = to;
 		}
 		this.#reportBlocked();
@@ -131,90 +160,64 @@ export class Frame {
 		}
 	}
 
-	/** Asks for what the person has given to the fields; `onGiven` gets it. */
-	takeFields(): void {
-		this.#taking = true;
-		this.#send({ do: "take" });
-	}
-
-	putFields(fields: GivenField[]): void {
-		if (fields.length) this.#send({ do: "put", fields });
-	}
-
-	/** Runs a script of ours in the page. It finds `given`, and answers through its port. */
-	run(code: string, given: { port: MessagePort }): void {
-		this.#send({ do: "run", code, given });
-	}
-
-	scrollTo(position: { x: number; y: number }): void {
-		this.#send({ do: "scroll", ...position });
-	}
-
-	scrollToShare(share: number): void {
-		this.#send({ do: "place", share });
-	}
-
 	#greet(event: MessageEvent): void {
-		if (!isInside(event.source as Window | null, this.element.contentWindow) || !this.#count()) return;
+		if (!isInside(event.source as Window | null, this.element.contentWindow) || !this.#mayReceive()) return;
 		const port = event.ports[0];
 		if (!port) return;
 		if ((event.data as Partial<Hello> | null)?.agent_nb_preview !== this.#secret) return;
-		this.#port?.close();
-		this.#port = port;
-		this.#queue = [];
-		this.#writing = false;
-		this.#unanswered = 0;
+		this.#connect(port);
 		port.onmessage = (message: MessageEvent<unknown>) => this.#receive(message.data);
 		this.#events.onReady();
 	}
 
+	/** Nothing that was asked of the frame before will be answered. */
+	#connect(port: MessagePort | null): void {
+		this.#port?.close();
+		this.#port = port;
+		const unanswered = [...this.#pending.values()];
+		this.#pending.clear();
+		for (const { settle } of unanswered) settle(null);
+	}
+
 	#receive(data: unknown): void {
-		const message = this.#port && this.#count() ? readMessage(data) : null;
-		switch (message?.is) {
-			case "wrote":
-				this.#writing = false;
-				if (message.body) this.#events.onShown();
-				this.#flush();
-				break;
-			case "alive":
-				this.#unanswered = 0;
-				this.scroll = { x: message.x, y: message.y };
-				break;
-			case "scrolled":
-				this.#events.onScrolled(message.share);
-				break;
-			case "console":
-				if (this.#mayShow()) this.#events.onConsole(message.entry, message.script);
-				break;
-			case "link":
-				if (this.#mayShow()) this.#events.onLink(message.href);
-				break;
-			case "unmorphable":
-				if (this.#morphing) this.#events.onUnmorphable();
-				this.#morphing = false;
-				break;
-			case "given":
-				if (this.#taking) this.#events.onGiven(message.fields);
-				this.#taking = false;
-				break;
-			case "pressed":
-			case "typed":
+		if (!this.#port || !this.#mayReceive()) return;
+		const { id, answer, tell, given } = (data ?? {}) as Record<string, unknown>;
+		const pending = this.#pending.get(id as number);
+		if (pending?.sent) {
+			this.#pending.delete(id as number);
+			pending.settle(answer);
+			this.#flush();
+		} else if (Object.hasOwn(TELLS, String(tell))) this.#hear(tell as keyof Tells, given);
+	}
+
+	#hear<K extends keyof Tells>(tell: K, data: unknown): void {
+		const given = TELLS[tell](data);
+		if (given !== null) this.#told[tell](given);
+	}
+
+	#listeners(): { [K in keyof Tells]: (given: Tells[K]) => void } {
+		const events = this.#events;
+		return {
+			scrolled: (share) => events.onScrolled?.(share),
+			console: ({ entry, script }) => this.#mayShow() && events.onConsole?.(entry, script),
+			link: (href) => this.#mayShow() && events.onLink?.(href),
+			typed: () => {
 				this.#used = true;
-				if (message.is === "pressed") this.#onPressed();
-				break;
-			case "leaving":
-				this.#lose("left");
-				break;
-		}
+			},
+			pressed: () => {
+				this.#used = true;
+				this.#onPressed();
+			},
+			leaving: () => this.#lose("left"),
+		};
 	}
 
 	/** Counts a message; returns false and stops the frame when there are too many. */
-	#count(): boolean {
+	#mayReceive(): boolean {
 		const second = Math.floor(performance.now() / 1000);
 		if (second !== this.#received.second) this.#received = { second, all: 0, shown: 0 };
 		if (++this.#received.all <= FLOOD) return true;
-		this.#port?.close();
-		this.#port = null;
+		this.#connect(null);
 		this.#lose("flooded");
 		return false;
 	}
@@ -226,12 +229,13 @@ export class Frame {
 
 	#ping(): void {
 		if (!this.element.isConnected || document.hidden) return;
-		if (this.#unanswered >= PATIENCE) {
-			this.#lose("hung");
-			return;
-		}
-		this.#unanswered++;
-		this.#port?.postMessage({ do: "ping" } satisfies ToFrame);
+		const unanswered = [...this.#pending.values()].filter(({ ask }) => ask === "ping");
+		if (unanswered.length >= PATIENCE) this.#lose("hung");
+		else void this.ask("ping", null).then((scroll) => this.#onAlive(scroll));
+	}
+
+	#onAlive(scroll: Scroll | null): void {
+		if (scroll) this.scroll = scroll;
 	}
 
 	#lose(why: Loss): void {
@@ -239,19 +243,20 @@ export class Frame {
 		if (this.element.isConnected) this.#events.onLost(why);
 	}
 
-	#send(message: ToFrame): void {
-		if (!this.#port) return;
-		this.#queue.push(message);
-		this.#flush();
+	/** Sends what is waiting; a piece of the page is taken before anything after it. Pings do not wait. */
+	#flush(): void {
+		for (const [id, { ask, sent }] of this.#pending) {
+			if (!sent) this.#post(id);
+			if (ask === "write") return;
+		}
 	}
 
-	#flush(): void {
-		while (!this.#writing && this.#port) {
-			const message = this.#queue.shift();
-			if (!message) return;
-			this.#writing = message.do === "write";
-			this.#port.postMessage(message, message.do === "run" ? [message.given.port] : []);
-		}
+	#post(id: number): void {
+		const pending = this.#pending.get(id);
+		if (!pending || !this.#port) return;
+		pending.sent = true;
+		const { ask, given } = pending;
+		this.#port.postMessage({ id, ask, given }, ask === "run" ? [(given as Asks["run"]).given.port] : []);
 	}
 }
 

@@ -6,12 +6,16 @@ import { prepare } from "../../../agent_nb/render/page.js";
 import { describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
+	type Answer,
+	type Ask,
+	type Asks,
 	type ConsoleLevel,
 	type FromFrame,
 	type Hello,
 	LEVELS,
 	LONGEST,
 	MOST_PER_SECOND,
+	type Tells,
 	type ToFrame,
 } from "./messages.ts";
 import { reveal } from "./reveal.ts";
@@ -26,6 +30,8 @@ const port = channel.port1;
 const { apply } = Reflect;
 const post: (message: FromFrame) => void = port.postMessage.bind(port);
 const send = (message: FromFrame): void => post(message);
+const tell = <K extends keyof Tells>(kind: K, given: Tells[K]): void =>
+	send({ tell: kind, given } as FromFrame);
 const readData = Object.getOwnPropertyDescriptor(MessageEvent.prototype, "data")?.get as () => ToFrame;
 const listenToPage = prepare();
 const fields = new Fields();
@@ -65,7 +71,7 @@ function report(level: ConsoleLevel, text: string, where: Where = {}): void {
 	const shown = reported === MOST_PER_SECOND ? "(more messages than can be shown)" : text.slice(0, LONGEST);
 	const { line, script, file } = where;
 	const entry = { level, text: shown, ...(line && { line }), ...(file && { file }) };
-	send({ is: "console", entry, ...(script && { script }) });
+	tell("console", { entry, ...(script && { script }) });
 }
 
 function hookConsole(): void {
@@ -143,7 +149,7 @@ function onSubmit(event: SubmitEvent): void {
 	report("info", UNSENT);
 }
 
-const onLeave = (): void => send({ is: "leaving" });
+const onLeave = (): void => tell("leaving", true);
 /** When the person has last done something that may scroll. */
 let acted = Number.NEGATIVE_INFINITY;
 const onAction = (event: Event): void => {
@@ -157,14 +163,14 @@ let placed = -1;
 const scrollable = (): number => Math.max(1, document.documentElement.scrollHeight - innerHeight);
 const onScroll = (): void => {
 	if ((isActing() || performance.now() - led < REST) && Math.abs(scrollY - placed) > 1)
-		send({ is: "scrolled", share: scrollY / scrollable() });
+		tell("scrolled", scrollY / scrollable());
 	placed = -1;
 };
 const onPress = (event: PointerEvent): void => {
-	if (event.isTrusted) send({ is: "pressed" });
+	if (event.isTrusted) tell("pressed", true);
 };
 const onKey = (event: KeyboardEvent): void => {
-	if (event.isTrusted) send({ is: "typed" });
+	if (event.isTrusted) tell("typed", true);
 };
 
 /** Compared by name, because links in SVG are of another class. */
@@ -187,7 +193,7 @@ function onClick(event: MouseEvent): void {
 	const href = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
 	if (href === null || href === undefined || /^(#|javascript:)/i.test(href)) return;
 	event.preventDefault();
-	send({ is: "link", href: href.slice(0, LONGEST) });
+	tell("link", href.slice(0, LONGEST));
 }
 
 /** Called again after `document.open`, which removes every listener; adding one twice has no effect. */
@@ -209,21 +215,19 @@ function listen(): void {
 
 const parse = (html: string): Document => new DOMParser().parseFromString(html, "text/html");
 
-/** Changes the page in place. If its scripts have changed it, it must be loaded again instead. */
-function morph(from: string, to: string, revealed: boolean): void {
+/** Changes the page in place. Returns false if its scripts have changed it: it must be loaded again instead. */
+function morph({ from, to, reveal: revealed }: Asks["morph"]): boolean {
 	const [old, next] = [parse(from), parse(to)];
 	const sameBody = old.body.isEqualNode(next.body);
-	if (!sameBody && !old.body.isEqualNode(document.body)) {
-		send({ is: "unmorphable" });
-		return;
-	}
+	if (!sameBody && !old.body.isEqualNode(document.body)) return false;
 	Idiomorph.morph(document.head, next.head, { morphStyle: "innerHTML" });
-	if (sameBody) return;
+	if (sameBody) return true;
 	const given = fields.take();
 	resetSelects();
 	Idiomorph.morph(document.body, next.body, { ignoreActiveValue: true });
 	fields.put(given);
 	if (revealed) lead(old, next);
+	return true;
 }
 
 function lead(old: Document, next: Document): void {
@@ -246,55 +250,72 @@ function hasContent(): boolean {
 	return [...body.querySelectorAll(DRAWN)].some((element) => element.getClientRects().length);
 }
 
-/** Reports when a finished page has something to see; its scripts may take a while, and it may stay empty. */
-function reportContent(waited = 0): void {
-	const waits = document.readyState === "loading" || waited < MOST_WAITED;
-	if (!shown && !hasContent() && waits) later(reportContent, STEP, waited + STEP);
-	else send({ is: "wrote", body: true });
+/** Resolves when a finished page has something to see; its scripts may take a while, and it may stay empty. */
+function content(): Promise<true> {
+	return new Promise((resolve) => {
+		const look = (waited: number): void => {
+			const waits = document.readyState === "loading" || waited < MOST_WAITED;
+			if (!shown && !hasContent() && waits) later(look, STEP, waited + STEP);
+			else resolve(true);
+		};
+		look(0);
+	});
 }
 
-function handle(message: ToFrame): void {
-	switch (message.do) {
-		case "open":
-			document.open();
-			shown = false;
-			listen();
-			break;
-		case "write":
-			document.write(message.text);
-			shown ||= hasContent();
-			send({ is: "wrote", body: shown });
-			break;
-		case "close":
-			document.close();
-			reportContent();
-			break;
-		case "morph":
-			morph(message.from, message.to, message.reveal);
-			break;
-		case "reveal":
-			lead(parse(message.from), parse(message.to));
-			break;
-		case "scroll":
-			window.scrollTo({ left: message.x, top: message.y, behavior: "instant" });
-			break;
-		case "take":
-			send({ is: "given", fields: fields.take() });
-			break;
-		case "put":
-			fields.put(message.fields);
-			break;
-		case "place":
-			placed = Math.round(message.share * scrollable());
-			window.scrollTo({ top: placed, behavior: "instant" });
-			break;
-		case "run":
-			new Function("given", message.code)(message.given);
-			break;
-		case "ping":
-			listen();
-			send({ is: "alive", x: window.scrollX, y: window.scrollY });
-			break;
+/** What the frame does when the widget asks for it, and what it answers. */
+const HANDLERS: { [K in Ask]: (given: Asks[K]) => Answer<K> | Promise<Answer<K>> } = {
+	open() {
+		document.open();
+		shown = false;
+		listen();
+		return true;
+	},
+	write(text) {
+		document.write(text);
+		shown ||= hasContent();
+		return shown;
+	},
+	close() {
+		document.close();
+		return content();
+	},
+	morph,
+	reveal({ from, to }) {
+		lead(parse(from), parse(to));
+		return true;
+	},
+	scroll: ({ x, y }) => scroll({ left: x, top: y }),
+	place(share) {
+		placed = Math.round(share * scrollable());
+		return scroll({ top: placed });
+	},
+	take: () => fields.take(),
+	put(given) {
+		fields.put(given);
+		return true;
+	},
+	run({ code, given }) {
+		new Function("given", code)(given);
+		return true;
+	},
+	ping() {
+		listen();
+		return { x: window.scrollX, y: window.scrollY };
+	},
+};
+
+function scroll(to: ScrollToOptions): true {
+	window.scrollTo({ ...to, behavior: "instant" });
+	return true;
+}
+
+/** Answers also when a handler has failed: the widget waits before it sends more of a page. */
+async function handle({ id, ask, given }: ToFrame): Promise<void> {
+	let answer: Answer<Ask> | undefined;
+	try {
+		answer = await (HANDLERS[ask] as (given: unknown) => Answer<Ask> | Promise<Answer<Ask>>)(given);
+	} finally {
+		send({ id, answer });
 	}
 }
 
@@ -302,5 +323,5 @@ hookConsole();
 softenRefusals();
 keepFocusOut();
 listen();
-port.onmessage = (event) => handle(apply(readData, event, []));
+port.onmessage = (event) => void handle(apply(readData, event, []));
 window.parent.parent.postMessage({ agent_nb_preview: agentNbSecret } satisfies Hello, "*", [channel.port2]);

@@ -3,22 +3,47 @@
 
 import type { Given, GivenField } from "./fields.ts";
 
-export type ToFrame =
-	| { do: "open" }
-	| { do: "write"; text: string }
-	| { do: "close" }
-	| { do: "morph"; from: string; to: string; reveal: boolean }
+/** What the widget asks of the frame, with what it gives; `ANSWERS` says what comes back. */
+export interface Asks {
+	open: null;
+	write: string;
+	close: null;
+	morph: Change & { reveal: boolean };
 	/** Shows where the page differs from an earlier one. */
-	| { do: "reveal"; from: string; to: string }
-	| { do: "scroll"; x: number; y: number }
+	reveal: Change;
+	scroll: Scroll;
 	/** Scrolls to a share of the page, from 0 to 1. */
-	| { do: "place"; share: number }
-	/** Asks for what the person has given to the fields. */
-	| { do: "take" }
-	| { do: "put"; fields: GivenField[] }
+	place: number;
+	/** Asks for what the user has given to the fields. */
+	take: null;
+	put: readonly GivenField[];
 	/** Runs a script of ours, which finds `given` and answers through its port. */
-	| { do: "run"; code: string; given: { port: MessagePort } }
-	| { do: "ping" };
+	run: { code: string; given: { port: MessagePort } };
+	ping: null;
+}
+export type Ask = keyof Asks;
+export type Answer<K extends Ask> = NonNullable<ReturnType<(typeof ANSWERS)[K]>>;
+export type Change = { from: string; to: string };
+export type Scroll = { x: number; y: number };
+
+/** What the frame tells unasked. */
+export interface Tells {
+	/** The user has scrolled the page to a share of it, from 0 to 1. */
+	scrolled: number;
+	/** `script` is the inline script that `entry.line` counts from. */
+	console: { entry: ConsoleEntry; script?: string };
+	leaving: true;
+	/** The user has pressed something in the page. */
+	pressed: true;
+	/** The user has pressed a key in the page, which gives it no right to the focus: the page may have taken it. */
+	typed: true;
+	link: string;
+}
+
+export type ToFrame = { [K in Ask]: { id: number; ask: K; given: Asks[K] } }[Ask];
+export type FromFrame =
+	| { id: number; answer: Answer<Ask> | undefined }
+	| { [K in keyof Tells]: { tell: K; given: Tells[K] } }[keyof Tells];
 
 export const LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 export type ConsoleLevel = (typeof LEVELS)[number];
@@ -39,62 +64,57 @@ export interface ConsoleEntry {
 	file?: string;
 }
 
-export type FromFrame =
-	/** A piece has been written, or the page is complete; `body` once there is something to see. */
-	| { is: "wrote"; body: boolean }
-	| { is: "alive"; x: number; y: number }
-	/** The person has scrolled the page. */
-	| { is: "scrolled"; share: number }
-	| { is: "console"; entry: ConsoleEntry; script?: string }
-	| { is: "leaving" }
-	/** The person has pressed something in the page. */
-	| { is: "pressed" }
-	/** The person has pressed a key in the page, which gives it no right to the focus: the page may have taken it. */
-	| { is: "typed" }
-	| { is: "link"; href: string }
-	| { is: "given"; fields: GivenField[] }
-	/** Scripts have changed the page since it was written: it must be loaded again. */
-	| { is: "unmorphable" };
+type Reader<T> = (data: unknown) => T | null;
 
-/** The message, or null if the frame's own script would not send it. */
-export function readMessage(data: unknown): FromFrame | null {
-	const message = (data ?? {}) as Record<string, unknown>;
-	switch (message.is) {
-		case "wrote":
-			return { is: "wrote", body: message.body === true };
-		case "alive":
-			return isNumber(message.x) && isNumber(message.y) ? { is: "alive", x: message.x, y: message.y } : null;
-		case "scrolled":
-			return isNumber(message.share) ? { is: "scrolled", share: message.share } : null;
-		case "console":
-			return readConsole(message);
-		case "link":
-			return isShort(message.href) ? { is: "link", href: message.href } : null;
-		case "given":
-			return { is: "given", fields: readFields(message.fields) };
-		case "unmorphable":
-		case "leaving":
-		case "pressed":
-		case "typed":
-			return { is: message.is };
-		default:
-			return null;
-	}
-}
+const asNumber: Reader<number> = (data) => (isNumber(data) ? data : null);
+const asTrue: Reader<true> = (data) => data === true || null;
+const asFlag: Reader<boolean> = (data) => (typeof data === "boolean" ? data : null);
 
-function readConsole({ entry, script }: Record<string, unknown>): FromFrame | null {
+/** The answers; null for one that the frame's own script would not give. */
+export const ANSWERS = {
+	open: asTrue,
+	/** Whether there is something to see. */
+	write: asFlag,
+	close: asFlag,
+	/** False if scripts have changed the page since it was written: it must be loaded again. */
+	morph: asFlag,
+	reveal: asTrue,
+	scroll: asTrue,
+	place: asTrue,
+	take: readFields,
+	put: asTrue,
+	run: asTrue,
+	ping: readScroll,
+} satisfies { [K in Ask]: Reader<unknown> };
+
+/** What is told, read in the same way. */
+export const TELLS: { [K in keyof Tells]: Reader<Tells[K]> } = {
+	scrolled: asNumber,
+	console: readConsole,
+	leaving: asTrue,
+	pressed: asTrue,
+	typed: asTrue,
+	link: (data) => (isShort(data) ? data : null),
+};
+
+function readConsole(data: unknown): Tells["console"] | null {
+	const { entry, script } = (data ?? {}) as Record<string, unknown>;
 	const { level, text, line, file } = (entry ?? {}) as Record<string, unknown>;
 	const known = LEVELS.find((name) => name === level);
 	if (!known || !isShort(text)) return null;
 	return {
-		is: "console",
 		entry: { level: known, text, ...(isNumber(line) && { line }), ...(isShort(file) && { file }) },
 		...(typeof script === "string" && { script }),
 	};
 }
 
-function readFields(fields: unknown): GivenField[] {
-	if (!Array.isArray(fields)) return [];
+function readScroll(data: unknown): Scroll | null {
+	const { x, y } = (data ?? {}) as Record<string, unknown>;
+	return isNumber(x) && isNumber(y) ? { x, y } : null;
+}
+
+function readFields(fields: unknown): GivenField[] | null {
+	if (!Array.isArray(fields)) return null;
 	return fields.slice(0, MOST_FIELDS).flatMap((field: Partial<GivenField> | null) => {
 		const { keys, given } = field ?? {};
 		return Array.isArray(keys) && keys.every(isString) && isGiven(given) ? [{ keys, given }] : [];
@@ -106,11 +126,28 @@ function isGiven(given: unknown): given is Given {
 	return isString(given) || flags.every((flag) => typeof flag === "boolean");
 }
 
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-const isString = (value: unknown): value is string => typeof value === "string";
-const isShort = (value: unknown): value is string => isString(value) && value.length <= LONGEST;
+function isNumber(value: unknown): value is number {
+	return Number.isFinite(value);
+}
+
+function isString(value: unknown): value is string {
+	return typeof value === "string";
+}
+
+function isShort(value: unknown): value is string {
+	return isString(value) && value.length <= LONGEST;
+}
 
 /** The first message of a frame, sent to its parent with the port. Only the shell knows the frame's secret. */
 export interface Hello {
 	agent_nb_preview: string;
 }
+
+/** Why a page is no longer shown. */
+export const LOSSES = {
+	hung: "The page did not respond for several seconds: it is very large, or a script runs without end.",
+	left: "The page tried to go to another address.",
+	grabbed: "The page kept taking the keyboard focus.",
+	flooded: "The page sent too many messages.",
+};
+export type Loss = keyof typeof LOSSES;

@@ -3,7 +3,7 @@
 import { currentState, isOpen, pageOf, prefetch } from "../../actions.ts";
 import { h, icon, setText } from "../../dom.ts";
 import { Feed } from "../../preview/feed.ts";
-import type { Loss } from "../../preview/frame.ts";
+import { LOSSES, type Loss } from "../../preview/messages.ts";
 import { resolvePath } from "../../preview/resolve.ts";
 import { shownPage } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -94,7 +94,7 @@ function createFeed(context: Context, console: Console, stage: Stage): Feed {
 	return feed;
 }
 
-/** Whether the person has opened this preview, which a replay closes. */
+/** Whether the user has opened this preview, which a replay closes. */
 function opened({ choices }: Context): boolean {
 	return !choices.replay && choices.network;
 }
@@ -112,13 +112,6 @@ function followLink(context: Context, console: Console, href: string): void {
 	}
 }
 
-const REASONS: Record<Loss, string> = {
-	hung: "The page did not respond for several seconds.",
-	left: "The page tried to go to another address.",
-	grabbed: "The page kept taking the keyboard focus.",
-	flooded: "The page sent too many messages.",
-};
-
 /** Shown in place of a page that had to be stopped. */
 function createStopped(reload: () => void) {
 	const title = h("strong", null, "Preview stopped");
@@ -134,7 +127,7 @@ function createStopped(reload: () => void) {
 	return {
 		element,
 		show(why: Loss) {
-			setText(text, REASONS[why]);
+			setText(text, LOSSES[why]);
 			element.hidden = false;
 		},
 		hide() {
