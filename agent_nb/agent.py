@@ -32,7 +32,7 @@ from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.looking.page_check import LOOKS, PageViewer
 from agent_nb.messages import Message
-from agent_nb.prompts import check_stack, prompt_text, stack_text, system_text
+from agent_nb.prompts import check_stack, prompt_text, stack_text
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
@@ -364,7 +364,7 @@ class Agent:
 
     def _built_in_text(self, offered: Toolbox) -> str:
         """The default system text."""
-        texts = [system_text(network=self.network)]
+        texts = [prompt_text("system", network=self.network)]
         if self.provider.sees_pages and CHECK_PREVIEW in self.toolbox:
             texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))
         return "\n\n".join(texts)

@@ -4,7 +4,6 @@
 with the prompt that brings the images, so that nothing sent before it changes.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -23,35 +22,33 @@ CUT_CALL_HINT = (
     "Send less at once: create a long file with its first part only, then add the other parts with edits."
 )
 _FOLDER = Path(__file__).parent
-_SANDBOX = "- The page runs in a sandbox"
-"""How the line of the system text about the network begins."""
-_CLOSED = (", and nothing else(?=:)", r", nothing loaded from elsewhere(?=\.)")
-"""What the texts of the stacks say about loading anything more."""
+_IN_SANDBOX = {"$only": ", and nothing else", "$no_loading": ", nothing loaded from elsewhere"}
+"""Placeholders, and what they stand for unless the live preview may use the network."""
 _NUMBERS = "In tool calls, the images of this request are"
 _ELEMENTS = "About the elements of this request"
 _OPENINGS = ("About the images of this request", _ELEMENTS, _NUMBERS)
 
 
 @cache
-def prompt_text(name: str) -> str:
-    """The text of `prompts/<name>.md`."""
-    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
-
-
-def system_text(*, network: bool = False) -> str:
-    """The default system text; with `network`, for a run whose live preview may load from any https address."""
-    lines = prompt_text("system").splitlines()
-    return "\n".join(
-        prompt_text("network") if network and line.startswith(_SANDBOX) else line for line in lines
-    )
+def prompt_text(name: str, *, network: bool = False) -> str:
+    """The text of `prompts/<name>.md`; with `network`, for a live preview that may load from any https address."""
+    return _filled((_FOLDER / f"{name}.md").read_text(encoding="utf-8").strip(), network)
 
 
 def stack_text(stack: str, *, network: bool = False) -> str:
     """The instructions for a stack: one page that runs in the preview; with `network`, it may load more."""
     if check_stack(stack) in STACK_TEXTS:
-        return STACK_TEXTS[stack]
-    text = prompt_text(f"stacks/{stack}")
-    return re.sub("|".join(_CLOSED), "", text) if network else text
+        return _filled(STACK_TEXTS[stack], network)
+    return prompt_text(f"stacks/{stack}", network=network)
+
+
+def _filled(text: str, network: bool) -> str:
+    """The text with its placeholders replaced."""
+    if "$sandbox" in text:
+        text = text.replace("$sandbox", prompt_text("network" if network else "sandbox"))
+    for placeholder, words in _IN_SANDBOX.items():
+        text = text.replace(placeholder, "" if network else words)
+    return text
 
 
 def check_stack(stack: str) -> str:

@@ -24,6 +24,7 @@ def test_texts_are_short_and_calm(name: str):
     assert 0 < len(text) < 2_600
     assert "!" not in re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     assert "—" not in text
+    assert "$" not in text, "a placeholder is left"
 
 
 def test_an_unknown_stack_names_the_others():
