@@ -7,10 +7,13 @@ until it is used.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.constants import VERSION
+
 if TYPE_CHECKING:
     from agent_nb import events
     from agent_nb.agent import Agent
-    from agent_nb.batch.runs import Runs, RunsHandle
+    from agent_nb.batch.runs import Runs
+    from agent_nb.batch.runs_handle import RunsHandle
     from agent_nb.cassette import replay
     from agent_nb.engine.approval import Answer
     from agent_nb.engine.limits import Limits
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
     from agent_nb.tools.mcp.client import mcp_server
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "Agent": "agent_nb.agent",
@@ -48,7 +51,7 @@ _HOMES = {
     "Run": "agent_nb.run",
     "RunHandle": "agent_nb.engine.loop",
     "Runs": "agent_nb.batch.runs",
-    "RunsHandle": "agent_nb.batch.runs",
+    "RunsHandle": "agent_nb.batch.runs_handle",
     "Tool": "agent_nb.tools",
     "ToolContext": "agent_nb.tools",
     "ToolError": "agent_nb.errors",

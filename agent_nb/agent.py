@@ -14,19 +14,19 @@ from typing import Any, Self, TypeVar, Unpack
 
 from agent_nb._base.bridge import run_blocking
 from agent_nb.batch.jobs import Models, Prompts, plan_jobs
-from agent_nb.batch.runs import RunsHandle
-from agent_nb.batch.store import Store
+from agent_nb.batch.runs import Store
+from agent_nb.batch.runs_handle import RunsHandle
 from agent_nb.cassette import Target, record
+from agent_nb.engine.approval_rules import Policy, read_policy
 from agent_nb.engine.arguments import read_limits, read_model, read_system, read_tools
-from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import check_price
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.opening import Material, Opening, open_run, read_images
-from agent_nb.engine.policy import Policy, read_policy
 from agent_nb.engine.prepared import Playback, Prepared, start_variants
 from agent_nb.engine.race import Race, count_variants
+from agent_nb.engine.run_config import RunConfig
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.images.maker import INPUTS, Studio
@@ -41,7 +41,7 @@ from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.check_preview import CHECK_PREVIEW, PAGE_VIEWER
 from agent_nb.tools.files import READ_FILE
 from agent_nb.tools.variants import BASE_VARIANTS
-from agent_nb.web.draft import Translate
+from agent_nb.web.drafts import Translate
 from agent_nb.web.vocabulary import translator
 
 Subscriber = TypeVar("Subscriber", bound=Callable[[Event], None])

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from agent_nb._base.command import Command
 from agent_nb._base.installed import entry_points, load_entry_point
 from agent_nb._base.moment import EndedCell
+from agent_nb.engine.approval_rules import Mode
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.policy import Mode
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event, Reason

@@ -3,9 +3,289 @@
     import agent_nb.tracing
     agent_nb.tracing.enable()
 
-Spans go to the tracer provider that your application has set up; without one, they go nowhere.
+Spans go to the tracer provider that your application has set up; without one, they go nowhere. A run is `invoke_agent`,
+a turn `chat MODEL`, a tool call `execute_tool NAME`. What the conventions have no name for begins with `agent_nb.`.
 """
 
-from agent_nb.web.tracing import disable, enable
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agent_nb._base.secrets import dump_masked, mask
+from agent_nb._base.wire import Json
+from agent_nb.engine.observers import OBSERVERS
+from agent_nb.errors import ConfigError
+from agent_nb.events import (
+    ENDINGS,
+    Event,
+    MessageAdded,
+    RunFinished,
+    RunStarted,
+    ToolFinished,
+    ToolReady,
+    ToolRunning,
+    ToolStarted,
+    TurnFinished,
+    TurnRetrying,
+    TurnStarted,
+)
+from agent_nb.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
+from agent_nb.providers.prices import price_of
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, Tracer, TracerProvider
 
 __all__ = ["disable", "enable"]
+
+_PROVIDERS = {"gemini": "gcp.gemini"}
+"""Vendors that the conventions call by another name than we do."""
+
+
+def enable(*, contents: bool = False, tracer_provider: "TracerProvider | None" = None) -> None:
+    """Makes spans for all later runs of this process.
+
+    Prompts, answers, arguments and results of tools are only recorded with `contents=True`, with secrets masked.
+    """
+    try:
+        from opentelemetry.trace import get_tracer
+    except ImportError:
+        raise ConfigError("Tracing needs OpenTelemetry: `pip install opentelemetry-api`.") from None
+    disable()
+    tracer = get_tracer("agent_nb", tracer_provider=tracer_provider)
+    OBSERVERS.append(partial(RunTracer, tracer, contents))
+
+
+def disable() -> None:
+    """Makes no more spans. Runs that have started keep theirs."""
+    OBSERVERS[:] = [make for make in OBSERVERS if getattr(make, "func", None) is not RunTracer]
+
+
+class RunTracer:
+    """The spans of one run.
+
+    Events arrive in the task that they tell about, so the current span is set there: spans of the vendor's HTTP client
+    and of the code of a tool become children of the turn or the call. Each task has its own context and ends with
+    it, so nothing has to be reset.
+    """
+
+    def __init__(self, tracer: "Tracer", contents: bool) -> None:
+        self._tracer, self._contents = tracer, contents
+        self._model = ""
+        self._common: dict[str, str] = {}
+        self._run: Span | None = None
+        self._run_context: Context | None = None
+        self._turn: Span | None = None
+        self._turn_ended: int | None = None
+        self._names: dict[str, str] = {}
+        """Names of the calls of the current turn, by call id."""
+        self._arguments: dict[str, Json] = {}
+        self._running: dict[str, Span] = {}
+        self._unanswered: dict[str, tuple[Span, int]] = {}
+        """Spans of finished calls, with their end, that wait for the result."""
+        self._answer = ""
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._start_run(event)
+            case _ if self._run is None:
+                return  # stopped before it began
+            case TurnStarted(step=step):
+                self._start_turn(step)
+            case TurnRetrying(attempt=attempt, wait=wait, why=why):
+                details: dict[str, Any] = {"agent_nb.attempt": attempt, "agent_nb.wait": wait}
+                self._turn_span.add_event("agent_nb.retry", {**details, "exception.message": why})
+                self._names.clear()
+            case TurnFinished():
+                self._finish_turn(event)
+            case ToolStarted(call_id=call_id, name=name):
+                self._names[call_id] = name
+            case ToolReady(call_id=call_id, args=args):
+                self._arguments[call_id] = args
+            case ToolRunning(call_id=call_id):
+                self._run_call(call_id)
+            case ToolFinished():
+                self._finish_call(event)
+            case MessageAdded(message=message):
+                self._record(message)
+            case RunFinished():
+                self._finish_run(event)
+            case _:
+                return
+
+    # Run
+
+    def _start_run(self, event: RunStarted) -> None:
+        from opentelemetry.context import attach
+        from opentelemetry.trace import set_span_in_context
+
+        self._model = event.model
+        vendor, _, name = event.model.partition(":")
+        self._common = {"gen_ai.provider.name": _PROVIDERS.get(vendor, vendor), "gen_ai.request.model": name}
+        attributes: dict[str, Any] = {
+            "gen_ai.operation.name": "invoke_agent",
+            **self._common,
+            "agent_nb.run.id": event.run_id,
+            "agent_nb.variant": event.variant,
+        }
+        self._run = self._tracer.start_span("invoke_agent", attributes=attributes)
+        if self._contents:
+            self._run.set_attribute("gen_ai.input.messages", dump_masked([_message(user(event.prompt))]))
+        self._run_context = set_span_in_context(self._run)
+        attach(self._run_context)
+
+    def _finish_run(self, event: RunFinished) -> None:
+        assert self._run is not None
+        failed = ENDINGS[event.reason].has_failed
+        if failed and self._turn is not None and self._turn_ended is None:
+            _fail(self._turn, event.reason, event.error or "")
+        self._end_turn()
+        self._end_calls()
+        for span in self._running.values():
+            span.end()
+        self._run.set_attributes({**_usage(event.usage), "agent_nb.reason": event.reason})
+        if event.cost is not None:
+            self._run.set_attribute("agent_nb.cost_usd", event.cost)
+        if self._contents and self._answer:
+            self._run.set_attribute("gen_ai.output.messages", self._answer)
+        if failed:
+            _fail(self._run, event.reason, event.error or "")
+        self._run.end()
+
+    # Turns
+
+    @property
+    def _turn_span(self) -> "Span":
+        assert self._turn is not None
+        return self._turn
+
+    def _start_turn(self, number: int) -> None:
+        from opentelemetry.context import attach
+        from opentelemetry.trace import SpanKind, set_span_in_context
+
+        self._end_turn()
+        self._end_calls()
+        self._names.clear()
+        attributes: dict[str, Any] = {
+            **self._common,
+            "gen_ai.operation.name": "chat",
+            "agent_nb.turn": number,
+        }
+        name = f"chat {self._common['gen_ai.request.model']}".strip()
+        self._turn = self._tracer.start_span(
+            name, context=self._run_context, kind=SpanKind.CLIENT, attributes=attributes
+        )
+        self._turn_ended = None
+        attach(set_span_in_context(self._turn, self._run_context))
+
+    def _finish_turn(self, event: TurnFinished) -> None:
+        from opentelemetry.context import attach
+
+        self._turn_ended = time.time_ns()
+        self._turn_span.set_attributes(
+            {
+                "gen_ai.response.model": event.model,
+                "gen_ai.response.finish_reasons": [event.stop],
+                **_usage(event.usage),
+            }
+        )
+        if (cost := price_of(self._model, event.usage)) is not None:
+            self._turn_span.set_attribute("agent_nb.cost_usd", cost)
+        if self._run_context is not None:
+            attach(self._run_context)
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.end(end_time=self._turn_ended)
+            self._turn = None
+
+    # Tool calls
+
+    def _run_call(self, call_id: str) -> None:
+        from opentelemetry.context import attach
+        from opentelemetry.trace import set_span_in_context
+
+        span = self._running[call_id] = self._start_call(call_id)
+        attach(set_span_in_context(span, self._run_context))
+
+    def _start_call(self, call_id: str) -> "Span":
+        name = self._names.get(call_id, "")
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.call.id": call_id,
+            "gen_ai.tool.type": "function",
+        }
+        span = self._tracer.start_span(
+            f"execute_tool {name}", context=self._run_context, attributes=attributes
+        )
+        if self._contents:
+            arguments = dump_masked(self._arguments.get(call_id))
+            span.set_attribute("gen_ai.tool.call.arguments", arguments)
+        return span
+
+    def _finish_call(self, event: ToolFinished) -> None:
+        """Ends the span of a call, or makes one for a call that did not run."""
+        span = self._running.pop(event.call_id, None) or self._start_call(event.call_id)
+        if not event.ok:
+            _fail(span, event.code or "_OTHER", event.summary if self._contents else "")
+        if self._contents:
+            self._unanswered[event.call_id] = span, time.time_ns()
+        else:
+            span.end()
+
+    def _end_calls(self) -> None:
+        for span, ended in self._unanswered.values():
+            span.end(end_time=ended)
+        self._unanswered.clear()
+
+    # Contents
+
+    def _record(self, message: Message) -> None:
+        """Takes a message that is complete: what a turn has said, or the results of its calls."""
+        if message.role == "assistant":
+            self._answer = dump_masked([_message(message)]) if self._contents else ""
+            if self._contents and self._turn is not None:
+                self._turn.set_attribute("gen_ai.output.messages", self._answer)
+            self._end_turn()
+        elif message.role == "tool" and self._contents:
+            results = [part for part in message.parts if isinstance(part, ToolResult)]
+            for call_id, result in zip(self._names, results, strict=False):
+                if call_id in self._unanswered:
+                    span, _ = self._unanswered[call_id]
+                    span.set_attribute("gen_ai.tool.call.result", mask(result.text))
+            self._end_calls()
+
+
+def _fail(span: "Span", kind: str, description: str) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attribute("error.type", kind)
+    span.set_status(Status(StatusCode.ERROR, mask(description)))
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "gen_ai.usage.input_tokens": usage.input,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached_read,
+        "gen_ai.usage.cache_creation.input_tokens": usage.cached_write,
+        "gen_ai.usage.output_tokens": usage.output,
+        "gen_ai.usage.reasoning.output_tokens": usage.reasoning,
+    }
+
+
+def _message(message: Message) -> Json:
+    """A message in the form of the conventions; images are left out."""
+    parts: list[Json] = []
+    for part in message.parts:
+        match part:
+            case Text(text):
+                parts.append({"type": "text", "content": text})
+            case Thinking(text):
+                parts.append({"type": "reasoning", "content": text})
+            case ToolCall(call_id, name, arguments):
+                parts.append({"type": "tool_call", "id": call_id, "name": name, "arguments": arguments})
+            case _:
+                continue
+    return {"role": message.role, "parts": parts}

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 
 T = TypeVar("T")
 

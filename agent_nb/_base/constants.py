@@ -1,5 +1,12 @@
 """Names that several rooms share. Importing this loads nothing else, so `%load_ext` can afford it."""
 
+import sys
+
+VERSION = "0.1.0"
+
+IN_BROWSER = sys.platform == "emscripten"
+"""Whether Python runs in a browser tab, as in JupyterLite: no threads, no sockets, no other process."""
+
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """How hard a model thinks, in rising order."""
 

@@ -17,10 +17,8 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb._base.ticking import ticking
-from agent_nb.batch.cluster import worker_count
 from agent_nb.batch.jobs import Job
-from agent_nb.batch.parcel import pack
-from agent_nb.batch.worker import VERSIONS, Answer, run_job
+from agent_nb.batch.worker import VERSIONS, Answer, pack, run_job
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import ConfigError
@@ -233,3 +231,18 @@ def _sharing(run: Run, job: Job) -> Run:
 def _type(error: BaseException) -> str:
     """The name of its type; ipyparallel has that of the worker's error as `ename`."""
     return str(getattr(error, "ename", type(error).__name__))
+
+
+def worker_count(executor: Executor) -> int | None:
+    """How many workers a Dask or ipyparallel cluster has now; None if it is not known.
+
+    Blocks: call it in a thread.
+    """
+    with contextlib.suppress(Exception):  # a cluster that has gone
+        view = getattr(executor, "view", None)
+        if view is not None:  # ipyparallel
+            return len(view.client.ids)
+        client = getattr(executor, "_client", None)  # Dask has no public name for it
+        if client is not None and not client.asynchronous:
+            return len(client.scheduler_info()["workers"])
+    return None

@@ -1,26 +1,166 @@
-"""Runs the jobs of `agent.map`: a few at a time, stored in a folder, shown as one table."""
+"""The runs of a batch: in memory, as a table, and in a folder with one JSON file each, which `load` reads too."""
 
-import asyncio
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import Executor
-from functools import partial
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from typing import Any, overload
 
+from agent_nb._base.atomic import write_atomically
 from agent_nb._base.log import log
-from agent_nb._base.threads import off_loop
+from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.wire import Json
-from agent_nb.batch import progress
-from agent_nb.batch.executor import RemoteRun, Workers
-from agent_nb.batch.jobs import Job, UnavailableModel
-from agent_nb.batch.results import Results
-from agent_nb.batch.store import Store
-from agent_nb.engine.cost import check_price
-from agent_nb.engine.loop import RunHandle
-from agent_nb.errors import ConfigError
-from agent_nb.events import Event, Reason, RunStarted, UsageUpdated
+from agent_nb.batch.jobs import Job, canonical
+from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, Figures, comparison
 from agent_nb.run.run import Run, total_cost
+from agent_nb.run.saved import DAMAGES, load, run_from_wire
+from agent_nb.run.wire import FORMAT_VERSION, saved_form
+
+SUFFIX = ".run.json"
+_KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))
+MOST_LOADED = 256
+"""How many saved runs of a batch are in memory at a time."""
+
+
+class Store:
+    """The runs in one folder. Reading and writing block: call them in a thread."""
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = Path(folder).expanduser().absolute()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"Runs cannot be saved in {str(folder)!r}: {error.strerror}.") from None
+        self._names: dict[str, str] = {}
+        """The names of the files by key: those that the last `find` saw, and those written since."""
+
+    def find(self, requests: Iterable[tuple[str, Json]]) -> Iterator[Run | None]:
+        """For each key and request, the saved run, if there is one that ended normally."""
+        names = sorted(path.name for path in self.folder.glob(f"*{SUFFIX}"))
+        self._names = {found[1]: name for name in names if (found := _KEY.search(name))}
+        for key, request in requests:
+            yield self._read(self.folder / name, request) if (name := self._names.get(key)) else None
+
+    def load(self, key: str) -> Run:
+        """The run of a file that was found or written; raises `SavedRunError` if it cannot be read."""
+        return load(self.folder / self._names[key])
+
+    def save(self, run: Run, key: str, request: Json, label: str) -> None:
+        """Writes the run atomically, with secrets masked. It replaces an earlier run of the same key."""
+        name = self._names.setdefault(key, f"{_slug(label)}-{_slug(run.model)}-{key}{SUFFIX}")
+        write_atomically(self.folder / name, saved_form(run, request=request), within=self.folder)
+
+    def _read(self, path: Path, request: Json) -> Run | None:
+        """The run; None if it is damaged, of another request, or did not end normally."""
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["version"] > FORMAT_VERSION or canonical(data["request"]) != canonical(
+                mask_json(request)
+            ):
+                return None
+            run = run_from_wire(data)
+        except (OSError, *DAMAGES) as error:
+            log.warning("%s could not be loaded: %s %s", path, type(error).__name__, error)
+            return None
+        return run if run.reason == "end_turn" else None
+
+
+class Results:
+    """The runs of a batch by the index of their job.
+
+    A saved run may leave memory and is read again when it is asked for. What the table shows always stays.
+    """
+
+    def __init__(self, jobs: Sequence[Job], store: Store | None) -> None:
+        self.jobs = tuple(jobs)
+        self.figures: list[Figures | None] = [None] * len(self.jobs)
+        self._store = store
+        self._unsaved: dict[int, Run] = {}
+        self._loaded: OrderedDict[int, Run] = OrderedDict()
+        """Saved runs in memory, the one that was used last at the end."""
+        self._ids: dict[int, str] = {}
+        """Ids of the saved runs: a later batch may replace a file."""
+
+    def name(self, index: int) -> str:
+        """The name of a run: an expression for it, if the result of the batch is bound to `runs`."""
+        return f"runs[{index}]"
+
+    def key(self, index: int) -> str:
+        return f"runs-{self.jobs[index].key}"
+
+    def add(self, index: int, run: Run, *, saved: bool = False) -> None:
+        """Adds a run; `saved` if its file contains the same run."""
+        self.figures[index] = Figures.of(run)
+        if saved:
+            self._ids[index] = run.id
+            self._remember(index, run)
+        else:
+            self._unsaved[index] = run
+
+    def find_saved(self) -> int:
+        """Adds the runs that earlier batches saved; returns how many. Blocks: call it in a thread."""
+        if self._store is None:
+            return 0
+        for index, run in enumerate(self._store.find((job.key, job.request) for job in self.jobs)):
+            if run is not None:
+                self.add(index, self._named(index, run), saved=True)
+        return len(self._ids)
+
+    def save(self, index: int, run: Run) -> bool:
+        """Writes a run to the store; whether it may leave memory. Blocks: call it in a thread.
+
+        It may not if its file contains another value, as when a secret was masked, or if a later batch would
+        replace the file because the run did not end normally.
+        """
+        if self._store is None:
+            return False
+        job = self.jobs[index]
+        self._store.save(run, job.key, job.request, job.label)
+        if len(self.jobs) <= MOST_LOADED or run.reason != "end_turn":
+            return False
+        try:
+            return self._store.load(job.key) == run
+        except SavedRunError:
+            return False
+
+    def __getitem__(self, index: int) -> Run:
+        if index in self._unsaved:
+            return self._unsaved[index]
+        run = self._loaded.get(index) or self._load(index)
+        self._remember(index, run)
+        return run
+
+    def _remember(self, index: int, run: Run) -> None:
+        self._loaded.pop(index, None)
+        self._loaded[index] = run
+        while len(self._loaded) > MOST_LOADED:
+            self._loaded.popitem(last=False)
+
+    def _load(self, index: int) -> Run:
+        assert self._store is not None, "only saved runs leave memory"
+        try:
+            run = self._store.load(self.jobs[index].key)
+        except SavedRunError as error:
+            raise SavedRunError(f"`{self.name(index)}` cannot be loaded again. {error}") from None
+        if run.id != self._ids[index]:
+            raise SavedRunError(
+                f"`{self.name(index)}` cannot be loaded again: another run has replaced its file in"
+                f" {str(self._store.folder)!r}."
+            )
+        return self._named(index, run)
+
+    def _named(self, index: int, run: Run) -> Run:
+        return replace(run, name=self.name(index), key=self.key(index))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle contains every run: the folder may not exist where it is loaded."""
+        runs = {index: self[index] for index, figures in enumerate(self.figures) if figures is not None}
+        return {**self.__dict__, "_store": None, "_unsaved": runs, "_loaded": OrderedDict(), "_ids": {}}
 
 
 class Runs(Sequence[Run]):
@@ -94,196 +234,5 @@ class Runs(Sequence[Run]):
         return Comparison(tuple(self._figures), names, tuple(job.label for job in self._jobs))
 
 
-class RunsHandle:
-    """A batch in progress: `await` it for the `Runs`, `stop()` it to end them all.
-
-    If it is stopped or interrupted, `result` has the finished runs, and the others with that reason.
-    """
-
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        *,
-        concurrency: int,
-        store: Store | None = None,
-        budget: float | None = None,
-        executor: Executor | None = None,
-    ) -> None:
-        _check_arguments(jobs, concurrency, budget)
-        self._workers = Workers(executor, jobs) if executor is not None else None
-        self.result: Runs | None = None
-        self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
-        self._results = Results(jobs, store)
-        self._running: dict[int, RunHandle | RemoteRun] = {}
-        self._costs = [0.0] * len(jobs)
-        self._stop_reason: Reason | None = None
-        self._tally = progress.Tally(len(jobs))
-        self._watcher = progress.Watcher()
-        self._task = asyncio.get_running_loop().create_task(self._main(), name="agent_nb map")
-
-    def stop(self, reason: Reason = "stopped") -> None:
-        """Stops all runs at once and starts no more; finished runs are kept.
-
-        With an `executor`, jobs that wait for a worker are taken back. A run that a worker has begun is not waited
-        for, and its result is dropped. A worker on this machine, or with the same `save` folder, ends it within a
-        second; elsewhere it goes on until it ends or reaches a limit of the agent.
-        """
-        if self._stop_reason is None and self.result is None:
-            self._stop_reason = reason
-            for handle in self._running.values():
-                handle.stop(reason)
-
-    @property
-    def done(self) -> bool:
-        return self._task.done()
-
-    def __await__(self) -> Generator[Any, None, Runs]:
-        return self._wait().__await__()
-
-    async def _wait(self) -> Runs:
-        try:
-            await asyncio.wait([self._task])
-        except asyncio.CancelledError:
-            self.stop("interrupted")
-            await asyncio.wait([self._task])
-            raise
-        return self._task.result()
-
-    def __repr__(self) -> str:
-        return f"<RunsHandle: {', '.join(self._tally.counts())}>"
-
-    async def _main(self) -> Runs:
-        try:
-            self._watcher = progress.begin(self._tally, partial(self.stop, "interrupted"))
-        except Exception:  # a front end must not break the batch
-            log.exception("the progress could not be shown")
-        try:
-            await self._load_saved()
-            if self._workers:
-                self._workers.begin(self._store.folder if self._store else None, self._set_waiting)
-            remaining = iter([index for index, run in enumerate(self._results.figures) if run is None])
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(self._concurrency, len(self._jobs))):
-                    group.create_task(self._work(remaining))
-            self._check_workers()
-            if any(run and run.reason == self._stop_reason for run in self._results.figures):
-                resumes = "resumes" if self._store else "with `save` would resume"
-                self._note(f"Not all runs finished. The same call {resumes} from here.")
-            self.result = Runs(self._results, range(len(self._jobs)), self._tally.loaded)
-            return self.result
-        finally:
-            if self._workers:
-                self._workers.end()
-            for close in dict.fromkeys(job.close for job in self._jobs if job.close):
-                await close()
-            self._tally.waiting = ""
-            self._notify(ended=True)
-
-    def _check_workers(self) -> None:
-        """Raises if no worker could run anything; notes why the workers did not run everything."""
-        if self._workers is None or not self._workers.problem:
-            return
-        if not self._workers.finished:
-            raise ConfigError(self._workers.problem)
-        self._note(self._workers.problem)
-        left = [
-            i for i, run in enumerate(self._results.figures) if run and run.error == self._workers.problem
-        ]
-        if left:
-            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-            self._note(f"Not run: {', '.join(map(self._results.name, left[:3]))}{more}.")
-        if self._store:
-            self._note("The same call resumes from here.")
-
-    async def _load_saved(self) -> None:
-        """Loads the saved runs; raises if a run is missing and its model is unavailable."""
-        self._tally.loaded = self._tally.done = await off_loop(self._results.find_saved)
-        self._notify()
-        for job, run in zip(self._jobs, self._results.figures, strict=True):
-            if run is None and isinstance(job.provider, UnavailableModel):
-                raise job.provider.error
-
-    async def _work(self, remaining: Iterator[int]) -> None:
-        """Runs one job after another; several workers share `remaining`."""
-        for index in remaining:
-            handle = self._start(self._jobs[index])
-            handle.label(self._results.name(index), self._results.key(index))
-            self._running[index] = handle
-            if self._stop_reason is not None:
-                # It ends before its first turn, and so leaves a run with this reason.
-                handle.stop(self._stop_reason)
-            handle.subscribe(partial(self._hear, index))
-            self._notify()
-            try:
-                run = await handle
-            finally:
-                handle.stop("interrupted")
-                del self._running[index]
-            await self._add(index, run)
-
-    def _start(self, job: Job) -> RunHandle | RemoteRun:
-        if self._workers is not None and self._stop_reason is None:
-            return self._workers.start(job)
-        return job.prepared.start()
-
-    async def _add(self, index: int, run: Run) -> None:
-        if run.reason != self._stop_reason:
-            self._tally.done += 1
-            self._tally.failed += run.reason == "failed"
-        self._update_cost(index, run.cost)
-        self._results.add(index, run, saved=await self._save(index, run))
-        self._notify()
-
-    async def _save(self, index: int, run: Run) -> bool:
-        """Saves a run that has begun, if there is a folder; whether it may leave memory."""
-        if self._store is None or not any(isinstance(event, RunStarted) for event in run.events[:1]):
-            return False
-        try:
-            return await off_loop(self._results.save, index, run)
-        except OSError as error:
-            self._note(f"{self._results.name(index)} could not be saved: {error}.")
-            return False
-
-    def _hear(self, index: int, event: Event) -> None:
-        if type(event) is UsageUpdated:
-            self._update_cost(index, event.cost)
-            self._notify()
-
-    def _update_cost(self, index: int, cost: float | None) -> None:
-        """Updates the cost of a run; stops the batch when it reaches its budget."""
-        if cost is None:
-            return
-        self._tally.cost += cost - self._costs[index]
-        self._costs[index] = cost
-        if self._budget is not None and self._tally.cost >= self._budget:
-            self.stop("budget")
-
-    def _set_waiting(self, sentence: str) -> None:
-        if self._tally.waiting != sentence:
-            self._tally.waiting = sentence
-            self._notify()
-
-    def _note(self, sentence: str) -> None:
-        self._tally.note = f"{self._tally.note} {sentence}".strip()
-
-    def _notify(self, *, ended: bool = False) -> None:
-        self._tally.running = len(self._running)
-        try:
-            if ended:
-                self._watcher.end(self.result)
-            else:
-                self._watcher.changed()
-        except Exception:  # a front end must not break the batch
-            log.exception("the progress could not be shown")
-            self._watcher = progress.Watcher()
-
-
-def _check_arguments(jobs: Sequence[Job], concurrency: int, budget: float | None) -> None:
-    if not isinstance(concurrency, int) or isinstance(concurrency, bool) or concurrency < 1:
-        raise ConfigError(f"`concurrency` is how many run at once: 1 or more, not {concurrency!r}.")
-    if budget is None:
-        return
-    if not isinstance(budget, int | float) or not budget > 0:
-        raise ConfigError(f"`budget` is in US dollars and above 0, not {budget!r}.")
-    for name in {job.provider.name for job in jobs}:
-        check_price(name)
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "-", mask(text).lower())[:32].strip("-") or "run"

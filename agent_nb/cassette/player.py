@@ -14,18 +14,18 @@ from pathlib import Path
 
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.wire import Json, from_wire
-from agent_nb.cassette.fingerprint import differences, release_fingerprint
 from agent_nb.cassette.format import Cassette, RecordedVariant, ToolMoment
+from agent_nb.cassette.matching import differences, release_fingerprint
 from agent_nb.cassette.reader import AGAIN, read_cassette
 from agent_nb.cassette.server_tools import ReplayToolbox, with_recorded
 from agent_nb.cassette.upgrades import as_recorded
 from agent_nb.engine.approval import question_about
+from agent_nb.engine.approval_rules import Rules
 from agent_nb.engine.ending import EndRun, MustCompact
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.policy import Rules
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
-from agent_nb.engine.retry import Retries
+from agent_nb.engine.retries import Retries
 from agent_nb.engine.tool_runner import ToolRunner, result_of, title_of
 from agent_nb.errors import CassetteError, ConfigError, ProviderError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, ToolProgress, ToolReady, ToolRunning

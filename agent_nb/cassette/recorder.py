@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, Protocol, assert_never
 
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.cassette.fingerprint import release_fingerprint
 from agent_nb.cassette.format import (
     Attempt,
     Compaction,
@@ -21,13 +20,14 @@ from agent_nb.cassette.format import (
     Stage,
     ToolMoment,
 )
+from agent_nb.cassette.matching import release_fingerprint
 from agent_nb.cassette.recording import Recording, Target
 from agent_nb.cassette.server_tools import with_server_tools
 from agent_nb.cassette.upgrades import with_pixels
-from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import CostMeter, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
+from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import one_line
 from agent_nb.events import (
     ENDINGS,

@@ -12,9 +12,9 @@ from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.cassette.fingerprint import differences
 from agent_nb.cassette.format import Cassette, RecordedVariant
-from agent_nb.cassette.masking import masked
+from agent_nb.cassette.masked import masked
+from agent_nb.cassette.matching import differences
 from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.writer import write_cassette
 from agent_nb.errors import CassetteError

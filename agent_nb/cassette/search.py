@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_nb.cassette.fingerprint import same_text
+from agent_nb.cassette.matching import same_text
 
 MOST_FILES = 500
 MOST_BYTES = 1_000_000

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_nb.files.paths import entry_of
+from agent_nb.files.file_paths import entry_of
 from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import Request
 from agent_nb.tools.files import CREATE_FILE, EDIT_FILE, READ_FILE

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.changes import Change
 from agent_nb.demo.colours import HUES

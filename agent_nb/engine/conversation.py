@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
-from agent_nb.engine.policy import Rules
+from agent_nb.engine.approval_rules import Rules
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import Event, MessageAdded, TextDelta, TurnRetrying, TurnStarted
 from agent_nb.files import Content, Files, Workspace, unified_diff

@@ -1,11 +1,17 @@
-"""The cost of a run: tokens as counted by the vendor, estimates until then, and the cost of its tools."""
+"""The cost of a run: tokens as counted by the vendor, estimates until then, the cost of its tools, and its limits."""
 
+import asyncio
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
+from agent_nb.engine.ending import EndRun
+from agent_nb.engine.journal import Journal
+from agent_nb.engine.limits import Limits
 from agent_nb.errors import ConfigError
+from agent_nb.events import UsageUpdated
 from agent_nb.images.charge import Charge
 from agent_nb.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers.prices import has_price
@@ -15,6 +21,9 @@ TOKENS_PER_IMAGE = 1_200
 UPDATE_EVERY = 2_000
 """Characters between two estimates: often enough to enforce a budget, rarely enough to be cheap."""
 MILLION = 1_000_000
+
+Price = Callable[[Usage], float | None]
+"""The price of these tokens in US dollars; None when it is unknown."""
 
 
 def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequence[ToolSpec] = ()) -> int:
@@ -55,7 +64,7 @@ def check_price(model: str) -> None:
 class CostMeter:
     """Running totals of one run, in US dollars. `price` returns None if the price is unknown."""
 
-    def __init__(self, price: Callable[[Usage], float | None]) -> None:
+    def __init__(self, price: Price) -> None:
         self._price = price
         self._rates = lru_cache(maxsize=1)(partial(_rates, price))
         """Looked up once for a turn, of which only the output grows: the tables are slow."""
@@ -175,7 +184,69 @@ class SharedCosts:
         return sum(meter.expected for meter in self._meters)
 
 
-def _rates(price: Callable[[Usage], float | None], sent: Usage) -> tuple[float, float] | None:
+class Budget:
+    """The limits of one run. Their money is shared with the variants that were started with it."""
+
+    def __init__(self, limits: Limits, price: Price, shared: SharedCosts, journal: Journal) -> None:
+        self._limits, self._shared, self._journal = limits, shared, journal
+        self._timer: asyncio.TimerHandle | None = None
+        self.meter = shared.share(CostMeter(price))
+        self.call_costs: dict[str, float | None] = {}
+        """The cost of tool calls in US dollars, by call id; None where the price is unknown."""
+
+    def check(self) -> None:
+        """Ends the run if it has reached a limit."""
+        if self._limits.usd is not None and self._shared.total >= self._limits.usd:
+            raise EndRun("budget")
+        if self._limits.seconds is not None and self._journal.elapsed() >= self._limits.seconds:
+            raise EndRun("max_seconds")
+
+    @property
+    def seconds_left(self) -> float:
+        limit = self._limits.seconds
+        return math.inf if limit is None else limit - self._journal.elapsed()
+
+    def start_timer(self, stop: Callable[[], None]) -> None:
+        """Calls `stop` when the run's time is up. Its clock may stand still, so it is read again then."""
+        left = self.seconds_left
+        if left <= 0:
+            stop()
+        elif left < math.inf:
+            self._timer = asyncio.get_running_loop().call_later(max(left, 0.02), self.start_timer, stop)
+
+    def cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def report(self) -> None:
+        """Emits the cost so far."""
+        self._journal.emit(UsageUpdated, usage=self.meter.total, cost=self.meter.cost)
+
+    def estimate(self, due: int) -> int:
+        """Checks the limits, and emits an estimate of the cost if one is due; returns when the next one is."""
+        if self.meter.chars >= due:
+            due = self.meter.chars + UPDATE_EVERY
+            usage, cost = self.meter.estimate()
+            self._journal.emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
+        self.check()
+        return due
+
+    def open_charge(self) -> Charge:
+        """The charge of a call that is about to run."""
+        return self.meter.open_charge(self._left)
+
+    def settle(self, call_id: str, charge: Charge) -> None:
+        """Adds the cost of a call that has ended."""
+        self.meter.settle(charge)
+        if charge.items:
+            self.call_costs[call_id] = charge.total
+            self.report()
+
+    def _left(self) -> float | None:
+        return None if self._limits.usd is None else self._limits.usd - self._shared.total
+
+
+def _rates(price: Price, sent: Usage) -> tuple[float, float] | None:
     """The price of a turn's input, and of each token of its output; None if they are unknown."""
     before, after = price(sent), price(replace(sent, output=MILLION))
     return None if before is None or after is None else (before, (after - before) / MILLION)

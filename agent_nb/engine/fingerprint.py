@@ -7,8 +7,8 @@ from typing import Any
 
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.wire import Json
-from agent_nb.engine.config import RunConfig
 from agent_nb.engine.opening import Opening
+from agent_nb.engine.run_config import RunConfig
 from agent_nb.messages import Message, Text, ToolCall
 from agent_nb.prompts import is_about_images, is_built_in
 from agent_nb.prompts.left_out import has_note, summary_entries

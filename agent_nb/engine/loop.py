@@ -17,17 +17,16 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb.engine.approval import Approvals, Ask
-from agent_nb.engine.budget import Budget
-from agent_nb.engine.config import RunConfig, VariantGroup
-from agent_nb.engine.context import Context, Shorter
 from agent_nb.engine.conversation import files_in, unfinished_text, unsaved_files
-from agent_nb.engine.cost import UPDATE_EVERY, estimate_tokens
+from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN, EndRun, MustCompact
 from agent_nb.engine.handle import Handle, Recorded
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
+from agent_nb.engine.run_config import RunConfig, VariantGroup
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
+from agent_nb.engine.window import Context, Shorter
 from agent_nb.errors import AgentError, FileError, ProviderError, RequestRefusedError
 from agent_nb.events import (
     ENDINGS,
@@ -86,7 +85,7 @@ class RunHandle(Handle):
         self._workspace = Workspace(opening.files or Files(), on_change=self._on_loop(self._file_changed))
         self._emit = self._journal.emit
         self._journal.on_interrupt = functools.partial(self.stop, "interrupted")
-        self._budget = Budget(config, group.costs, self._journal)
+        self._budget = Budget(config.limits, config.price, group.costs, self._journal)
         self._meter, self.call_costs = self._budget.meter, self._budget.call_costs
         self._call_counts: dict[str, int] = {}
         self._open_calls: dict[str, ToolCall] = {}

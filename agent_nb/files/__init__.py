@@ -1,6 +1,8 @@
 """The virtual file system of a run: `Files`, an immutable value, and `Workspace`, which tools write to."""
 
 from agent_nb.files.diffs import apply_patch, line_patch, unified_diff
+from agent_nb.files.file_paths import entry_of, media_type, safe_path
+from agent_nb.files.file_versions import Content
 from agent_nb.files.files import (
     MAX_BINARY_BYTES,
     MAX_FILES,
@@ -10,8 +12,6 @@ from agent_nb.files.files import (
     count_lines,
     human_size,
 )
-from agent_nb.files.paths import entry_of, media_type, safe_path
-from agent_nb.files.versions import Content
 from agent_nb.files.workspace import Change, Workspace, starting_change
 
 __all__ = [

@@ -17,8 +17,8 @@ from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
 from agent_nb.files.diffs import unified_diff
-from agent_nb.files.paths import entry_of, media_type, safe_path
-from agent_nb.files.versions import Content, Versions, version_from_wire, version_to_wire
+from agent_nb.files.file_paths import entry_of, media_type, safe_path
+from agent_nb.files.file_versions import Content, Versions, version_from_wire, version_to_wire
 
 MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Sequence
 
 from agent_nb.events import Event, FileChanged, FileDelta, ToolFinished, TurnRetrying, TurnStarted
+from agent_nb.files.file_paths import provisional_path
 from agent_nb.files.files import Files
-from agent_nb.files.paths import provisional_path
 
 
 def unfinished_files(events: Sequence[Event], files: Files) -> dict[str, str]:

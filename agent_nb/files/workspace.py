@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from agent_nb.errors import FileError
 from agent_nb.events import FileAction, LinePatch
 from agent_nb.files.diffs import LineChange, compare
+from agent_nb.files.file_paths import media_type, safe_path
+from agent_nb.files.file_versions import Content
 from agent_nb.files.files import Files
-from agent_nb.files.paths import media_type, safe_path
-from agent_nb.files.versions import Content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

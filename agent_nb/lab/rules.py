@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from agent_nb.engine.policy import STRICTNESS, Mode
+from agent_nb.engine.approval_rules import STRICTNESS, Mode
 from agent_nb.errors import ConfigError
 from agent_nb.providers import full_name
 from agent_nb.providers.keys import find_key

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 
 Host = Literal["terminal", "jupyterlite", "colab", "vscode", "jupyter"]
 

@@ -7,7 +7,7 @@ its message and echoed in order.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
 from agent_nb.events import Stop

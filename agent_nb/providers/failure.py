@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
 from agent_nb.errors import ProviderError, RateLimitError, RequestRefusedError

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import AsyncGenerator, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.threads import off_loop
 
 if TYPE_CHECKING:

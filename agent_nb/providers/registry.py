@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.installed import load_plugins
 from agent_nb._base.model_name import DEMO, REPLAY
 from agent_nb.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError

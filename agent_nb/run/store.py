@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agent_nb._base.atomic import locked, read_plain, write_atomically
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.wire import Json
 from agent_nb.errors import SavedRunError

@@ -1,7 +1,6 @@
 """Runs for web back ends: their events in other vocabularies."""
 
 from agent_nb.web.ag_ui import AgUi
-from agent_nb.web.ag_ui_request import AgUiRequest
-from agent_nb.web.http_body import BadRequestError
+from agent_nb.web.ag_ui_request import AgUiRequest, BadRequestError
 
 __all__ = ["AgUi", "AgUiRequest", "BadRequestError"]

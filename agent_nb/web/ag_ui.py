@@ -36,9 +36,8 @@ from agent_nb.events import (
     UsageUpdated,
 )
 from agent_nb.messages import Message, ToolResult
-from agent_nb.web.ag_ui_files import StateFiles
 from agent_nb.web.ag_ui_request import AgUiRequest
-from agent_nb.web.draft import Pair, pair
+from agent_nb.web.drafts import Pair, StateFiles, pair
 
 PROTOCOL_VERSION = "1.0"
 

@@ -5,7 +5,6 @@ and `ag-ui` is the Agent User Interaction Protocol.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from agent_nb._base.wire import to_wire
 from agent_nb.errors import ConfigError
@@ -22,11 +21,10 @@ from agent_nb.events import (
     ToolStarted,
     TurnRetrying,
 )
-from agent_nb.files import apply_patch
-from agent_nb.files.paths import entry_of, provisional_path
+from agent_nb.files.file_paths import entry_of, provisional_path
 from agent_nb.messages import ToolResult
 from agent_nb.web.ag_ui import AgUi
-from agent_nb.web.draft import Draft, Pair, Translate, pair
+from agent_nb.web.drafts import Draft, FilesSoFar, Pair, Translate, pair
 
 
 def translator(vocabulary: str | Translate) -> Translate:
@@ -47,11 +45,6 @@ def _own() -> Translate:
     return translate
 
 
-@dataclass(slots=True)
-class _PageDraft(Draft):
-    is_page: bool = False
-
-
 class _ScreenshotToCode:
     """`assistant thinking toolStart setCode toolResult`: only the page is sent, always as a whole.
 
@@ -60,9 +53,7 @@ class _ScreenshotToCode:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        self._files: dict[str, str] = {}
-        """Finished files. What a call is still writing is in `_drafts`, by call id."""
-        self._drafts: dict[str, _PageDraft] = {}
+        self._files = FilesSoFar()
         self._sent = ""
 
     def __call__(self, event: Event) -> Iterator[Pair]:
@@ -77,43 +68,36 @@ class _ScreenshotToCode:
             case FileDelta():
                 yield from self._written(event)
             case FileChanged():
-                self._update_file(event)
+                self._files.change(event)
                 yield from self._page()
             case ToolFinished(call_id=call_id, ok=ok, summary=summary):
-                self._drafts.pop(call_id, None)
+                self._files.drafts.pop(call_id, None)
                 yield from self._page()
                 data = {"name": self._names.get(call_id, ""), "output": summary, "ok": ok}
                 yield pair("toolResult", {"type": "toolResult", "eventId": call_id, "data": data})
             case TurnRetrying() | RunFinished():
-                self._drafts.clear()
+                self._files.drafts.clear()
                 yield from self._page()
             case _:
                 return
 
     def _written(self, event: FileDelta) -> Iterator[Pair]:
-        draft = self._drafts.get(event.call_id)
-        if draft is None or (event.path and not draft.path):
-            self._drafts.pop(event.call_id, None)
-            others = [*self._files, *(other.path for other in self._drafts.values())]
-            path = event.path or provisional_path(event.text, others)
-            draft = _PageDraft(event.path, is_page=entry_of([*others, path]) == path)
-            self._drafts[event.call_id] = draft
-        draft.take(event.offset, event.text)
-        if draft.is_page and draft.has_grown:
+        draft = self._files.write(event)
+        if draft.has_grown and self._is_page(draft):
             draft.sent = draft.length
             yield from self._send(draft.text)
 
-    def _update_file(self, event: FileChanged) -> None:
-        self._drafts.pop(event.call_id or "", None)
-        if event.action == "deleted" or event.patch is None:
-            self._files.pop(event.path, None)
-        else:
-            self._files[event.path] = apply_patch(self._files.get(event.path, ""), event.patch)
+    def _is_page(self, draft: Draft) -> bool:
+        drafts = self._files.drafts.values()
+        others = [*self._files.finished, *(other.path for other in drafts if other is not draft)]
+        path = draft.path or provisional_path(draft.pieces[0], others)
+        return entry_of([*others, path]) == path
 
     def _page(self) -> Iterator[Pair]:
         """The current page. A half-written page whose call has failed is replaced by the one before."""
-        if not any(draft.is_page for draft in self._drafts.values()):
-            yield from self._send(self._files.get(entry_of(self._files) or "", ""))
+        if not any(map(self._is_page, self._files.drafts.values())):
+            finished = self._files.finished
+            yield from self._send(finished.get(entry_of(finished) or "") or "")
 
     def _send(self, page: str) -> Iterator[Pair]:
         if page != self._sent:

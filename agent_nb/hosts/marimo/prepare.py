@@ -17,7 +17,6 @@ from agent_nb.agent import Agent
 from agent_nb.cassette import locate
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.opening import Material
-from agent_nb.engine.policy import Policy
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.looking.chromium import installed_viewer

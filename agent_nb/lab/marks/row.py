@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent_nb.errors import AgentError
 from agent_nb.files import Files
-from agent_nb.files.paths import entry_of
+from agent_nb.files.file_paths import entry_of
 from agent_nb.lab.log import Entry, content_hash, status_of
 from agent_nb.lab.log_reader import LogReading, read_log
 from agent_nb.lab.marks.archive import Submission, opened

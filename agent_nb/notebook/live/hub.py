@@ -16,7 +16,7 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from IPython.core.error import UsageError
 
-from agent_nb.engine.policy import MODES, Mode, Rules
+from agent_nb.engine.approval_rules import MODES, Mode, Rules
 
 
 def read_rules(values: Iterable[str], default: Mode) -> Rules:

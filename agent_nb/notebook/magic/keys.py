@@ -8,7 +8,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from agent_nb._base.host import IN_BROWSER
+from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.secrets import register
 from agent_nb._base.table import Table

@@ -19,7 +19,7 @@ from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from traitlets import observe
 
 from agent_nb._base.threads import off_loop
-from agent_nb.batch.progress import watch_with
+from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.settings import Settings

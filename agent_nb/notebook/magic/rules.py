@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent_nb.engine.approval_rules import Rules as ApprovalRules
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import Limits
-from agent_nb.engine.policy import Rules as ApprovalRules
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import ConfigError
 from agent_nb.events import Event

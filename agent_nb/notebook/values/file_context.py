@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from agent_nb.engine.conversation import fenced
 from agent_nb.files import human_size
-from agent_nb.files.paths import entry_of
+from agent_nb.files.file_paths import entry_of
 
 
 def summarize_files(files: Mapping[str, str | bytes], limit: int) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
-from agent_nb import __version__
+from agent_nb._base.constants import VERSION
 from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
@@ -149,7 +149,7 @@ class Connection:
                 client = Client(
                     self._repair.over(self._transport(stack)),
                     message_handler=self._hear,
-                    client_info=mcp_types.Implementation(name="agent_nb", version=__version__),
+                    client_info=mcp_types.Implementation(name="agent_nb", version=VERSION),
                     cache=None,
                 )
                 await stack.enter_async_context(client)

@@ -1,13 +1,21 @@
-"""What the person has allowed: servers of project files, and their tools as they were then."""
+"""What the user has allowed: servers of project files, and their tools as they were then.
 
+It is stored in a folder of the user's: what a project brings along must not allow itself.
+"""
+
+import hashlib
+import json
+import os
 import re
+import sys
+from pathlib import Path
+from typing import Any
 
-from agent_nb._base.consent import allow, allowed
+from agent_nb._base.atomic import locked, write_atomically
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import printable
 from agent_nb.tools.mcp.config import ServerConfig, holds_secret
 
-KIND = "mcp"
 _CHANGES_WHAT_RUNS = re.compile(
     r"PATH|PATHEXT|COMSPEC|SHELL(OPTS)?|BASH(OPTS|_\w+)|ENV|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|HOME|USERPROFILE"  # shells
     r"|LD_\w+|DYLD_\w+|GLIBC_TUNABLES|GCONV_PATH|\w*PRELOAD\w*|OPENSSL_CONF"  # the loader
@@ -22,7 +30,7 @@ _CHANGES_WHAT_RUNS = re.compile(
 
 
 def description(config: ServerConfig) -> str:
-    """All that a person allows with a server, in printable lines; variables that change what runs come last."""
+    """All that a user allows with a server, in printable lines; variables that change what runs come last."""
     lines = [f"gets your variables {', '.join(config.variables)}"] if config.variables else []
     lines += [f"sends {_setting(name, value, ': ')}" for name, value in config.headers.items()]
     lines += [f"sets {_setting(name, value, '=')}" for name, value in config.env.items() if not _steers(name)]
@@ -40,17 +48,45 @@ def _steers(name: str) -> bool:
     return _CHANGES_WHAT_RUNS.fullmatch(name) is not None
 
 
+def consent_path() -> Path:
+    if sys.platform == "win32":
+        base = os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming"
+    else:
+        base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "agent_nb" / "mcp.json"
+
+
+def consent_key(folder: Path, name: str, entry: Any) -> str:
+    """Identifies what is allowed. The folder counts, too: the same words mean another thing elsewhere."""
+    content = json.dumps([str(folder.resolve()), name, entry], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
 def is_allowed(config: ServerConfig) -> bool:
-    """Whether the person has allowed this server. One that they added themselves needs no consent."""
-    return not config.key or config.key in allowed(KIND)
+    """Whether the user has allowed this server. One that they added themselves needs no consent."""
+    return not config.key or config.key in _allowed()
 
 
 def accepted_tools(config: ServerConfig) -> dict[str, str]:
-    """The digests of the tools that the person has seen, by name."""
-    tools = allowed(KIND).get(config.key, {}).get("tools", {})
+    """The digests of the tools that the user has seen, by name."""
+    tools = _allowed().get(config.key, {}).get("tools", {})
     return {name: digest for name, digest in tools.items() if isinstance(digest, str)}
 
 
 def remember(config: ServerConfig, tools: dict[str, str]) -> None:
-    """Stores that the person has allowed this server, with these tools."""
-    allow(KIND, config.key, {"name": config.name, "folder": str(config.folder), "tools": tools})
+    """Stores that the user has allowed this server, with these tools. The entry says what, for those who read it."""
+    path = consent_path()
+    entry = {"name": config.name, "folder": str(config.folder), "tools": tools}
+    with locked(path.with_suffix(".lock"), within=path.parent):
+        content = json.dumps({"allowed": {**_allowed(), config.key: entry}}, indent=1)
+        write_atomically(path, content.encode(), within=path.parent)
+
+
+def _allowed() -> dict[str, Any]:
+    """What is stored, by key; nothing if the file is damaged, so that the user is asked again."""
+    try:
+        entries = json.loads(consent_path().read_text(encoding="utf-8"))["allowed"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
+    return entries if is_valid else {}

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.consent import consent_key
 from agent_nb._base.text import printable
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.tools.mcp.config import ServerConfig, server_config
+from agent_nb.tools.mcp.consent import consent_key
 
 FILE = ".mcp.json"
 MAX_BYTES = 1_000_000

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agent_nb import Agent, model
-from agent_nb.batch import executor, progress
+from agent_nb.batch import executor, tally
 from agent_nb.events import RunFinished
 
 PROMPTS = [f"A bakery page, number {number}" for number in range(5)]
@@ -39,7 +39,7 @@ class Cluster(ThreadPoolExecutor):
 async def test_a_cluster_without_workers_is_reported(recovers, monkeypatch, tmp_path):
     tallies, waited = [], []
 
-    class Screen(progress.Watcher):
+    class Screen(tally.Watcher):
         def changed(self):
             if tallies[0].waiting:
                 waited.append(tallies[0].waiting)
@@ -47,7 +47,7 @@ async def test_a_cluster_without_workers_is_reported(recovers, monkeypatch, tmp_
                     cluster.engines = [1]
                     cluster.back.set()
 
-    monkeypatch.setattr(progress, "_watch", lambda tally, stop: tallies.append(tally) or Screen())
+    monkeypatch.setattr(tally, "_watch", lambda counts, stop: tallies.append(counts) or Screen())
     monkeypatch.setattr(executor, "LOOK", 0.01)
     monkeypatch.setattr(executor, "PATIENCE", 600 if recovers else 0.05)
     agent, ended = Agent(model("demo:", pace=0)), asyncio.Event()

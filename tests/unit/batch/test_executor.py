@@ -11,9 +11,8 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 import pytest
 
 from agent_nb import Agent, ConfigError, model
-from agent_nb.batch import progress
-from agent_nb.batch.parcel import pack
-from agent_nb.batch.worker import VERSIONS, run_job
+from agent_nb.batch import tally
+from agent_nb.batch.worker import VERSIONS, pack, run_job
 from agent_nb.demo.provider import DemoProvider
 from agent_nb.engine.session_costs import SESSION
 from agent_nb.errors import MissingKeyError
@@ -60,7 +59,7 @@ async def test_process_pool(tmp_path, threads, monkeypatch):
     agent, heard = demo(tools=[process_number, third_time_fatal]), []
     agent.on_event(lambda event: heard.append(event) if isinstance(event, RunFinished) else None)
     notes = []
-    monkeypatch.setattr(progress, "_watch", lambda tally, stop: notes.append(tally) or progress.Watcher())
+    monkeypatch.setattr(tally, "_watch", lambda counts, stop: notes.append(counts) or tally.Watcher())
     SESSION.clear()
 
     with processes(1) as pool:

@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from agent_nb import Agent, Runs
-from agent_nb.batch import results
 from agent_nb.errors import SavedRunError
 from agent_nb.providers.scripted import ScriptedProvider, fail, text
 
@@ -16,7 +15,7 @@ PROMPTS = {f"page {number}": f"A page, number {number}" for number in range(5)}
 
 @pytest.fixture(autouse=True)
 def two_in_memory(monkeypatch):
-    monkeypatch.setattr(results, "MOST_LOADED", 2)
+    monkeypatch.setattr("agent_nb.batch.runs.MOST_LOADED", 2)
 
 
 def scripted(*replies) -> Agent:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent_nb.errors import FileError
 from agent_nb.files import MAX_TEXT_BYTES, Files
-from agent_nb.files.paths import safe_path
+from agent_nb.files.file_paths import safe_path
 from agent_nb.tools.partial import FileArguments, StringFields
 
 NAMES = ("path", "content")

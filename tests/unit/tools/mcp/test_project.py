@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from agent_nb._base.consent import consent_path
-from agent_nb.tools.mcp.consent import KIND, accepted_tools, is_allowed, remember
+from agent_nb.tools.mcp.consent import accepted_tools, consent_path, is_allowed, remember
 from agent_nb.tools.mcp.project import FILE, MAX_BYTES, read_project
 
 
@@ -90,7 +89,7 @@ def test_what_is_allowed_is_the_entry_in_its_folder(write, tmp_path):
 def test_a_damaged_store_asks_again(write, damage):
     config = write(one={"command": "x"})[0]["one"]
     remember(config, {})
-    consent_path(KIND).write_text(damage)
+    consent_path().write_text(damage)
     assert not is_allowed(config)
     remember(config, {})
     assert is_allowed(config)

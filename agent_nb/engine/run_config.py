@@ -1,21 +1,19 @@
 """What a run is configured with: the model, its tools, its limits, the caller's rules."""
 
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from agent_nb.engine.approval import AllowedHosts
-from agent_nb.engine.cost import SharedCosts
+from agent_nb.engine.approval_rules import Rules
+from agent_nb.engine.cost import Price, SharedCosts
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.policy import Rules
-from agent_nb.engine.retry import Retries
+from agent_nb.engine.retries import Retries
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.images.maker import Studio
 from agent_nb.looking.page_check import LimitedViewer, PageViewer
 from agent_nb.looking.shared_look import SharedLook
-from agent_nb.messages import Usage
 from agent_nb.providers.base import Provider, Request
 from agent_nb.tools import Toolbox
 
@@ -33,8 +31,7 @@ class RunConfig:
     """Which tool calls need approval, and from whom."""
     hooks: Hooks
     settings: dict[str, Any]
-    price: Callable[[Usage], float | None]
-    """The price of these tokens in US dollars; None when it is unknown."""
+    price: Price
     window: int | None = None
     """Tokens that a request and its answer may have together; None when that is unknown."""
     compact: bool = False

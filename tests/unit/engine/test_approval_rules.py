@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, Answer, ConfigError, tool
-from agent_nb.engine.policy import Rules
+from agent_nb.engine.approval_rules import Rules
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.cassettes import facts, play, record

@@ -4,7 +4,7 @@ import pytest
 
 from agent_nb.errors import FileError
 from agent_nb.files import Files, Workspace
-from agent_nb.files.versions import MAX_OLD_BYTES
+from agent_nb.files.file_versions import MAX_OLD_BYTES
 
 EDITS = 24
 SIZE = 4_000_000

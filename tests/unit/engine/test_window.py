@@ -8,8 +8,8 @@ import pytest
 
 from agent_nb import Agent, load
 from agent_nb._base.wire import to_wire
-from agent_nb.engine.context import room_in
 from agent_nb.engine.cost import estimate_tokens
+from agent_nb.engine.window import room_in
 from agent_nb.errors import ProviderError
 from agent_nb.events import ConversationCompacted, TurnFinished, TurnRetrying
 from agent_nb.messages import ToolResult, Usage, user

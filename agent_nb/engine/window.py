@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from agent_nb._base.wire import Json
 from agent_nb.engine.compaction import Compacted, compact
-from agent_nb.engine.config import RunConfig
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.engine.opening import Opening
+from agent_nb.engine.run_config import RunConfig
 from agent_nb.errors import ProviderError
 from agent_nb.events import WhyCompacted
 from agent_nb.messages import Message, Part, Usage

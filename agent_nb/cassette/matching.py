@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from agent_nb._base.secrets import MASK
 from agent_nb._base.wire import Json
-from agent_nb.engine.config import RunConfig
 from agent_nb.engine.fingerprint import digest, tool_digest
+from agent_nb.engine.run_config import RunConfig
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox

@@ -198,7 +198,7 @@ def test_nothing_is_imported_and_nothing_recorded_without_enable():
         "import asyncio, sys; from agent_nb import Agent; from agent_nb.demo.provider import DemoProvider; "
         "from agent_nb.engine.observers import OBSERVERS; "
         "asyncio.run(Agent(DemoProvider(pace=0)).run('A page')); "
-        "print([name for name in sys.modules if name.startswith(('opentelemetry', 'agent_nb.web.tracing'))], OBSERVERS)"
+        "print([name for name in sys.modules if name.startswith(('opentelemetry', 'agent_nb.tracing'))], OBSERVERS)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] []"

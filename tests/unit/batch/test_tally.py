@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from agent_nb import Agent, model
-from agent_nb.batch import progress
-from agent_nb.batch.progress import Tally, Watcher
+from agent_nb.batch import tally
+from agent_nb.batch.tally import Tally, Watcher
 from agent_nb.events import RunFinished
 from agent_nb.notebook.views.progress_bar import Line, bar_html, time_left
 
@@ -37,9 +37,9 @@ def looking():
         begun.append(Notebook(tally, stop))
         return begun[-1]
 
-    progress.watch_with(watch)
+    tally.watch_with(watch)
     yield begun
-    progress.watch_with(None)
+    tally.watch_with(None)
 
 
 def demo() -> Agent:
@@ -82,12 +82,12 @@ async def test_a_broken_watcher_breaks_nothing(where, caplog):
         setattr(notebook, where, fail)
         return notebook
 
-    progress.watch_with(watch)
+    tally.watch_with(watch)
     try:
         with caplog.at_level(logging.ERROR, "agent_nb"):
             runs = await demo().map(PROMPTS)
     finally:
-        progress.watch_with(None)
+        tally.watch_with(None)
     assert [run.reason for run in runs] == ["end_turn"] * 3
     assert caplog.text.count("the progress could not be shown") == 1
 
