@@ -63,9 +63,9 @@ ENDINGS: dict[Reason, Ending] = {
 Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 WhyCompacted = Literal["asked", "full", "refused"]
-"""The person asked for it, the model's window would not hold the request, or the vendor refused it as too long."""
+"""The user asked for it, the model's window would not hold the request, or the vendor refused it as too long."""
 Decider = Literal["person", "always", "function", "policy", "nobody", "stopped"]
-"""Who decided about a tool call: the person, their earlier "always", the caller's function, a fixed policy, or nobody:
+"""Who decided about a tool call: the user, their earlier "always", the caller's function, a fixed policy, or nobody:
 there was no one to ask, or the run was stopped first."""
 MimeBundle = Mapping[str, Any]
 LinePatch = tuple[int, int, str]

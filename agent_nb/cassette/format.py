@@ -93,7 +93,7 @@ class RecordedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where a run was ended from outside: by a limit, a person or a failure."""
+    """Where a run was ended from outside: by a limit, the user or a failure."""
 
     during: Stage
     after: Gap = 0
@@ -116,7 +116,7 @@ class RecordedVariant:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cassette:
     yours: Json
-    """The person's half of the fingerprint: it must match."""
+    """What the user asked for, as its fingerprint: it must match."""
     ours: Json
     """This package's half: only noted when it differs."""
     variants: tuple[RecordedVariant, ...]

@@ -177,7 +177,7 @@ class Recorder:
         )
 
     def _outcome(self, event: ToolFinished) -> Json:
-        """What the person saw of a call that is not repeated; its text follows with the message."""
+        """What the user saw of a call that is not repeated; its text follows with the message."""
         cut_off = event.code in ("TIMEOUT", "DENIED", "STOPPED")
         if self._repeats(event.call_id) and not cut_off and not self._others_wrote(event.call_id):
             return {}

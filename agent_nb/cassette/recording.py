@@ -28,7 +28,7 @@ class Target:
     """Where to write a cassette."""
 
     path: Path
-    """As the person gave it; shown in messages."""
+    """As the user gave it; shown in messages."""
     folder: Path
     """The folder of a relative path."""
     force: bool = False

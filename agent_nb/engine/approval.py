@@ -1,4 +1,4 @@
-"""Whether a tool call may run: the approval policy, the questions to the person and their answers."""
+"""Whether a tool call may run: the approval policy, the questions to the user and their answers."""
 
 import asyncio
 import copy
@@ -134,7 +134,7 @@ class Approvals:
             return Answer(True, by="policy")
         fields = {"call_id": call.id, "args": args, **question}
         asking = rule == "ask" and self.ask is not None
-        # Only the person can answer an open question, so the others are shown with their answer.
+        # Only the user can answer an open question, so the others are shown with their answer.
         request = self.emit(ApprovalRequested, **fields) if asking else None
         answer = Answer(False, by="function" if callable(rule) else "nobody")
         since = self.clock.now()

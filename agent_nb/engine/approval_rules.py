@@ -14,7 +14,7 @@ from agent_nb.tools.base import no_hosts
 
 Mode = Literal["ask", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
-"""Ask the person, run it, deny it, or a function that returns True, False or an `Answer`."""
+"""Ask the user, run it, deny it, or a function that returns True, False or an `Answer`."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTNESS: tuple[Mode, ...] = ("auto", "ask", "deny")
 """The strictest last."""

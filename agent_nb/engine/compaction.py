@@ -196,7 +196,7 @@ def _is_question(message: Message) -> bool:
 
 
 def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
-    """These messages as one: requests, files and last words. The person's images stay: tools know them by number."""
+    """These messages as one: requests, files and last words. The user's images stay: tools know them by number."""
     entries: list[str] = []
     for exchange in _exchanges(messages):
         earlier = summary_entries(exchange[0].text)

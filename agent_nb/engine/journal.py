@@ -25,7 +25,7 @@ class EventLog:
         self._loop = asyncio.get_running_loop()
         self._closed = False
         self.on_interrupt: Callable[[], None] | None = None
-        """Called if the person interrupts a subscriber."""
+        """Called if the user interrupts a subscriber."""
 
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Calls `subscriber` with every event, starting with those so far. Exceptions it raises are logged."""

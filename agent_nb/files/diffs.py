@@ -1,4 +1,4 @@
-"""Compares two texts: line patches for the page, unified diffs for the model and the person.
+"""Compares two texts: line patches for the page, unified diffs for the model and the user.
 
 Lines are split at newlines only, so that the page can apply a patch with `split("\\n")` and `join("\\n")`.
 The time is bounded: equal lines at both ends are skipped, and a very large difference is one replacement.

@@ -92,16 +92,16 @@ def shortened_file_note(shown: int, total: int) -> str:
 
 
 def is_built_in(text: str) -> bool:
-    """Whether a message is one that a run adds by itself, and not the person's."""
+    """Whether a message is one that a run adds by itself, and not the user's."""
     return text in (prompt_text("sum_up"), prompt_text("go_on"))
 
 
 def is_about_elements(text: str) -> bool:
-    """Whether a part of a prompt is `about_elements`, and not the person's."""
+    """Whether a part of a prompt is `about_elements`, and not the user's."""
     return text.strip().startswith(_ELEMENTS)
 
 
 def is_about_images(text: str) -> bool:
-    """Whether a part of a prompt is one of these texts about its images or elements, and not the person's."""
+    """Whether a part of a prompt is one of these texts about its images or elements, and not the user's."""
     text = text.strip()
     return text.startswith(_OPENINGS) or text in (prompt_text(FROM_IMAGE), prompt_text(CHANGE_FROM_IMAGE))

@@ -48,7 +48,7 @@ def summary_entries(text: str) -> list[str] | None:
 
 
 def count_requests(text: str) -> int:
-    """How many requests of the person a message stands for: none if a run has added it, several if it is a summary."""
+    """How many requests of the user a message stands for: none if a run has added it, several if it is a summary."""
     if found := _SUMMARY.match(text):
         return int(found[1])
     return 0 if is_built_in(text) else 1

@@ -58,7 +58,7 @@ class Facts:
     files: Mapping[str, Content] = field(default_factory=dict)
     """The files that the run began with."""
     edited: frozenset[str] = frozenset()
-    """Files that the texts do not show in full: the person has edited them, or they are long."""
+    """Files that the texts do not show in full: the user has edited them, or they are long."""
     own_tools: frozenset[str] = frozenset()
     """The tools that are not built in."""
     asking_tools: frozenset[str] = frozenset()
