@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import pickle
-import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Generator, Sequence
@@ -181,8 +180,7 @@ class RemoteRun:
         return self._wait().__await__()
 
     async def _wait(self) -> Run:
-        # ipykernel interrupts a cell that awaits by cancelling it, in a signal handler.
-        with ticking() if "ipykernel" in sys.modules else contextlib.nullcontext():
+        with ticking():  # ipykernel interrupts a cell that awaits by cancelling it, in a signal handler
             await asyncio.wait([self._task])
         stopped = self._task.cancelled()
         run = await not_run(self._job, self._stop_reason) if stopped else self._task.result()

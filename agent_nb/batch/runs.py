@@ -18,8 +18,7 @@ from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, Figures, comparison
 from agent_nb.run.run import Run, total_cost
-from agent_nb.run.saved import DAMAGES, load, run_from_wire
-from agent_nb.run.wire import FORMAT_VERSION, saved_form
+from agent_nb.run.saved import DAMAGES, FORMAT_VERSION, load, run_from_wire, saved_form
 
 SUFFIX = ".run.json"
 _KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))

@@ -1,15 +1,14 @@
 """Work in progress that can be awaited, followed and stopped: one run, or several as one."""
 
 import asyncio
-import contextlib
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb._base.ticking import ticking
-from agent_nb.engine.approval import Ask
+from agent_nb.engine.approval import Approvals, Ask
 from agent_nb.engine.journal import EventLog
+from agent_nb.engine.run_config import RunConfig
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, Reason
 from agent_nb.files import Files
@@ -29,11 +28,23 @@ class Recorded(Protocol):
         """Waits until the cassette is written."""
 
 
+class Variant(Protocol):
+    """What a handle needs of each of its runs."""
+
+    config: RunConfig
+    approvals: Approvals
+    recording: Recorded | None
+
+    @property
+    def files(self) -> Files: ...
+
+
 class Handle(ABC):
     """Work in progress: `await` it for the `Run`, iterate over it for its events."""
 
-    def __init__(self, run_id: str, event_log: EventLog) -> None:
+    def __init__(self, run_id: str, event_log: EventLog, variants: Sequence[Variant]) -> None:
         self.id = run_id
+        self._variants = variants
         self.name = self.key = "run"
         self.cell = ""
         """The notebook cell that started it, as the person wrote it; empty if unknown."""
@@ -89,9 +100,33 @@ class Handle(ABC):
     def __dir__(self) -> Iterable[str]:
         return {*super().__dir__(), *(_RUN_NAMES if self.done else ())}
 
+    def approve_with(self, ask: Ask) -> None:
+        """Sets how the user is asked for approvals."""
+        for variant in self._variants:
+            variant.approvals.ask = ask
+
+    def files_of(self, variant: int) -> Files:
+        """The current files of a variant."""
+        return self._variants[variant].files
+
+    @property
+    def viewer(self) -> PageViewer | None:
+        """What looks at the page for the model; variants share it."""
+        return self._variants[0].config.viewer
+
+    @property
+    def model(self) -> str:
+        """The names of the models, each once."""
+        return ", ".join(dict.fromkeys(variant.config.provider.name for variant in self._variants))
+
+    @property
+    def recorded(self) -> str:
+        """Where the cassette was written, or why it was not; empty if the run is not recorded."""
+        recording = self._variants[0].recording
+        return recording.outcome if recording else ""
+
     async def _wait_ticking(self) -> Run:
-        # ipykernel interrupts a cell that awaits by cancelling it, in a signal handler.
-        with ticking() if "ipykernel" in sys.modules else contextlib.nullcontext():
+        with ticking():  # ipykernel interrupts a cell that awaits by cancelling it, in a signal handler
             return await self._wait()
 
     @abstractmethod
@@ -100,25 +135,3 @@ class Handle(ABC):
     @abstractmethod
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
         """Stops the run, or only the variant with this number, from 1, and keeps what it has made."""
-
-    @abstractmethod
-    def approve_with(self, ask: Ask) -> None:
-        """Sets how the user is asked for approvals."""
-
-    @abstractmethod
-    def files_of(self, variant: int) -> Files:
-        """The current files of a variant."""
-
-    @property
-    @abstractmethod
-    def viewer(self) -> PageViewer | None:
-        """What looks at the page for the model; variants share it."""
-
-    @property
-    @abstractmethod
-    def model(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def recorded(self) -> str:
-        """Where the cassette was written, or why it was not; empty if the run is not recorded."""

@@ -82,7 +82,7 @@ class Journal(EventLog):
 
     def __init__(self, run_id: str, variant: int, clock: Clock) -> None:
         super().__init__()
-        self.run_id, self.variant = run_id, variant
+        self.run_id, self.variant, self.clock = run_id, variant, clock
         self._seq = 0
         self.at = 0.0
         """Time of the last `tick`. Work between ticks counts as instant, so that a replay has the same times."""

@@ -14,7 +14,7 @@ from agent_nb.engine.middleware import Listener
 from agent_nb.engine.observers import OBSERVERS
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig, VariantGroup
-from agent_nb.engine.window import Context
+from agent_nb.engine.window import Window
 from agent_nb.errors import CassetteError
 from agent_nb.events import Event
 from agent_nb.looking.elements import Element
@@ -50,10 +50,10 @@ class Prepared:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation so far, and the prompt as its last message; compacted if it would be."""
-        context = Context(self.config, self.opening)
-        if shorter := context.before_turn(1):
-            context.replace(shorter)
-        return tuple(context.messages)
+        window = Window(self.config, self.opening)
+        if shorter := window.before_turn(1):
+            window.replace(shorter)
+        return tuple(window.messages)
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:

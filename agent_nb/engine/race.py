@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 
-from agent_nb.engine.approval import Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import Reason
 from agent_nb.files import Files
-from agent_nb.looking.page_check import PageViewer
 from agent_nb.run.run import Run, combine_variants
 
 MOST_VARIANTS = 8
@@ -30,7 +28,7 @@ class Race(Handle):
     """Variants in progress: `await` it for their `Run`, iterate over it for events, `stop()` one or all."""
 
     def __init__(self, handles: Sequence[RunHandle]) -> None:
-        super().__init__(handles[0].id, EventLog())
+        super().__init__(handles[0].id, EventLog(), handles)
         self.handles = tuple(handles)
         self._event_log.on_interrupt = partial(self.stop, "interrupted")
         for handle in handles:
@@ -58,29 +56,10 @@ class Race(Handle):
             self.result = self.result.pick(number)
         self.stop()
 
-    def approve_with(self, ask: Ask) -> None:
-        for handle in self.handles:
-            handle.approve_with(ask)
-
-    @property
-    def model(self) -> str:
-        return ", ".join(dict.fromkeys(handle.model for handle in self.handles))
-
     @property
     def files(self) -> Files:
         """The current files of the first variant; after the end, those of the result."""
         return self.result.files if self.result else self.files_of(0)
-
-    def files_of(self, variant: int) -> Files:
-        return self.handles[variant].files
-
-    @property
-    def viewer(self) -> PageViewer | None:
-        return self.handles[0].viewer
-
-    @property
-    def recorded(self) -> str:
-        return self.handles[0].recorded
 
     async def _wait(self) -> Run:
         for handle in self.handles:

@@ -37,7 +37,7 @@ class Shorter:
         return {"why": self.why, "limit": self.limit, "before": self.before, "after": self.after, **counts}
 
 
-class Context:
+class Window:
     """The messages of a run. They only ever grow, except when they are compacted or lose what a vendor refuses."""
 
     def __init__(self, config: RunConfig, opening: Opening) -> None:

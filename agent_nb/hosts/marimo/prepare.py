@@ -15,6 +15,7 @@ from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb.agent import Agent
 from agent_nb.cassette import locate
+from agent_nb.engine.approval_rules import Policy
 from agent_nb.engine.limits import Limits
 from agent_nb.engine.opening import Material
 from agent_nb.engine.prepared import Prepared

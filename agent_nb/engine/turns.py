@@ -1,0 +1,205 @@
+"""The turns of a run: each is streamed from the model, its tool calls are run, until the model is done.
+
+The engine knows no vendor and no tool by name, and nothing about notebooks.
+"""
+
+import contextlib
+import math
+from dataclasses import replace
+from typing import Any
+
+from agent_nb._base.log import log
+from agent_nb._base.secrets import mask
+from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
+from agent_nb.engine.ending import NOT_RUN, EndRun, MustCompact
+from agent_nb.engine.journal import Journal
+from agent_nb.engine.opening import Opening
+from agent_nb.engine.run_config import RunConfig
+from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
+from agent_nb.engine.window import Shorter, Window
+from agent_nb.errors import ProviderError, RequestRefusedError
+from agent_nb.events import (
+    ConversationCompacted,
+    MessageAdded,
+    Reason,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgsDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnRetrying,
+    TurnStarted,
+)
+from agent_nb.messages import Message, ToolCall, user
+from agent_nb.prompts import prompt_text
+from agent_nb.providers.base import (
+    Accepted,
+    CallPiece,
+    CallStarted,
+    Facts,
+    Request,
+    TextPiece,
+    ThinkingPiece,
+    Turn,
+    UsagePiece,
+)
+from agent_nb.run.record import unique_call_id
+
+
+class Turns:
+    """Asks the model, emits what it answers, and has its tool calls run."""
+
+    def __init__(self, config: RunConfig, opening: Opening, journal: Journal, budget: Budget) -> None:
+        self._config, self._journal, self._budget = config, journal, budget
+        self._emit, self._meter = journal.emit, budget.meter
+        self.window = Window(config, opening)
+        self.messages = self.window.messages
+        self._call_counts: dict[str, int] = {}
+        self._open_calls: dict[str, ToolCall] = {}
+        """Calls without a result, by the call id used in events."""
+        self._retries = config.retries()
+
+    async def run(self, runner: ToolRunner, facts: Facts) -> Reason:
+        """Runs turns until the model is done; returns the reason for the end."""
+        self._runner, self._facts = runner, facts
+        last, cut = self._config.limits.steps, False
+        for number in range(1, last + 1):
+            if summing_up := number == last > 1:
+                self.add(user(prompt_text("sum_up")))
+            turn = await self._turn(number, summing_up)
+            self.add(turn.message)
+            if turn.stop == "refusal":
+                raise EndRun("refusal", turn.detail or "The model declined to answer.")
+            cut_before, cut = cut, was_cut(turn, self._config.toolbox)
+            if cut_before and cut:
+                return "max_tokens"
+            if turn.message.tool_calls and number < last:
+                self.add(await self._results(turn.message.tool_calls, cut))
+            elif turn.stop in ("end_turn", "max_tokens"):
+                return "max_steps" if summing_up else turn.stop
+        return "max_steps"
+
+    async def _turn(self, number: int, summing_up: bool) -> Turn:
+        """One turn of the model, retried when the vendor or the network fails."""
+        known, attempt, refused = dict(self._call_counts), 1, False
+        self._retries.begin_turn()
+        self._emit(TurnStarted, step=number)
+        if shorter := self.window.before_turn(number):
+            self._compact(shorter)
+        while True:
+            self._budget.check()
+            request = await self._config.outgoing(self._request(summing_up))
+            self._meter.begin_turn(estimate_tokens(request.messages, request.system))
+            try:
+                turn = await self._stream(request)
+                break
+            except MustCompact as found:
+                if shorter := self.window.shortened(found.why, found.limit):
+                    self._compact(shorter)
+            except ProviderError as error:
+                shorter = self.window.after_refusal(error, again=refused)
+                wait = 0.0 if shorter else self._retries.wait_after(error, self._budget.seconds_left)
+                if isinstance(error, RequestRefusedError):
+                    self.window.leave_out(error.without)
+                self._call_counts = dict(known)
+                self._open_calls.clear()
+                self._journal.tick()
+                self._emit(TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
+                attempt += 1
+                if shorter:
+                    refused = True
+                    self._compact(shorter)
+                await self._journal.clock.sleep(wait)
+        self._meter.end_turn(turn.usage)
+        self.window.counted(turn.usage)
+        self._emit(TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
+        self._budget.report()
+        log.info("%s turn %d: %s, cost so far %s", turn.model, number, turn.usage, self._meter.cost)
+        return turn
+
+    async def _stream(self, request: Request) -> Turn:
+        """Emits the pieces of a turn as they arrive; returns the finished turn."""
+        readers: dict[str, tuple[str, Any]] = {}
+        turn: Turn | None = None
+        chars, estimate_at = 0, UPDATE_EVERY
+        deadline = self._config.limits.seconds or math.inf
+        async with contextlib.aclosing(self._config.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                self._journal.tick()
+                # This runs for every token; a type test takes a ninth of the time of a class pattern.
+                if type(piece) is CallPiece:
+                    event_id, reader = readers[piece.id]
+                    # Each fragment is emitted once: as file text if the tool's reader finds any, else as it is.
+                    file_text = reader.feed(piece.text) if reader else ()
+                    for path, offset, text in file_text:
+                        self._journal.emit_file(event_id, path, offset, text)
+                    if not file_text:
+                        self._emit(ToolArgsDelta, call_id=event_id, text=piece.text)
+                    chars += len(piece.text)
+                elif type(piece) is TextPiece or type(piece) is ThinkingPiece:
+                    self._emit(TextDelta if type(piece) is TextPiece else ThinkingDelta, text=piece.text)
+                    chars += len(piece.text)
+                elif type(piece) is CallStarted:
+                    readers[piece.id] = self._start_call(piece.id, piece.name)
+                elif type(piece) is UsagePiece:
+                    self._meter.counted(piece.usage)
+                elif type(piece) is Accepted:
+                    self._meter.accepted()
+                elif type(piece) is Turn:
+                    turn = piece
+                self._meter.chars = chars
+                if chars >= estimate_at or self._journal.at >= deadline:
+                    estimate_at = self._budget.estimate(estimate_at)
+        if turn is None:
+            raise ProviderError("The response ended before it was complete.", retryable=True)
+        return turn
+
+    def _compact(self, shorter: Shorter) -> None:
+        """Sends a shorter conversation from now on."""
+        self.window.replace(shorter)
+        self._emit(ConversationCompacted, **shorter.fields)
+
+    async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
+        """Runs the calls of a turn; returns their results as one message, in call order."""
+        named = list(zip(self._open_calls, calls, strict=True))
+        self._runner.cut = named[-1][0] if cut else None
+        self._open_calls = dict(named)
+        results = await self._runner.run(named)
+        self._open_calls.clear()
+        return Message(role="tool", parts=results)
+
+    def _request(self, summing_up: bool) -> Request:
+        return Request(
+            system=self._config.system,
+            messages=tuple(self.messages),
+            tools=self._config.toolbox.specs,
+            variant=self._journal.variant,
+            clock=self._journal.clock,
+            facts=replace(self._facts, summing_up=summing_up),
+            without=self.window.without,
+        )
+
+    def add(self, message: Message) -> None:
+        """Adds a message to the conversation."""
+        self.messages.append(message)
+        self._emit(MessageAdded, message=message)
+
+    def _start_call(self, call_id: str, name: str) -> tuple[str, Any]:
+        event_id = unique_call_id(call_id, self._call_counts)
+        self._open_calls[event_id] = ToolCall(call_id, name, "")
+        tool = self._config.toolbox.get(name)
+        self._emit(ToolStarted, call_id=event_id, name=name, title=title_of(tool, {}) if tool else name)
+        return event_id, tool.stream() if tool and tool.stream else None
+
+    def close_calls(self) -> None:
+        """Gives every open call a result; a call that had already ended keeps its own."""
+        ended = {event.call_id: event for event in self._journal.events.of(ToolFinished)}
+        for event_id in self._open_calls:
+            if event_id not in ended:
+                cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}
+                ended[event_id] = self._emit(ToolFinished, **cut)
+        if calls := self.messages[-1].tool_calls:
+            named = zip(self._open_calls, calls, strict=True)
+            parts = tuple(self._runner.result(call, ended[event_id]) for event_id, call in named)
+            self.add(Message(role="tool", parts=parts))
