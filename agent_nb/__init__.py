@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent_nb.run import Run, load
     from agent_nb.run.compare import Comparison, assert_same, compare
     from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput, tool
-    from agent_nb.tools.mcp.client import mcp_server
+    from agent_nb.tools.mcp.server import mcp_server
 
 __version__ = VERSION
 
@@ -61,7 +61,7 @@ _HOMES = {
     "compare": "agent_nb.run.compare",
     "kernel_tools": "agent_nb.notebook.kernel_tools",
     "load": "agent_nb.run",
-    "mcp_server": "agent_nb.tools.mcp.client",
+    "mcp_server": "agent_nb.tools.mcp.server",
     "model": "agent_nb.providers",
     "read_images": "agent_nb.engine.opening",
     "register": "agent_nb.plugins",

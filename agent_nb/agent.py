@@ -38,9 +38,9 @@ from agent_nb.providers.prices import price_of
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.check_preview import CHECK_PREVIEW, PAGE_VIEWER
-from agent_nb.tools.files import READ_FILE
-from agent_nb.tools.variants import BASE_VARIANTS
+from agent_nb.tools.file_tools import READ_FILE
+from agent_nb.tools.preview_tools import CHECK_PREVIEW, PAGE_VIEWER
+from agent_nb.tools.variant_tools import BASE_VARIANTS
 from agent_nb.web.drafts import Translate
 from agent_nb.web.vocabulary import translator
 

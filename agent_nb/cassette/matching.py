@@ -13,7 +13,7 @@ from agent_nb.engine.run_config import RunConfig
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox
-from agent_nb.tools.check_preview import CHECK_PREVIEW
+from agent_nb.tools.preview_tools import CHECK_PREVIEW
 
 _EXCERPT = 48
 """Characters of a text that are shown."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agent_nb.files.file_paths import entry_of
 from agent_nb.messages import Image, Message, Text, ToolCall, ToolResult
 from agent_nb.providers.base import Request
-from agent_nb.tools.files import CREATE_FILE, EDIT_FILE, READ_FILE
+from agent_nb.tools.file_tools import CREATE_FILE, EDIT_FILE, READ_FILE
 
 CREATE, EDIT, READ = CREATE_FILE.name, EDIT_FILE.name, READ_FILE.name
 SCRIPTED = frozenset((CREATE, EDIT, READ))

@@ -20,7 +20,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import TurnFinished
 from agent_nb.files import Files, safe_path
 from agent_nb.images.convert import to_image
-from agent_nb.looking.elements import Element
+from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image, Message, Part, Text
 from agent_nb.prompts import image_numbers, image_text
 from agent_nb.providers.base import Facts

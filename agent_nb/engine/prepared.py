@@ -17,7 +17,7 @@ from agent_nb.engine.run_config import RunConfig, VariantGroup
 from agent_nb.engine.window import Window
 from agent_nb.errors import CassetteError
 from agent_nb.events import Event
-from agent_nb.looking.elements import Element
+from agent_nb.looking.element_look import Element
 from agent_nb.messages import Message, ToolSpec
 from agent_nb.providers.base import Provider
 from agent_nb.tools import Toolbox

@@ -23,7 +23,7 @@ from typing import Any
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.images.cache import Cache
-from agent_nb.images.fetch import VIDEO, Bounds, fetch_https
+from agent_nb.images.download import VIDEO, Bounds, fetch_https
 from agent_nb.images.pillow import require_pillow
 from agent_nb.messages import Image
 

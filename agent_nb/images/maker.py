@@ -8,7 +8,7 @@ from agent_nb.messages import Image
 
 EDITS = "image edits"
 INPUTS = "input images"
-"""What a tool may need before it is offered: a maker that edits, images that the person gave."""
+"""What a tool may need before it is offered: a maker that edits, images that the user gave."""
 ASPECTS = ("1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9")
 
 
@@ -25,7 +25,7 @@ class Order:
 
 
 class ImageMaker(Protocol):
-    """Makes images. Raises `ProviderError`, with a message for the person, if one cannot be made."""
+    """Makes images. Raises `ProviderError`, with a message for the user, if one cannot be made."""
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ class ImageMaker(Protocol):
         ...
 
     note: str
-    """What the model and the person must know about its images; empty for real ones."""
+    """What the model and the user must know about its images; empty for real ones."""
     edits: bool
     """Takes orders with images."""
     transparent: bool

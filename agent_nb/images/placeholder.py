@@ -75,7 +75,7 @@ class Placeholder:
     def __init__(self, why: str = "no image model was asked") -> None:
         self.note = (
             f"This is a placeholder drawn locally, not a real image: {why}."
-            " Tell the person so; do not pass it off as a photo or an illustration."
+            " Tell the user so; do not pass it off as a photo or an illustration."
         )
 
     def price(self, order: Order) -> float | None:

@@ -17,7 +17,7 @@ from agent_nb.errors import ConfigError
 from agent_nb.files import Files
 from agent_nb.looking.chromium_page import Page
 from agent_nb.looking.devtools import BrowserGoneError, connected
-from agent_nb.looking.elements import ElementLook, ElementRequest, read_looks
+from agent_nb.looking.element_look import ElementLook, ElementRequest, read_looks
 from agent_nb.looking.page_check import CheckRequest, PageCheck, ViewerUnavailableError
 from agent_nb.looking.page_report import read_report
 from agent_nb.render.policy import allowed_hosts

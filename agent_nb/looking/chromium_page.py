@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from agent_nb._base.wire import Json
 from agent_nb.files import Files
 from agent_nb.looking.devtools import BrowserGoneError, Connection
-from agent_nb.looking.elements import MAX_SIDE
+from agent_nb.looking.element_look import MAX_SIDE
 from agent_nb.looking.page_check import PHONE
 from agent_nb.looking.page_report import MAX_HEIGHT
 from agent_nb.render.gate import gated

@@ -19,7 +19,7 @@ PHONE, DESKTOP = 390, 1280
 WIDTHS = (PHONE, DESKTOP)
 """Widths of the screenshots, in pixels."""
 LOOKS = 3
-"""How often a model may look at the page in a run, unless the person says otherwise."""
+"""How often a model may look at the page in a run, unless the user says otherwise."""
 
 Level = Literal["error", "warning", "info"]
 Impact = Literal["serious", "critical"]
@@ -101,7 +101,7 @@ class PageCheck:
     notes: tuple[str, ...] = ()
     """What is missing from this check, and why."""
     closeness: float | None = None
-    """How close the page is to the image that the person gave, from 0 to 100; None if there is no such image."""
+    """How close the page is to the image that the user gave, from 0 to 100; None if there is no such image."""
 
     @property
     def errors(self) -> tuple[ConsoleLine, ...]:

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from agent_nb.looking.elements import MAX_ELEMENTS, Element, ElementLook, ElementRequest, ElementViewer
+from agent_nb.looking.element_look import MAX_ELEMENTS, Element, ElementLook, ElementRequest, ElementViewer
 from agent_nb.looking.page_check import PageViewer, ViewerUnavailableError
 from agent_nb.messages import Part, Text
 from agent_nb.prompts import about_elements

@@ -6,7 +6,7 @@ from typing import Any
 
 from agent_nb.errors import ConfigError
 from agent_nb.events import FileChanged, ToolReady, ToolStarted, TurnStarted
-from agent_nb.looking.elements import Element
+from agent_nb.looking.element_look import Element
 from agent_nb.run.record import RunRecord
 
 HTML_LIMIT = 2_000

@@ -44,12 +44,12 @@ class Ready:
     variant: int
     """The variant that the variables hold."""
     picked: bool
-    """True if a person picked that variant."""
+    """True if the user picked that variant."""
     paths: tuple[str, ...]
     """Where the run was saved."""
     digest: str
     again: str = ""
-    """After a failure, the cell as the person wrote it; empty if it is unknown or has a secret in it."""
+    """After a failure, the cell as the user wrote it; empty if it is unknown or has a secret in it."""
     other: str = ""
     """The same cell with another model."""
     failed_check: str = ""

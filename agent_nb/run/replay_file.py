@@ -24,7 +24,7 @@ from agent_nb.run.annotations import safe_annotations
 from agent_nb.run.encoder import JOINED_SECONDS, Encoder
 from agent_nb.run.protocol import Meta
 from agent_nb.run.record import RunRecord, all_events
-from agent_nb.run.request import known_messages, request_of
+from agent_nb.run.turn_requests import known_messages, request_of
 
 SCRIPT = Path(__file__).parents[1] / "static" / "replay.js"
 _ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)

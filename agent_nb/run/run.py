@@ -12,7 +12,7 @@ from agent_nb._base.atomic import write_atomically
 from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, RunFailedError
-from agent_nb.looking.elements import Element
+from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
 from agent_nb.run.annotations import Annotation, given_choices, meant_answer
 from agent_nb.run.compare import Checks, Comparison, compare
@@ -20,7 +20,7 @@ from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to, placed
 from agent_nb.run.record import RunRecord
-from agent_nb.run.request import request_of
+from agent_nb.run.turn_requests import request_of
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

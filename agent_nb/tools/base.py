@@ -22,7 +22,7 @@ Approval = Literal["never", "ask"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """The result of a call: text and images for the model, a summary and MIME bundles for the person."""
+    """The result of a call: text and images for the model, a summary and MIME bundles for the user."""
 
     text: str
     summary: str = ""
@@ -49,7 +49,7 @@ class ToolContext:
     """Adds an output to the card while the tool runs. Plain text continues the plain text before it. The outputs of
     the result replace these."""
     images: tuple[Image, ...] = ()
-    """The images that the person gave, in the whole conversation."""
+    """The images that the user gave, in the whole conversation."""
     base_variants: tuple[Files, ...] = ()
     """The files of each variant of the base run."""
     variant: int = 0
@@ -62,7 +62,7 @@ class ToolContext:
     viewer: PageViewer | None = None
     """Shows the page and reports what it sees; None if nothing can show it."""
     hosts: frozenset[str] | None = frozenset()
-    """The hosts that the person allows this run to fetch from; None for all."""
+    """The hosts that the user allows this run to fetch from; None for all."""
     seconds_left: Callable[[], float] = lambda: math.inf
     """Seconds until the run's time is up."""
 
@@ -101,7 +101,7 @@ class Tool:
     reads: Callable[[Json], tuple[str, ...]] | None = None
     """The paths of the files whose contents are the result of a call; None for a tool that reads no files."""
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=no_hosts)
-    """How many images a call fetches from each host. The person is asked once about each host."""
+    """How many images a call fetches from each host. The user is asked once about each host."""
     approval: Approval = "never"
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
@@ -110,7 +110,7 @@ class Tool:
     repeatable: bool = False
     """Whether the result depends on the arguments and the files alone, so that a replay can run it again."""
     needs: frozenset[str] = frozenset()
-    """What a run must have for this built-in tool to be offered, such as images that the person gave."""
+    """What a run must have for this built-in tool to be offered, such as images that the user gave."""
     served_by: Callable[[Studio], str] | None = None
     """The name of what does its work in a studio, empty if nothing can; None for a tool that needs no studio."""
     packaged: bool = False

@@ -11,11 +11,11 @@ from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
 from agent_nb.messages import ToolSpec
-from agent_nb.tools.annotations import Reader, reader
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.docstrings import parse_docstring
 from agent_nb.tools.output import to_output
 from agent_nb.tools.schema import object_schema
+from agent_nb.tools.type_schemas import Reader, reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,7 @@ async def save_all(work: Mapping[str, Work], context: ToolContext, how: str, not
         text="\n".join(filter(None, (f"{count} {how}.", *lines, note))),
         summary=f"{count} {how}" + (f"; failed: {', '.join(failed)}" if failed else ""),
         images=tuple(one.for_model for one in done),
-        outputs=tuple(one.for_person for one in done),
+        outputs=tuple(one.for_user for one in done),
     )
 
 
@@ -82,7 +82,7 @@ async def save_one(image: Image, path: str, context: ToolContext, note: str) -> 
         text=f"{one.path}: {one.about}. {note}".strip(),
         summary=one.about,
         images=(one.for_model,),
-        outputs=(one.for_person,),
+        outputs=(one.for_user,),
     )
 
 

@@ -15,7 +15,7 @@ from agent_nb.tools.base import ToolContext
 
 MAX_PIXELS = 20_000_000
 FOR_THE_MODEL = (768, 150_000)
-FOR_THE_PERSON = (256, 24_000)
+FOR_THE_USER = (256, 24_000)
 """Longest side and bytes of the copies that are shown; the file is not reduced."""
 _FORMATS = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP"}
 _INPUT = re.compile(r"input:(\d{1,3})")
@@ -30,7 +30,7 @@ class ImageFile:
     about: str
     """`1536 x 864, 210 kB`"""
     for_model: Image
-    for_person: MimeBundle
+    for_user: MimeBundle
 
 
 def image_path(path: str, *, transparent: bool = False) -> str:
@@ -71,7 +71,7 @@ def _usable(path: str) -> str:
 
 
 def find_image(source: str, context: ToolContext) -> Image:
-    """The image with this name: a file of the run, or `input:1` for the first image the person gave."""
+    """The image with this name: a file of the run, or `input:1` for the first image the user gave."""
     if number := _INPUT.fullmatch(source.strip()):
         return _input(int(number[1]), context.images)
     path, files = safe_path(source), context.files.files
@@ -93,7 +93,7 @@ def find_image(source: str, context: ToolContext) -> Image:
 
 def _input(number: int, images: tuple[Image, ...]) -> Image:
     if not 1 <= number <= len(images):
-        raise ToolError(f"There is no image input:{number}: the person gave {len(images) or 'none'}.")
+        raise ToolError(f"There is no image input:{number}: the user gave {len(images) or 'none'}.")
     return images[number - 1]
 
 
@@ -119,7 +119,7 @@ def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
     image = Image(_encoded(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
     width, height = image_size(image.data, path)
     about = f"{width} x {height}, {human_size(len(image.data))}"
-    thumbnail = fit_image(image, *FOR_THE_PERSON)
+    thumbnail = fit_image(image, *FOR_THE_USER)
     fit_image(Image(image.data, image.media_type), *SMALL_COPY)  # caches it for when the page is saved
     description = ", ".join(filter(None, (path, f"{width} x {height}", caption)))
     return ImageFile(
@@ -127,7 +127,7 @@ def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
         content=image.data,
         about=about,
         for_model=fit_image(image, *FOR_THE_MODEL),
-        for_person={
+        for_user={
             thumbnail.media_type: base64.b64encode(thumbnail.data).decode(),
             "text/plain": description,
         },

@@ -1,4 +1,4 @@
-"""Turns what a function returned into what the model and the person get.
+"""Turns what a function returned into what the model and the user get.
 
 PIL, matplotlib and pandas are recognised without importing them: if they are not loaded, no object is theirs.
 """

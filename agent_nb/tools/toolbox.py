@@ -14,16 +14,16 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.check_preview import PREVIEW_TOOLS
-from agent_nb.tools.files import FILE_TOOLS
+from agent_nb.tools.file_tools import FILE_TOOLS
 from agent_nb.tools.function import tool as tool_from
-from agent_nb.tools.images import IMAGE_TOOLS
+from agent_nb.tools.image_tools import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
 from agent_nb.tools.output import checked
 from agent_nb.tools.pickling import reduce_tool
+from agent_nb.tools.preview_tools import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.shared_state import kept_intact
-from agent_nb.tools.variants import VARIANT_TOOLS
+from agent_nb.tools.variant_tools import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
 """Characters of a result that the model gets."""
@@ -92,7 +92,7 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered. The description of a tool that asks the person first says so."""
+        """What the model is offered. The description of a tool that asks the user first says so."""
         return tuple(_offered(tool) for tool in self)
 
     def get(self, name: str) -> Tool | None:

@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import agent_nb
 from agent_nb import Files, Prepared, Run
 from agent_nb.agent import Agent
-from agent_nb.looking.elements import Element
+from agent_nb.looking.element_look import Element
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS

@@ -21,7 +21,7 @@ from agent_nb.providers import model
 from agent_nb.providers.base import Piece, Provider, Request, Turn, WrappedProvider
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.streaming import VendorProvider
-from agent_nb.tools.files import FILE_TOOLS
+from agent_nb.tools.file_tools import FILE_TOOLS
 
 if TYPE_CHECKING:
     import httpx2

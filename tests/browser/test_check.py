@@ -7,7 +7,7 @@ import PIL.Image
 import pytest
 
 from agent_nb.files import Files
-from agent_nb.looking.elements import ElementRequest, read_looks
+from agent_nb.looking.element_look import ElementRequest, read_looks
 from agent_nb.looking.page_check import CheckRequest, PageCheck
 from agent_nb.looking.page_report import read_report
 from tests.support.widget_stage import Stage, needs_browser, wrote

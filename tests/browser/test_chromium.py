@@ -16,7 +16,7 @@ from agent_nb import Agent
 from agent_nb.files import Files
 from agent_nb.looking import chromium_process as process
 from agent_nb.looking.chromium import ChromiumViewer
-from agent_nb.looking.elements import ElementRequest
+from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, PageCheck
 from agent_nb.looking.page_report import MAX_HEIGHT
 from agent_nb.providers.scripted import ScriptedProvider, call, text

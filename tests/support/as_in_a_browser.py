@@ -48,8 +48,8 @@ async def main() -> dict[str, Any]:
     from agent_nb.providers.scripted import ScriptedProvider, call, text
     from agent_nb.run import Run
     from agent_nb.run.store import RunStore
-    from agent_nb.tools.mcp.config import ServerConfig
     from agent_nb.tools.mcp.server import Server
+    from agent_nb.tools.mcp.server_config import ServerConfig
 
     demo = Agent(model("demo:", pace=0))
 

@@ -25,8 +25,8 @@ from agent_nb.notebook.kernel_tools.changes import undo_store
 from agent_nb.notebook.live.channel import listen
 from agent_nb.notebook.live.questions import InvalidArgsError
 from agent_nb.notebook.live.run import LiveRun, window_number
-from agent_nb.run.request import request_for_page
 from agent_nb.run.run import Run
+from agent_nb.run.turn_requests import request_for_page
 
 BUNDLE = Path(__file__).parents[2] / "static" / "widget.js"
 MODULES = ("annotations", "check", "form", "inspect", "request")

@@ -15,7 +15,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
-from agent_nb.looking.elements import ElementRequest
+from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.notebook.live.questions import Questions
 from agent_nb.notebook.live.stream import RunStream

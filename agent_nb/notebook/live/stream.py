@@ -11,7 +11,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.event_list import EventList
 from agent_nb.events import Event, MessageAdded, UsageUpdated
-from agent_nb.looking.elements import ElementRequest
+from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
 from agent_nb.render.preview import TooLargeError, assembled
 from agent_nb.run.annotations import Annotation

@@ -16,8 +16,8 @@ from agent_nb.plugins import TOOLS, plugins, switch_off
 from agent_nb.providers import VendorInfo, catalog, default_model_name, full_name
 from agent_nb.providers.studio import studio_for_name
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.check_preview import PAGE_VIEWER
-from agent_nb.tools.variants import BASE_VARIANTS
+from agent_nb.tools.preview_tools import PAGE_VIEWER
+from agent_nb.tools.variant_tools import BASE_VARIANTS
 
 if TYPE_CHECKING:
     from agent_nb.plugins import Rules

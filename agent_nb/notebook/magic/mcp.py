@@ -17,11 +17,11 @@ from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.host import is_attended
 from agent_nb.notebook.session import Session
 from agent_nb.tools import Tool
-from agent_nb.tools.mcp.config import server_config
 from agent_nb.tools.mcp.consent import accepted_tools, description, is_allowed, remember
 from agent_nb.tools.mcp.listing import ListedTool, wire_prefix
 from agent_nb.tools.mcp.project import FILE, read_project
 from agent_nb.tools.mcp.server import Server, check_installed
+from agent_nb.tools.mcp.server_config import server_config
 from agent_nb.tools.mcp.thread import wait_for
 
 PREFIX = "mcp:"

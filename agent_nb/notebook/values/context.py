@@ -17,7 +17,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.events import ENDINGS
 from agent_nb.files import Files
 from agent_nb.images.convert import to_image
-from agent_nb.looking.elements import Element
+from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
 from agent_nb.notebook.values.file_context import summarize_files
 from agent_nb.notebook.values.masking import Masked, Masks, is_secret

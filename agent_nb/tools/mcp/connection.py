@@ -6,6 +6,7 @@ Everything here runs on the loop of `thread.py`.
 import asyncio
 import contextlib
 import logging
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -21,11 +22,12 @@ from agent_nb._base.log import Masking
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable_line
 from agent_nb.errors import AgentError
-from agent_nb.tools.mcp.bounded import bound_length
-from agent_nb.tools.mcp.config import ServerConfig
 from agent_nb.tools.mcp.process import GRACE, ServerProcess
 from agent_nb.tools.mcp.repair import ToolListRepair
+from agent_nb.tools.mcp.server_config import ServerConfig
 
+MAX_ANSWER = 32_000_000
+"""Bytes of an answer over HTTP."""
 MAX_UNASKED = 5_000
 """Messages that a server may send between two answers. One that sends more is ended."""
 MAX_PAGES = 50
@@ -42,6 +44,36 @@ for _name in ("mcp", "client"):  # "client" is a logger of the `mcp` package, to
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings are written into the notebook
 for _name in ("client", "httpx2", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher"):
     logging.getLogger(_name).addFilter(Masking())  # they log URLs, which may hold a token
+
+
+class TooLongError(AgentError):
+    """An answer is longer than a result may be."""
+
+
+async def _bound_length(response: httpx2.Response) -> None:
+    """Ends an answer that is too long, which the `mcp` package would read whole.
+
+    Of a stream of events, each event has a bound of its own.
+    """
+    if "event-stream" not in response.headers.get("content-type", ""):
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Bounded(response.stream)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        length = 0
+        async for chunk in self._stream:
+            length += len(chunk)
+            if length > MAX_ANSWER:
+                raise TooLongError(f"The answer has more than {MAX_ANSWER // 1_000_000} MB.")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 class ConnectionLostError(AgentError):
@@ -91,7 +123,7 @@ class Connection:
         raise ConnectionLostError(self.problem or "It ended.")
 
     async def up_to_date(self) -> None:
-        """Waits until a changed list has been read, or for as long as a person would."""
+        """Waits until a changed list has been read, or for as long as a user would."""
         self.list_if_silent()
         waiting = asyncio.ensure_future(self._current.wait())
         await asyncio.wait({waiting, self._task}, timeout=_RELIST_LIMIT, return_when=asyncio.FIRST_COMPLETED)
@@ -115,7 +147,7 @@ class Connection:
         finally:
             self._unasked = 0
         if isinstance(result, mcp_types.InputRequiredResult):
-            raise AgentError("It asks the person for input, which is not supported.")
+            raise AgentError("It asks the user for input, which is not supported.")
         return result
 
     async def close(self) -> None:
@@ -237,11 +269,11 @@ class Connection:
             http = httpx2.AsyncClient(
                 headers=dict(expanded.headers),
                 timeout=httpx2.Timeout(30.0, read=self._config.timeout + 30),
-                event_hooks={"response": [bound_length, self._check_session]},
+                event_hooks={"response": [_bound_length, self._check_session]},
             )
             stack.push_async_callback(http.aclose)
             return streamable_http_client(expanded.url, http_client=http)
-        self._process = ServerProcess(expanded, self._config.folder)
+        self._process = ServerProcess(expanded)
         return self._process.running()
 
 

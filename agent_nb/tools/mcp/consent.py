@@ -14,7 +14,7 @@ from typing import Any
 from agent_nb._base.atomic import locked, write_atomically
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import printable
-from agent_nb.tools.mcp.config import ServerConfig, holds_secret
+from agent_nb.tools.mcp.server_config import ServerConfig, holds_secret
 
 _CHANGES_WHAT_RUNS = re.compile(
     r"PATH|PATHEXT|COMSPEC|SHELL(OPTS)?|BASH(OPTS|_\w+)|ENV|IFS|PS4|PROMPT_COMMAND|ZDOTDIR|HOME|USERPROFILE"  # shells

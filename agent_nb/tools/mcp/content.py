@@ -1,4 +1,4 @@
-"""The result of a call as our output: text and images for the model, bundles for the person."""
+"""The result of a call as our output: text and images for the model, bundles for the user."""
 
 import base64
 import binascii

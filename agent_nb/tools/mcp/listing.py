@@ -85,7 +85,7 @@ def wire_prefix(server: str) -> str:
 
 
 def _wire_name(server: str, name: str, taken: set[str]) -> tuple[str, str]:
-    """`weather__forecast`, and what a person should know about it."""
+    """`weather__forecast`, and what the user should know about it."""
     wanted = wire_prefix(server) + name
     valid = re.sub(r"[^a-zA-Z0-9_-]", "_", wanted)
     if valid == wanted and len(valid) <= MAX_NAME and valid not in taken:

@@ -23,7 +23,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from agent_nb._base.text import printable_line
 from agent_nb.errors import ConfigError
-from agent_nb.tools.mcp.config import Expanded
+from agent_nb.tools.mcp.server_config import ServerConfig
 
 MAX_LINE = 32_000_000
 """Bytes of one message, such as a result with images."""
@@ -39,8 +39,8 @@ _running: dict[int, asyncio.subprocess.Process] = {}
 class ServerProcess:
     """The process of a server, and what it leaves to say when it has ended."""
 
-    def __init__(self, config: Expanded, folder: Path | None) -> None:
-        self._config, self._folder = config, folder
+    def __init__(self, config: ServerConfig) -> None:
+        self._config = config
         self._stderr = b""
         self.problem = ""
         """Why the connection was ended from this side."""
@@ -83,7 +83,7 @@ class ServerProcess:
         env = get_default_environment() | dict(self._config.env)
         is_path = Path(program).name != program
         found = shutil.which(
-            str((self._folder or Path()) / program) if is_path else program, path=env.get("PATH")
+            str((self._config.folder or Path()) / program) if is_path else program, path=env.get("PATH")
         )
         if found is None:
             raise ConfigError(f"There is no program {program!r} to start it with.")
@@ -92,7 +92,7 @@ class ServerProcess:
                 found,
                 *arguments,
                 env=env,
-                cwd=self._folder,
+                cwd=self._config.folder,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -7,8 +7,8 @@ from typing import Any
 from agent_nb._base.text import printable
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError
-from agent_nb.tools.mcp.config import ServerConfig, server_config
 from agent_nb.tools.mcp.consent import consent_key
+from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 
 FILE = ".mcp.json"
 MAX_BYTES = 1_000_000

@@ -4,9 +4,11 @@ The public methods may be called from any event loop; the private coroutines run
 """
 
 import asyncio
+import contextlib
 import importlib.util
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent_nb._base.secrets import safe_text
@@ -14,10 +16,11 @@ from agent_nb._base.threads import has_threads, in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ConfigError, InstallError, ToolError
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.mcp.config import ServerConfig
 from agent_nb.tools.mcp.content import to_output
 from agent_nb.tools.mcp.listing import ListedTool, listed_tools
+from agent_nb.tools.mcp.server_config import ServerConfig, server_config
 from agent_nb.tools.mcp.thread import on_thread
+from agent_nb.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:  # importing `mcp` takes most of a second
     from mcp.shared.dispatcher import ProgressFnT
@@ -37,7 +40,7 @@ class Server:
         self.problem = ""
         """Why it is not running, in a sentence; empty if it is or was not started."""
         self.accepted: dict[str, str] = {}
-        """The digest of each tool that the person has accepted, by its name on the server."""
+        """The digest of each tool that the user has accepted, by its name on the server."""
         self._listed: tuple[ListedTool, ...] = ()
         self._raw: object = None
         """What `_listed` was read from."""
@@ -72,7 +75,7 @@ class Server:
 
     @property
     def changed(self) -> list[ListedTool]:
-        """The tools that differ from what the person has accepted."""
+        """The tools that differ from what the user has accepted."""
         return [tool for tool in self.listed if self.accepted.get(tool.name, tool.digest) != tool.digest]
 
     @property
@@ -83,7 +86,7 @@ class Server:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know about the tools."""
+        """What the user should know about the tools."""
         notes = [note for tool in self.listed for note in tool.notes]
         notes += self._connection.notes if self._connection else ()
         notes += [
@@ -221,6 +224,55 @@ class Server:
 
     def _failure(self, what: str, why: str) -> ToolError:
         return ToolError(safe_text(f"The MCP server `{self.name}` {what} {why}".strip()))
+
+
+class ServerTools(Toolbox):
+    """The tools of one server. Each run offers those that the server lists when the run begins."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server.tools)
+        self.server = server
+
+    def offered(self, available: Collection[str]) -> Toolbox:
+        now = Toolbox(self.server.tools)
+        self._tools, self._validators = now._tools, now._validators
+        return now
+
+    @property
+    def notes(self) -> list[str]:
+        """What was changed so that models can call the tools, and which of them are not offered."""
+        return self.server.notes
+
+    def accept(self) -> None:
+        """Offers tools again whose description or schema the server has changed."""
+        self.server.accept()
+
+
+@contextlib.asynccontextmanager
+async def mcp_server(
+    *command: str,
+    name: str | None = None,
+    env: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
+) -> AsyncIterator[ServerTools]:
+    """Starts an MCP server, or connects to one by its URL, and ends it after the block.
+
+        async with mcp_server("uvx", "mcp-server-fetch") as tools:
+            run = await Agent("anthropic:", tools=tools).run("What is new on example.com?")
+
+    The command gets few environment variables and those in `env`; `headers` are for a URL. `${VAR}` is replaced by
+    the value of that variable. Every call asks the user first.
+    """
+    config = server_config(
+        command, name=name, env=env, headers=headers, folder=Path(folder) if folder else None
+    )
+    server = Server(config)
+    await server.start()
+    try:
+        yield ServerTools(server)
+    finally:
+        await server.stop()
 
 
 def check_installed() -> None:

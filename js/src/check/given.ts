@@ -16,7 +16,7 @@ export interface Report {
 	blocked: { address: string; reason: string }[];
 	overflow: { pixels: number; selector: string } | null;
 	findings: { rule: string; impact: string; summary: string; targets: string[] }[];
-	/** One for each selector, null where it finds nothing. `agent_nb/looking/elements.py` reads them. */
+	/** One for each selector, null where it finds nothing. `agent_nb/looking/element_look.py` reads them. */
 	elements: (Look | null)[];
 	/** A small JPEG as an address, if one was asked for. */
 	thumbnail?: string;

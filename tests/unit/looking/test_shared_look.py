@@ -7,7 +7,7 @@ import pytest
 from agent_nb import Agent, Race, replay
 from agent_nb.engine.prepared import start_variants
 from agent_nb.looking import shared_look
-from agent_nb.looking.elements import read_looks
+from agent_nb.looking.element_look import read_looks
 from agent_nb.looking.page_check import ViewerUnavailableError
 from agent_nb.messages import Image, Text
 from agent_nb.providers import model

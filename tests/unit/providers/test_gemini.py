@@ -9,7 +9,7 @@ from agent_nb._base.constants import EFFORTS
 from agent_nb.errors import ProviderError
 from agent_nb.messages import Message, Text, ToolCall, ToolResult, user
 from agent_nb.providers import model
-from agent_nb.tools.files import CREATE_FILE
+from agent_nb.tools.file_tools import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, Case, ask, collect, results_of, turn_of
 from tests.support.wire.framing import sse

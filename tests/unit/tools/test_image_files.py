@@ -66,7 +66,7 @@ async def test_one_bad_box_leaves_the_others():
     output = await desk.call("extract_assets", assets=assets)
     assert list(desk.files) == ["good.png"]
     assert "bad.png: failed: The box [0, 0, 2000, 500] is not inside the image." in output.text
-    assert "none.png: failed: There is no image input:2: the person gave 1." in output.text
+    assert "none.png: failed: There is no image input:2: the user gave 1." in output.text
 
 
 async def test_save_takes_inputs_and_data_urls():

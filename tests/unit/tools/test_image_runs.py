@@ -246,7 +246,7 @@ async def test_images_from_tools_are_not_the_persons():
     run, _ = await go_on(
         first, [call("save_assets", {"assets": [{"source": "input:2", "path": "x.png"}]})], [text("No.")]
     )
-    assert run.tool_uses[0].summary == "There is no image input:2: the person gave 1."
+    assert run.tool_uses[0].summary == "There is no image input:2: the user gave 1."
 
 
 async def test_a_follow_up_is_played_again(tmp_path):

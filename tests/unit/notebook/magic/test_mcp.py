@@ -8,8 +8,8 @@ import pytest
 
 from agent_nb.events import ToolFinished
 from agent_nb.tools.mcp import process
-from agent_nb.tools.mcp.config import ServerConfig
 from agent_nb.tools.mcp.consent import description
+from agent_nb.tools.mcp.server_config import ServerConfig
 from tests.support import ROOT
 from tests.support.scripts import of
 

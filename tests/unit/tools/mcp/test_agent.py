@@ -11,7 +11,7 @@ from agent_nb.errors import AgentError, CassetteError, InstallError
 from agent_nb.events import ApprovalRequested, ToolFinished, ToolProgress, ToolReady
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Tool
-from agent_nb.tools.mcp.client import ServerTools
+from agent_nb.tools.mcp.server import ServerTools
 from tests.support.scripts import of
 from tests.unit.tools.mcp.conftest import PATIENCE, SERVERS
 from tests.unit.tools.mcp.conftest import call as call_server

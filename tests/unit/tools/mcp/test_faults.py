@@ -8,9 +8,9 @@ import pytest
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.providers.dialects import OPENAI
 from agent_nb.providers.tool_schemas import converted
-from agent_nb.tools.mcp import bounded, connection, process
-from agent_nb.tools.mcp.config import server_config
+from agent_nb.tools.mcp import connection, process
 from agent_nb.tools.mcp.server import Server
+from agent_nb.tools.mcp.server_config import server_config
 from agent_nb.tools.mcp.thread import on_thread
 from tests.support.mcp_servers.bad_http import faulty_http
 from tests.support.processes import ended
@@ -232,7 +232,7 @@ async def test_what_a_server_has_started_ends_with_it(tmp_path):
     ],
 )
 async def test_a_faulty_server_over_http_fails_the_call(fault, sentence, monkeypatch, caplog):
-    monkeypatch.setattr(bounded, "MAX_ANSWER", 1_000_000)
+    monkeypatch.setattr(connection, "MAX_ANSWER", 1_000_000)
     monkeypatch.setenv("HTTP_TOKEN", "hh-12-tt-34-pp-56")
     caplog.set_level(logging.DEBUG)
     with faulty_http(fault) as (url, seen):

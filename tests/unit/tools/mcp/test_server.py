@@ -8,7 +8,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.errors import ToolError
-from agent_nb.tools.mcp.client import ServerTools
+from agent_nb.tools.mcp.server import ServerTools
 from tests.unit.tools.mcp.conftest import PATIENCE, call, until
 
 

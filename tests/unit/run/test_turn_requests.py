@@ -10,7 +10,7 @@ from agent_nb._base.secrets import MASK, register
 from agent_nb.errors import ConfigError
 from agent_nb.messages import Image
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.run.request import shortened
+from agent_nb.run.turn_requests import shortened
 
 PAGE = {"path": "index.html", "content": "<h1>Hi</h1>"}
 

@@ -7,7 +7,7 @@ import string
 import PIL.Image
 
 from agent_nb.files import Files
-from agent_nb.looking.elements import MAX_IMAGE_BYTES, MAX_SIDE, ElementRequest, read_looks
+from agent_nb.looking.element_look import MAX_IMAGE_BYTES, MAX_SIDE, ElementRequest, read_looks
 from tests.support.page_viewer import plain_png, png_of
 
 REQUEST = ElementRequest(files=Files({"index.html": "<h1>Hi</h1>"}), path="index.html", selectors=("h1", "p"))

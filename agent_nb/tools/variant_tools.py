@@ -1,4 +1,4 @@
-"""The tool for reading the other variants of the base run."""
+"""The tool for reading the other variants of the base run. The model knows them as options, as cassettes do."""
 
 from agent_nb._base.wire import Json
 from agent_nb.errors import ToolError
@@ -23,7 +23,7 @@ def _retrieve(args: Json, context: ToolContext) -> ToolOutput:
         raise ToolError(f"Option {number} has no file {path!r}.", hint=f"Its files: {', '.join(files)}.")
     shown = [path] if path is not None else list(files)
     text = "\n\n".join(_shown(files, name) for name in shown) or "It has no files."
-    summary = f"option {number}: {', '.join(f'{name} ({human_size(files.size(name))})' for name in shown)}"
+    summary = f"variant {number}: {', '.join(f'{name} ({human_size(files.size(name))})' for name in shown)}"
     return ToolOutput(text=f"Option {number}. Your own files are unchanged.\n\n{text}", summary=summary)
 
 
@@ -34,7 +34,7 @@ def _shown(files: Files, path: str) -> str:
 
 
 def _title(args: Json) -> str:
-    return f"look at option {args['number']}" if "number" in args else "look at an option"
+    return f"look at variant {args['number']}" if "number" in args else "look at a variant"
 
 
 VARIANT_TOOLS: tuple[Tool, ...] = (

@@ -74,10 +74,10 @@ def _report(check: PageCheck) -> Iterator[str]:
         yield f"Image {number}: the page {screenshot.label}."
     if check.closeness is not None:
         number = len(check.screenshots) + 1
-        yield f"Image {number}: the image that the person gave on the left, the page on the right."
+        yield f"Image {number}: the image that the user gave on the left, the page on the right."
         yield (
             f"Closeness of the two: {check.closeness:.0f} of 100, measured from structure and colours; 100 is the"
-            " same image. It means something only if the person's image shows a page to rebuild."
+            " same image. It means something only if the user's image shows a page to rebuild."
         )
     yield from (f"Incomplete: {note}" for note in check.notes)
     if not check.overflow and check.screenshots:
@@ -86,7 +86,7 @@ def _report(check: PageCheck) -> Iterator[str]:
     yield from [_QUOTED, *problems] if problems else ["No errors, and nothing was blocked."]
 
 
-_VIEWERS = {"your browser": "the person's browser"}
+_VIEWERS = {"your browser": "the user's browser"}
 
 
 def _title(args: Json) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from agent_nb.errors import ConfigError
 from agent_nb.images.convert import to_image
-from agent_nb.images.fetch import Bounds, fetch_https, host_of, is_public
+from agent_nb.images.download import Bounds, fetch_https, host_of, is_public
 from tests.support.tls import self_signed
 
 PNG = b"\x89PNG and the rest"

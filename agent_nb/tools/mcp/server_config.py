@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,12 +53,12 @@ class ServerConfig:
     name: str
     command: tuple[str, ...] = ()
     url: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     """The working directory of the command."""
     key: str = ""
-    """Identifies an entry of a project's file; empty for a server that the person added."""
+    """Identifies an entry of a project's file; empty for a server that the user added."""
     timeout: float = 60.0
     """Seconds that a call may take."""
     start_timeout: float = 60.0
@@ -75,7 +75,7 @@ class ServerConfig:
         texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
         return list(dict.fromkeys(found[1] for text in texts for found in _VARIABLE.finditer(text)))
 
-    def expanded(self) -> "Expanded":
+    def expanded(self) -> "ServerConfig":
         """With the values of variables. Those that are secrets are masked from now on wherever they would be shown."""
         env = {name: _expand(value) for name, value in self.env.items()}
         headers = {name: _expand(value) for name, value in self.headers.items()}
@@ -83,22 +83,8 @@ class ServerConfig:
             if holds_secret(name):
                 _hide(name, value)
                 _hide(name, value.rpartition(" ")[2])  # the token of `Bearer <token>`
-        return Expanded(
-            command=tuple(_expand(part) for part in self.command),
-            url=_expand(self.url),
-            env=env,
-            headers=headers,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expanded:
-    """What a server is started with."""
-
-    command: tuple[str, ...]
-    url: str
-    env: Mapping[str, str] = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
+        command = tuple(_expand(part) for part in self.command)
+        return replace(self, command=command, url=_expand(self.url), env=env, headers=headers)
 
 
 def server_config(  # noqa: PLR0913 - one for each field
@@ -110,7 +96,7 @@ def server_config(  # noqa: PLR0913 - one for each field
     folder: Path | None = None,
     key: str = "",
 ) -> ServerConfig:
-    """Checks what a person wrote: one URL, or a command with its arguments."""
+    """Checks what the user wrote: one URL, or a command with its arguments."""
     if not command or not all(isinstance(part, str) and part for part in command):
         raise ConfigError("Name the command that starts the MCP server, or the URL of one that runs.")
     is_url = re.match(r"https?://", command[0]) is not None

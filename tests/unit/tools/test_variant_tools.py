@@ -22,7 +22,7 @@ async def test_the_model_reads_another_option(three):
     run = await after(three.pick(3), [call("retrieve_option", {"number": 2})], [text("Done.")])
     (use,) = run.tool_uses
     assert three.variants[1].html in use.result.text
-    assert use.title == "look at option 2"
+    assert use.title == "look at variant 2"
     assert run.files == three.variants[2].files
 
 

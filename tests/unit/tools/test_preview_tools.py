@@ -102,7 +102,7 @@ async def test_a_given_screenshot_is_compared_with_the_page(tmp_path):
     assert far < 30
     assert near > 95
     assert [len(result.images) for result in results(run)] == [3, 2]
-    assert "Image 2: the image that the person gave on the left" in results(run)[1].text
+    assert "Image 2: the image that the user gave on the left" in results(run)[1].text
     assert f"Closeness of the two: {near:.0f} of 100" in results(run)[1].text
     assert run.tool_uses[-1].summary.startswith(f"no problems, closeness {near:.0f} of 100")
     again = await Agent(replay(tmp_path / "a.jsonl")).run(PROMPT, images=[striped])

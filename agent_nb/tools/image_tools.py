@@ -84,7 +84,7 @@ async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
 
 async def _extract(args: Json, context: ToolContext) -> ToolOutput:
     if not context.images:
-        raise ToolError("The person gave no image, so there is nothing to crop.")
+        raise ToolError("The user gave no image, so there is nothing to crop.")
     wanted = {image_path(one["path"]): one for one in args["assets"]}
     _check_distinct(wanted, args["assets"])
     padding = args.get("padding", PADDING)
@@ -110,7 +110,7 @@ async def _save(args: Json, context: ToolContext) -> ToolOutput:
 
 def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
     """How many images a call of `save_assets` fetches from each host. Invalid addresses fail later."""
-    from agent_nb.images.fetch import host_of
+    from agent_nb.images.download import host_of
 
     if context.studio is None or not context.studio.online:
         return {}
@@ -129,7 +129,7 @@ def _check_distinct(by_path: Mapping[str, Any], wanted: Sequence[Any]) -> None:
 def _from_anywhere(source: str, context: ToolContext) -> Image:
     """The image from a file of the run, an input, a data: or an https: address; never from the disk. Blocks."""
     from agent_nb.images.convert import data_of_url
-    from agent_nb.images.fetch import fetch_https
+    from agent_nb.images.download import fetch_https
 
     scheme = source.partition(":")[0].lower()
     try:
@@ -227,7 +227,7 @@ _PATH = {
 }
 _SOURCE = {
     "type": "string",
-    "description": "An image: the path of a file, or input:1 for the first image the person gave.",
+    "description": "An image: the path of a file, or input:1 for the first image the user gave.",
 }
 _ASPECT = {"type": "string", "enum": list(ASPECTS), "description": "Width to height; 1:1 by default."}
 _TRANSPARENT = {"type": "boolean", "description": "Without a background, for logos and cut-outs."}
@@ -300,7 +300,7 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "extract_assets",
-            "Crop logos, photos and icons out of the images the person gave and save them as files,"
+            "Crop logos, photos and icons out of the images the user gave and save them as files,"
             " so that the page can use the originals.",
             {
                 **_many(
@@ -337,8 +337,8 @@ IMAGE_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
             "save_assets",
-            "Save whole images as files: those the person gave (input:1), or from https: and data:"
-            " addresses. The person is asked about each https: host.",
+            "Save whole images as files: those the user gave (input:1), or from https: and data:"
+            " addresses. The user is asked about each https: host.",
             _many(
                 "assets",
                 "The images to save.",
