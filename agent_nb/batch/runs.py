@@ -17,8 +17,9 @@ from agent_nb.batch.jobs import Job, canonical
 from agent_nb.errors import ConfigError, SavedRunError
 from agent_nb.messages import Usage
 from agent_nb.run.compare import Checks, Comparison, Figures, comparison
+from agent_nb.run.record import FORMAT_VERSION, saved_form
 from agent_nb.run.run import Run, total_cost
-from agent_nb.run.saved import DAMAGES, FORMAT_VERSION, load, run_from_wire, saved_form
+from agent_nb.run.saved import DAMAGES, load, run_from_wire
 
 SUFFIX = ".run.json"
 _KEY = re.compile(r"-([0-9a-f]{12}(?:-\d+)?)" + re.escape(SUFFIX))

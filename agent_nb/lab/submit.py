@@ -25,7 +25,8 @@ from agent_nb.lab.submission import (
 from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration, plural
-from agent_nb.run.saved import read_run, saved_form
+from agent_nb.run.record import saved_form
+from agent_nb.run.saved import read_run
 from agent_nb.run.store import RunStore, run_id
 
 _GRANULARITY = 0.05

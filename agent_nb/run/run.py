@@ -19,7 +19,7 @@ from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to, placed
-from agent_nb.run.record import RunRecord
+from agent_nb.run.record import RunRecord, saved_form
 from agent_nb.run.turn_requests import request_of
 
 
@@ -134,8 +134,6 @@ class Run(RunRecord):
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the run atomically to a JSON file, with secrets masked; `agent_nb.load` reads it."""
-        from agent_nb.run.saved import saved_form
-
         target = Path(path)
         write_atomically(target, saved_form(self), within=None)
         return target

@@ -1,64 +1,21 @@
-"""A run as JSON with its secrets masked, and read again. A bad file raises `SavedRunError` with one sentence."""
+"""Reads a saved run. A bad file raises `SavedRunError` with one sentence."""
 
 import json
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.secrets import dump_masked, mask_pieces
-from agent_nb._base.wire import Json, WireError, each_from_wire, from_wire, to_wire
+from agent_nb._base.wire import Json, WireError, each_from_wire, from_wire
 from agent_nb.errors import AgentError, SavedRunError
-from agent_nb.events import Delta, Event, FileChanged, TurnRetrying, TurnStarted
+from agent_nb.events import FileChanged
 from agent_nb.run.moments import placed
-from agent_nb.run.record import RunRecord, Settings
+from agent_nb.run.record import FORMAT, FORMAT_VERSION, Settings
 from agent_nb.run.run import Run
 
-FORMAT = "agent_nb.run"
-FORMAT_VERSION = 1
-_NESTED = ("files", "given_files", "events", "variants")
 DAMAGES = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions that reading a damaged file can raise."""
-
-
-def saved_form(run: RunRecord, **more: Any) -> bytes:
-    """The run as JSON that `load` reads, with `more` fields and secrets masked."""
-    wire = {"format": FORMAT, "version": FORMAT_VERSION, **more, **_to_wire(run)}
-    return dump_masked(wire).encode("utf-8", "replace")
-
-
-def _to_wire(run: RunRecord) -> Json:
-    wire = {f.name: to_wire(getattr(run, f.name)) for f in fields(run) if f.name not in _NESTED}
-    return {
-        **wire,
-        "files": run.files.to_wire(),
-        "given_files": run.given_files.to_wire() if run.given_files is not None else None,
-        "events": _events_to_wire(run.events),
-        "variants": [_to_wire(variant) for variant in run.variants],
-    }
-
-
-def _events_to_wire(events: Sequence[Event]) -> list[Json]:
-    """Masks the pieces of each stream as one text, because a secret may be split over several of them."""
-    wires: list[Json] = []
-    streams: dict[tuple[Any, ...], list[Json]] = {}
-    turn = 0
-    for event in events:
-        wire: Json = to_wire(event)
-        del wire["run_id"]
-        wires.append(wire)
-        if isinstance(event, Delta):
-            stream = turn, wire["type"], wire.get("call_id"), wire.get("path")
-            streams.setdefault(stream, []).append(wire)
-        elif isinstance(event, TurnStarted | TurnRetrying):
-            turn += 1
-    for pieces in streams.values():
-        texts = mask_pieces([piece["text"] for piece in pieces])
-        for piece, text in zip(pieces, texts, strict=True):
-            piece["text"] = text
-    return wires
 
 
 def run_from_wire(data: Json) -> Run:

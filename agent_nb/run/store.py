@@ -19,7 +19,7 @@ from agent_nb._base.secrets import masked_line
 from agent_nb._base.wire import Json
 from agent_nb.errors import SavedRunError
 from agent_nb.run import Run
-from agent_nb.run.saved import FORMAT, saved_form
+from agent_nb.run.record import FORMAT, saved_form
 
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000

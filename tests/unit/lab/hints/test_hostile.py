@@ -12,7 +12,7 @@ from agent_nb.lab.hints.ladder import Ladder
 from agent_nb.lab.reading import read_lab
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
 from agent_nb.run import Run
-from agent_nb.run.saved import saved_form
+from agent_nb.run.record import saved_form
 from tests.support.wire import Call, End, Say, Tokens, WireServer, reply
 from tests.support.wire.cases import CASE, CASES
 from tests.unit.lab.hints.hostile import GIVEAWAYS, HOSTILE, SOLUTION, Answer
