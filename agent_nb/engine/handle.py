@@ -1,6 +1,5 @@
 """Work in progress that can be awaited, followed and stopped: one run, or several as one."""
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -46,13 +45,9 @@ class Handle(ABC):
         self.id = run_id
         self._variants = variants
         self.name = self.key = "run"
-        self.cell = ""
-        """The notebook cell that started it, as the person wrote it; empty if unknown."""
         self.result: Run | None = None
         self.chosen: int | None = None
         """Number, from 1, of the variant that was picked before all had ended."""
-        self.follower: asyncio.Task[None] | None = None
-        """The task that waits for the end of a background run; held here so that it is not garbage collected."""
         self.settling: list[Callable[[], Awaitable[None]]] = []
         """What has to end before the run counts as finished, such as writing the cassette."""
         self._event_log = event_log

@@ -1,5 +1,6 @@
 """Session: what lasts from one `%%agent` cell to the next."""
 
+import asyncio
 import os
 from collections import deque
 from pathlib import Path
@@ -32,6 +33,8 @@ class Session:
         """The working directory at `%load_ext`; relative paths start here, wherever the user goes later."""
         self.background: dict[str, Handle] = {}
         """Unfinished `--background` runs, by id."""
+        self.finishing: set[asyncio.Task[None]] = set()
+        """The tasks that bind, save and show `--background` runs when they end."""
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
         """Names and what they held before, newest last."""
         self.servers: dict[str, Server] = {}

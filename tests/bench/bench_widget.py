@@ -43,6 +43,7 @@ from agent_nb.messages import ToolCall, Usage, assistant
 from agent_nb.notebook.live.hub import Hub
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.views.views import LiveView
+from agent_nb.options import Options
 from agent_nb.providers.base import CallPiece, CallStarted, Provider, TextPiece, Turn
 
 CALL = "toolu_01A09q90qw90lq917835lq9"  # as long as a vendor's
@@ -94,7 +95,7 @@ async def pour(runs, rate):
     for number, source in enumerate(sources):
         handle = Agent(source).start("A page.")
         handle.label("hero", f"hero-{{runs}}f3a9{{number}}")
-        view = LiveView(handle)
+        view = LiveView(handle, Options())
         view.start("")
         view._live.stream.watched.set()  # a page watches: no checkpoints for those that come late
         work.append((handle, view))

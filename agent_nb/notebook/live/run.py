@@ -59,6 +59,9 @@ class LiveRun:
         self.owner: str | None = None
         """The browser window that may stop the run and answer its questions, by a word that it alone knows: the first
         that asked for the run, then the one that executed the cell, until that is closed and another takes over."""
+        self.cell = ""
+        """The cell that started it, as the user wrote it; empty if unknown."""
+        self.in_background = False
         self.session = ""
         """The session that executed the cell."""
         self._handover: asyncio.TimerHandle | None = None
@@ -123,7 +126,7 @@ class LiveRun:
     ) -> None:
         """Tells the page that the variables are set, and where the run was saved."""
         self.result = run
-        again, other = retry_cells(run, self.handle.cell if self.handle else "")
+        again, other = retry_cells(run, self.cell)
         ready = Ready(
             line=ready_line(run, files_name, picked=picked),
             files_name=files_name,

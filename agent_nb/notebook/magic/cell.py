@@ -82,9 +82,8 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     except AgentError as error:
         raise UsageError(str(error)) from None
     handle.label(plan.name, plan.key)
-    handle.cell = written_cell(session.shell, cell)
-    network = options.network and not plan.replays
-    view = view_for(session.shell, handle, plain=options.plain, attended=attended, network=network)
+    shown = replace(options, network=options.network and not plan.replays)
+    view = view_for(session.shell, handle, shown, attended=attended, cell=written_cell(session.shell, cell))
     with _ending(handle, view):
         view.start(plan.note)
         plan.rules.follow(handle, view.warn)
@@ -265,7 +264,8 @@ def _in_background(session: Session, handle: Handle, view: View, options: Option
             view.warn(unsaved)
 
     task = asyncio.get_running_loop().create_task(finish())
-    handle.follower = task
+    session.finishing.add(task)
+    task.add_done_callback(session.finishing.discard)
 
 
 def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:

@@ -65,7 +65,7 @@ class LightForm:
             self._show(form)
 
     def _note(self) -> str:
-        stop = f"run `{self._handle.name}.stop()`" if self._handle.follower else "interrupt the kernel"
+        stop = f"run `{self._handle.name}.stop()`" if self._live.in_background else "interrupt the kernel"
         return (
             f"Still running at the last update. The result will replace this; to stop the run, {stop}. "
             "In a saved notebook, run the cell again to see it finish."

@@ -9,6 +9,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.views.terminal import TerminalView, without_controls
 from agent_nb.notebook.views.view import Annotate, Pick, View
+from agent_nb.options import Options
 from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:  # it loads what only the widget needs
     from agent_nb.notebook.views.light import LightForm
 
 
-def view_for(shell: Any, handle: Handle, *, plain: bool, attended: bool, network: bool = False) -> View:
-    """The view that suits the front end; with `network` its live preview may use any https address."""
-    if plain:
+def view_for(shell: Any, handle: Handle, options: Options, *, attended: bool, cell: str = "") -> View:
+    """The view that suits the front end. `cell` is the whole cell, as the user wrote it."""
+    if options.plain:
         return PlainView(handle)
     if getattr(shell, "kernel", None) is None:
         return TerminalView(handle)
-    return LiveView(handle, network=network) if attended else FrozenView(handle)
+    return LiveView(handle, options, cell) if attended else FrozenView(handle)
 
 
 class PlainView(View):
@@ -47,9 +48,9 @@ class FrozenView(View):
 class LiveView(FrozenView):
     """Displays a placeholder that the page replaces with the live widget, and updates it to the finished run."""
 
-    def __init__(self, handle: Handle, *, network: bool = False) -> None:
+    def __init__(self, handle: Handle, options: Options, cell: str = "") -> None:
         super().__init__(handle)
-        self._network = network
+        self._options, self._cell = options, cell
         self._saved: list[str] = []
         self._display: Any = None
         self._light: LightForm | None = None
@@ -64,7 +65,8 @@ class LiveView(FrozenView):
 
         super().start(note)
         handle = self._handle
-        self._live = hub().follow(handle, network=self._network)
+        self._live = hub().follow(handle, network=self._options.network)
+        self._live.cell, self._live.in_background = self._cell, self._options.background
         frame = first_frame(handle.key, handle.name, handle.model, handle.id)
         self._display = display(frame, raw=True, display_id=True)
         if needs_view(get_ipython()):

@@ -37,7 +37,8 @@ def test_a_line_for_each_run(shell, entries, monkeypatch, tmp_path):
     ).ok
     (tmp_path / "lab.toml").write_text('[lab]\ntitle = "Woche 4"', encoding="utf-8")
     assert shell.run("%%agent more -m demo: --background --pace 0\nA form").ok
-    assert shell.run("await more\nimport asyncio\nawait more.follower").ok
+    shell.names["finishing"] = shell.session.finishing
+    assert shell.run("import asyncio\nawait asyncio.gather(*finishing)").ok
     first, second, third, fourth = entries()
     assert (first.run, first.prompt, first.status, first.check) == ("hero", "A form", "demo", "")
     assert first.id == shell.session.replaced[0][1].id

@@ -28,25 +28,25 @@ def test_another_model_replaces_those_of_the_cell(line, expected):
 def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
     cell = "%%agent hero -m anthropic:claude-opus-5-5\nA page with {{title}}"
     shell.names["title"] = "Bread"
-    handles = []
-    monkeypatch.setattr("agent_nb.notebook.magic.cell.view_for", _keeping(handles))
+    kept = []
+    monkeypatch.setattr("agent_nb.notebook.magic.cell.view_for", _keeping(kept))
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url("anthropic_messages"))
         server.plan(problem(404, "model: claude-opus-5-5"))
         shell.run(cell)
-    (handle,) = handles
-    assert handle.cell == cell
-    again, other = retry_cells(handle.result, handle.cell)
+    ((handle, written),) = kept
+    assert written == cell
+    again, other = retry_cells(handle.result, written)
     assert again == cell
     assert other == "%%agent -m openai:gpt-6.1-sol hero\nA page with {{title}}"
 
 
-def _keeping(handles: list):
-    def keep(shell, handle, **more):
-        handles.append(handle)
-        return view_for(shell, handle, **more)
+def _keeping(kept: list):
+    def keep(shell, handle, options, **more):
+        kept.append((handle, more["cell"]))
+        return view_for(shell, handle, options, **more)
 
     return keep
 

@@ -1,5 +1,7 @@
 """One `%%agent` cell in a plain shell: what it binds, saves and raises."""
 
+import asyncio
+
 import pytest
 
 from agent_nb import Agent, Run, load, model
@@ -164,7 +166,8 @@ def test_without_a_yes_none_of_the_files_is_saved(acting, tmp_path, attended):
 
 def test_a_background_run_does_not_ask(acting, shell, tmp_path):
     _, asked = acting("y", "--save . --background")
-    assert "Nothing was saved in '.'" in shell.run("await hero\nawait hero.follower").stdout
+    shell.names["finishing"] = shell.session.finishing
+    assert "Nothing was saved in '.'" in shell.run("import asyncio\nawait asyncio.gather(*finishing)").stdout
     assert not asked
 
 
@@ -271,7 +274,7 @@ async def in_background(shell, line: str) -> RunHandle:
 
 async def test_a_background_run_is_bound_at_its_end(shell, tmp_path):
     handle = await in_background(shell, "--save site")
-    await handle.follower
+    await asyncio.gather(*shell.session.finishing)
     assert shell.names["hero"] is handle.result
     assert shell.names["files"] is handle.result.files
     assert (tmp_path / "site" / "index.html").exists()
@@ -279,16 +282,16 @@ async def test_a_background_run_is_bound_at_its_end(shell, tmp_path):
 
 
 async def test_a_name_rebound_during_a_background_run_is_kept(shell):
-    handle = await in_background(shell, "")
+    await in_background(shell, "")
     shell.names["hero"] = "mine"
-    await handle.follower
+    await asyncio.gather(*shell.session.finishing)
     assert (shell.names["hero"], "files" in shell.names) == ("mine", False)
 
 
 async def test_a_background_run_reports_a_failed_save(shell, tmp_path, capsys):
     (tmp_path / "site").write_text("in the way")
     handle = await in_background(shell, "--save site")
-    await handle.follower
+    await asyncio.gather(*shell.session.finishing)
     assert "`hero.files.save(folder)`" in capsys.readouterr().out
     assert shell.names["hero"] is handle.result
 

@@ -6,6 +6,7 @@ from IPython.utils.capture import capture_output
 from agent_nb import Agent
 from agent_nb.notebook.views.terminal import TerminalView
 from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, show_run, view_for
+from agent_nb.options import Options
 from agent_nb.providers.scripted import ScriptedProvider, stall, text
 from agent_nb.render import bundle, to_text
 from tests.support.scripts import run_script, write
@@ -39,7 +40,7 @@ async def handle():
     ids=["terminal", "plain-terminal", "lab", "nbclient", "plain-lab"],
 )
 async def test_each_front_end_gets_its_view(handle, front_end, plain, attended, view):
-    assert type(view_for(front_end, handle, plain=plain, attended=attended)) is view
+    assert type(view_for(front_end, handle, Options(plain=plain), attended=attended)) is view
 
 
 async def test_the_plain_view_prints_only_text(shell, run, handle):

@@ -1,0 +1,178 @@
+"""What an agent is made of, and how that and a prompt become a run."""
+
+import sys
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Self
+
+from agent_nb.engine.approval_rules import Policy, read_policy
+from agent_nb.engine.cost import check_price
+from agent_nb.engine.limits import Limits
+from agent_nb.engine.middleware import Hooks
+from agent_nb.engine.opening import Opening
+from agent_nb.engine.prepared import Playback, Prepared
+from agent_nb.engine.run_config import RunConfig
+from agent_nb.errors import ConfigError
+from agent_nb.images.maker import INPUTS, Studio
+from agent_nb.looking.page_check import LOOKS, PageViewer
+from agent_nb.prompts import prompt_text, stack_text
+from agent_nb.providers import model as make_model
+from agent_nb.providers.base import Provider
+from agent_nb.providers.prices import price_of
+from agent_nb.providers.studio import studio_for
+from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.preview_tools import CHECK_PREVIEW, PAGE_VIEWER
+from agent_nb.tools.variant_tools import BASE_VARIANTS
+
+
+class AgentParts:
+    """A model, its tools and its limits. `Agent` adds what starts runs."""
+
+    def __init__(  # noqa: PLR0913 - everything that an agent is made of
+        self,
+        model: str | Provider,
+        *,
+        tools: Iterable[Tool | Callable[..., Any]] | None = None,
+        system: str | None = None,
+        limits: Limits | None = None,
+        approve: Policy = "ask",
+        middleware: Iterable[Any] = (),
+    ) -> None:
+        self.provider = read_model(model)
+        self.toolbox = read_tools(tools)
+        self.instructions = read_system(system)
+        self.limits = read_limits(limits)
+        self.approve = approve
+        read_policy(approve, self.toolbox)  # raises now, not at the first run
+        self.stack: str | None = None
+        self.compact = False
+        """Whether its runs compact the conversation that they continue."""
+        self._hooks = Hooks.of(middleware)
+        self.viewer: PageViewer | None = None
+        """Shows pages to the model; None if nothing does."""
+        self.looks = LOOKS
+        """How often the model may look at the page in a run."""
+        self.network = False
+        """Whether the model is told that its page may load from the network."""
+        self._studio: tuple[Provider, Studio] | None = None
+        self._in_budgeted_batch = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_studio": None}  # it may hold connections
+
+    def _copy(self) -> Self:
+        """A copy whose hooks can change independently."""
+        other = copy(self)
+        other._hooks = self._hooks.copy()
+        other._studio = None  # each agent closes its own
+        return other
+
+    def _prepare(self, opening: Opening) -> Prepared:
+        if isinstance(self.provider, Playback):
+            return self.provider.prepare(self._prepared(opening, self.provider.offered(self.toolbox)))
+        if self.limits.usd is not None:
+            check_price(self.provider.name)
+        studio = self._image_studio()
+        available = {
+            INPUTS: opening.inputs,
+            BASE_VARIANTS: opening.base_variants,
+            PAGE_VIEWER: self.viewer and self.looks and self.provider.sees_pages,
+        }
+        needs = studio.serves | {need for need, value in available.items() if value}
+        return self._prepared(opening, self.toolbox.offered(needs), studio)
+
+    def _prepared(self, opening: Opening, offered: Toolbox, studio: Studio | None = None) -> Prepared:
+        stack = self.stack or opening.stack
+        texts = (
+            self._built_in_text(offered) if opening.system is None else opening.system,
+            stack_text(stack, network=self.network) if stack else "",
+            self.instructions,
+        )
+        config = RunConfig(
+            provider=self.provider,
+            toolbox=offered,
+            studio=studio,
+            viewer=self.viewer,
+            looks=self.looks,
+            system=sys.intern("\n\n".join(text for text in texts if text)),  # the jobs of a batch share it
+            limits=self.limits,
+            rules=read_policy(self.approve, self.toolbox),
+            hooks=self._hooks,
+            price=partial(price_of, self.provider.name),
+            settings=self._settings(offered, stack),
+            window=self.provider.window,
+            compact=self.compact,
+        )
+        return Prepared(
+            opening=opening,
+            config=config,
+            toolbox=self.toolbox,
+            instructions=self.instructions,
+            stack=stack,
+            compact=self.compact,
+            subscribers=self._hooks.subscribers,
+        )
+
+    def _built_in_text(self, offered: Toolbox) -> str:
+        """The default system text."""
+        texts = [prompt_text("system", network=self.network)]
+        if self.provider.sees_pages and CHECK_PREVIEW in self.toolbox:
+            texts.append(prompt_text("look" if CHECK_PREVIEW in offered else "no_look"))
+        return "\n\n".join(texts)
+
+    def _settings(self, offered: Toolbox, stack: str | None) -> dict[str, Any]:
+        return {
+            **asdict(self.limits),
+            "tools": [tool.name for tool in offered],
+            "effort": self.provider.effort,
+            "approve": str(read_policy(self.approve, self.toolbox)),
+            **({"stack": stack} if stack else {}),
+            **({"window": window} if (window := self.provider.window) else {}),
+        }
+
+    def _image_studio(self) -> Studio:
+        """Makes the images. It may hold connections, so it is kept while the provider stays the same."""
+        if self._studio is None or self._studio[0] is not self.provider:
+            budget = self._in_budgeted_batch or self.limits.usd is not None
+            self._studio = self.provider, studio_for(self.provider, budget=budget)
+        return self._studio[1]
+
+
+def read_model(model: str | Provider) -> Provider:
+    if isinstance(model, str):
+        return make_model(model)
+    if not hasattr(model, "stream") or not hasattr(model, "left_out"):
+        raise ConfigError(f"`model` is a name such as 'anthropic:', or a `Provider`, not {kind_of(model)}.")
+    return model
+
+
+def read_tools(tools: Any) -> Toolbox:
+    """The toolbox of these tools; None stands for the built-in ones."""
+    if tools is None:
+        return Toolbox.default()
+    if isinstance(tools, Toolbox):
+        return tools
+    if isinstance(tools, str) or not isinstance(tools, Iterable):
+        raise ConfigError(f"`tools` is a list of functions and tools, not {kind_of(tools)}.")
+    return Toolbox(tools)
+
+
+def read_system(system: Any) -> str | None:
+    if not isinstance(system, str | None):
+        raise ConfigError(f"`system` is text, not {kind_of(system)}.")
+    return system
+
+
+def read_limits(limits: Any) -> Limits:
+    if not isinstance(limits, Limits | None):
+        raise ConfigError(
+            f"`limits` is a `Limits`, such as `Limits(steps=8, usd=0.20)`, not {kind_of(limits)}."
+        )
+    return limits or Limits()
+
+
+def kind_of(value: object) -> str:
+    """`a list`, `None`: what was given instead, for an error."""
+    return "None" if value is None else f"a {type(value).__name__}"
