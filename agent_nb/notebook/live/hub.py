@@ -6,6 +6,7 @@ notebook depends on a widget's saved state. `docs/widget-protocol.md` describes 
 
 import asyncio
 import itertools
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,6 @@ from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.notebook.kernel_tools.changes import undo_store
-from agent_nb.notebook.live.channel import listen
 from agent_nb.notebook.live.questions import InvalidArgsError
 from agent_nb.notebook.live.run import LiveRun, window_number
 from agent_nb.run.run import Run
@@ -89,7 +89,7 @@ class Hub:
         }
         self._open()
         if _CHANNEL:
-            self._listener = listen(_CHANNEL, self.receive)
+            self._listener = _listen(self.receive)
 
     def _open(self) -> None:
         self.model = self._make_model()
@@ -207,6 +207,23 @@ def _executing_session() -> str:
     """The session that executes the current cell; empty outside of a kernel."""
     get_parent = getattr(getattr(get_ipython(), "kernel", None), "get_parent", None)
     return session_of(get_parent()) if get_parent else ""
+
+
+def _listen(handle: Callable[[Any], None]) -> Any:
+    """A second way from the page to a kernel in the same browser, for as long as the returned object is kept.
+
+    JupyterLite hands a kernel one message at a time, so a comm message waits until the cell has ended: too late for
+    Stop and for an approval. A broadcast channel reaches the kernel's worker at once, and only pages of the same
+    origin can use it, which previews do not have.
+    """
+    from pyodide.ffi import create_proxy
+
+    import js
+
+    loop = asyncio.get_running_loop()
+    channel = js.BroadcastChannel.new(_CHANNEL)
+    channel.onmessage = create_proxy(lambda event: loop.call_soon(handle, json.loads(event.data)))
+    return channel
 
 
 def _kernel_model() -> HubModel:

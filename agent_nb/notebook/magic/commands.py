@@ -11,9 +11,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.command import Command
-from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import shortened
 from agent_nb.errors import AgentError
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session
@@ -66,68 +64,6 @@ def _unknown(session: Session, word: str, rest: str) -> str:
         f"There is no command {word!r}. The commands are {', '.join(known)}. "
         f"Write a prompt in a cell, below a %%{session.defaults.magic_name} line."
     )
-
-
-def _runs(session: Session, rest: str) -> Table:
-    from agent_nb.run.store import RunStore, run_id
-
-    for handle in session.background.values():
-        print(
-            f"`{handle.name}` is running, with {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
-        )
-    store = RunStore(session.home)
-    saved = store.rows()
-    newest = {row["name"]: row["file"] for row in saved}
-    rows = [
-        (
-            row["name"],
-            row.get("when", ""),
-            row.get("model", ""),
-            row.get("reason", ""),
-            session.command(f"load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}"),
-        )
-        for row in saved[-20:]
-    ]
-    return Table(("name", "when", "model", "ended", "load with"), rows, f"No saved runs in {store.folder}.")
-
-
-def _load(session: Session, rest: str) -> str:
-    from agent_nb.notebook.magic.names import load_saved
-
-    if not rest:
-        raise UsageError(
-            f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
-        )
-    run, before = load_saved(session, rest.strip("\"'"))
-    loaded = f"Loaded `{run.name}`: {_about(run)}."
-    if before is None or isinstance(before, type(run)):
-        return loaded
-    kind, remedy = type(before).__name__, session.command(f"undo {run.name}")
-    return f"{loaded}\n`{run.name}` held a value of type {kind}. `{remedy}` brings it back."
-
-
-def _undo(session: Session, rest: str) -> str:
-    from agent_nb.notebook.magic.names import undo
-    from agent_nb.run import Run
-    from agent_nb.run.store import RunStore, run_id
-
-    if not rest:
-        raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
-    newer = session.namespace.get(rest)
-    run = undo(session, rest)
-    if not isinstance(run, Run):
-        return f"Restored the previous value of `{rest}`, of type {type(run).__name__}."
-    restored = f"Restored the previous run to `{rest}`: {_about(run)}."
-    newer_id = getattr(newer, "id", None)
-    if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):
-        return f"{restored}\n`{session.command(f'load {newer_id}')}` loads the newer one."
-    return restored
-
-
-def _about(run: Any) -> str:
-    prompt = masked_line(run.prompt)
-    files = ", ".join(run.files) or "no files"
-    return f"{shortened(prompt, 60)!r}, {files}"
 
 
 def _console(session: Session, rest: str) -> Table:
@@ -197,18 +133,23 @@ _ROWS = (
         _late("use", "use_command"),
         candidates.middleware,
     ),
-    Command("runs", "Saved runs and runs in the background.", _runs),
+    Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),
     Command(
         "load NAME",
         "Load the newest saved run of this name, also by id or path.",
-        _load,
+        _late("run_commands", "load_run"),
         candidates.saved_runs,
     ),
-    Command("undo NAME", "Restore the previous run to NAME.", _undo, candidates.replaced_runs),
+    Command(
+        "undo NAME",
+        "Restore the previous run to NAME.",
+        _late("run_commands", "undo_run"),
+        candidates.replaced_runs,
+    ),
     Command(
         "export NAME [PATH]",
         "Write the run to one HTML file that replays it in any browser.",
-        _late("export", "export_command"),
+        _late("run_commands", "export_run"),
         candidates.runs,
     ),
     Command("console [NAME]", "What the previewed page has logged.", _console, candidates.runs),

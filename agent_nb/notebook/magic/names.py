@@ -1,18 +1,15 @@
-"""The variables NAME and `files`: set when a run ends, restored by `%agent undo`, loaded by `%agent load`."""
+"""The variables NAME and `files`, which a run sets when it ends."""
 
 import builtins
-import difflib
 import keyword
 import types
-from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
 
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.session import Session
-from agent_nb.run import Run, load
-from agent_nb.run.store import RunStore, run_id
+from agent_nb.run import Run
 
 _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
@@ -40,46 +37,10 @@ def assign(session: Session, name: str, value: Any) -> None:
 def bind(session: Session, run: Run) -> str | None:
     """Sets NAME and `files`; returns the name of the files, or None if that is the user's own variable."""
     assign(session, run.name, run)
-    return _bind_files(session, run, run.name)
+    return bind_files(session, run, run.name)
 
 
-def undo(session: Session, name: str) -> Any:
-    """Sets NAME to what it held before, nearly always a run; a second call goes one further back."""
-    places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == name]
-    if not places:
-        raise UsageError(
-            f"There is no earlier run of `{name}` in this session. `{session.command('runs')}` lists saved runs."
-        )
-    value = session.namespace[name] = session.replaced[places[-1]][1]
-    del session.replaced[places[-1]]
-    if isinstance(value, Run):
-        _bind_files(session, value, name)
-    return value
-
-
-def load_saved(session: Session, wanted: str) -> tuple[Run, Any]:
-    """Loads and binds a saved run: the newest with that name, else the one with that id, else that path.
-
-    The second value is what the variable held before, if anything.
-    """
-    store = RunStore(session.home)
-    rows = store.rows()
-    found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
-    path = session.home / Path(wanted).expanduser()
-    if found:
-        path = store.folder / found[-1]["file"]
-    elif not path.is_file():
-        near = difflib.get_close_matches(wanted, [row["name"] for row in rows], 1)
-        hint = f"Did you mean `{near[0]}`?" if near else f"`{session.command('runs')}` lists them."
-        raise UsageError(f"There is no saved run {wanted!r}. {hint}")
-    run = load(path)
-    check_name(run.name, session.namespace)
-    before = session.namespace.get(run.name)
-    bind(session, run)
-    return run, before
-
-
-def _bind_files(session: Session, run: Run, name: str) -> str | None:
+def bind_files(session: Session, run: Run, name: str) -> str | None:
     namespace, files_name = session.namespace, session.defaults.files_name
     if not files_name or files_name == name:
         return None

@@ -14,13 +14,13 @@ from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import MONEY, Limits
+from agent_nb.engine.approval_rules import MODES, Mode, Rules
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.magic.approve import read_rules
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import plan_cassette
@@ -150,7 +150,7 @@ class _Cell:
         """The agent. Plugins limit what it may use and cost, unless it replays a cassette and so names no models."""
         options, defaults = self.options, self.session.defaults
         tools = _tools(options.tools, self.session, self.server_tools)
-        approve = read_rules(options.approve, defaults.approve)
+        approve = _read_rules(options.approve, defaults.approve)
         limits = Limits.read(
             lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
         )
@@ -299,6 +299,23 @@ def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool])
             )
         tools.append(value)
     return Toolbox.default([*tools, *kernel.values(), *server_tools])
+
+
+def _read_rules(values: Iterable[str], default: Mode) -> Rules:
+    """What several `--approve` say together: `auto`, `run_python=ask`. The last one about a tool counts."""
+    by_name: dict[str, Mode] = {}
+    for value in values:
+        name, equals, written = value.rpartition("=")
+        mode = next((mode for mode in MODES if mode == written), None)
+        if mode is None or (equals and not name):
+            raise UsageError(
+                f"--approve takes ask, auto, deny, or a rule for one tool such as `--approve NAME=ask`, not {value!r}."
+            )
+        if name:
+            by_name[name] = mode
+        else:
+            default = mode
+    return Rules(default, by_name)
 
 
 def _plugin_tools(name: str) -> list[Tool]:

@@ -1,7 +1,9 @@
 """The rules that plugins have for a cell, as one. They can only be stricter than what the user has set."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from agent_nb.engine.approval_rules import Rules as ApprovalRules
@@ -12,12 +14,17 @@ from agent_nb.errors import ConfigError
 from agent_nb.events import Event
 from agent_nb.files import Files
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
-from agent_nb.notebook.magic.notebook_file import notebook_file
 from agent_nb.notebook.session import Session
 from agent_nb.options import Options
 from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
 from agent_nb.providers import full_name
 from agent_nb.run import Run
+
+_SUFFIX = ".ipynb"
+_VS_CODE = "__vsc_ipynb_file__"
+"""The variable that VS Code sets."""
+_JUPYTER = "JPY_SESSION_NAME"
+"""The variable of the environment that Jupyter's server sets when it starts the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,7 @@ def notebook_of(session: Session) -> Notebook:
     values = list(session.namespace.items())
     return Notebook(
         folder=session.home,
-        file=notebook_file(session),
+        file=_notebook_file(session),
         magic=session.defaults.magic_name,
         runs={name: value for name, value in values if isinstance(value, Run)},
         run_names={name for name, value in values if isinstance(value, Run | Handle | Files)},
@@ -129,6 +136,18 @@ def notebook_of(session: Session) -> Notebook:
         inputs=tuple(_own_inputs(session)),
         ended=tuple(session.ended),
     )
+
+
+def _notebook_file(session: Session) -> Path | None:
+    """The notebook's file; None if it is not known: a kernel is not told, and the file may have been renamed since."""
+    named = session.namespace.get(_VS_CODE) or os.environ.get(_JUPYTER, "")
+    if not isinstance(named, str) or not named.endswith(_SUFFIX):
+        return None
+    try:
+        found = [path for path in (Path(named), session.home / Path(named).name) if path.is_file()]
+    except (OSError, ValueError):  # a name that no file can have
+        return None
+    return found[0] if found else None
 
 
 def families(shell: Any) -> dict[str, list[str]]:

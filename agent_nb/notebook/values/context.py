@@ -13,13 +13,14 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
+from agent_nb.engine.conversation import fenced
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ENDINGS
-from agent_nb.files import Files
+from agent_nb.files import Files, human_size
+from agent_nb.files.file_paths import entry_of
 from agent_nb.images.convert import to_image
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
-from agent_nb.notebook.values.file_context import summarize_files
 from agent_nb.notebook.values.masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.paths import PATH, first_name, lookup_masked
 from agent_nb.notebook.values.table_masking import is_of
@@ -123,7 +124,7 @@ def _describe_run(name: str, run: Run | Handle) -> Described:
 
 def _describe_files(name: str, files: Files) -> Described:
     masks = Masks()
-    description, note = summarize_files(masks.over(files), TEXT_LIMIT)
+    description, note = _summarize_files(masks.over(files), TEXT_LIMIT)
     text = mask(description)
     keys = [f"a key in `{name}`"] if text != description else []
     return Described(
@@ -131,6 +132,36 @@ def _describe_files(name: str, files: Files) -> Described:
         masked=(*(f"`{path}` in `{name}`" for path in masks.names), *keys),
         shortened=(f"`{name}` ({note})",) if note else (),
     )
+
+
+def _summarize_files(files: Mapping[str, str | bytes], limit: int) -> tuple[str, str]:
+    """The text for the model, and what of the files it shows; the latter is empty if it shows all text.
+
+    All text files are shown if they have at most `limit` characters together, else the page if it has. Every file
+    is listed with its size.
+    """
+    texts = {path: content for path, content in files.items() if isinstance(content, str)}
+    page = entry_of(texts)
+    shown, note = texts, ""
+    if _length(shown) > limit:
+        shown, note = {path: texts[path] for path in (page,) if path}, "its page and a list of its files"
+    if _length(shown) > limit or (note and not shown):
+        shown, note = {}, "a list of its files"
+    listed = "\n".join(f"- `{path}`, {_size(content)}" for path, content in files.items())
+    blocks = [f"`{path}`:\n{fenced(text, _language(path))}" for path, text in shown.items()]
+    return "\n\n".join([f"Files:\n{listed}", *blocks]), note
+
+
+def _length(texts: Mapping[str, str]) -> int:
+    return sum(map(len, texts.values()))
+
+
+def _size(content: str | bytes) -> str:
+    return human_size(len(content.encode("utf-8", "replace") if isinstance(content, str) else content))
+
+
+def _language(path: str) -> str:
+    return path.rpartition(".")[2] if "." in path else ""
 
 
 def expand(prompt: str, namespace: Mapping[str, Any]) -> Described:

@@ -1,0 +1,114 @@
+"""`%agent runs`, `load`, `undo` and `export`: saved runs, and those in variables."""
+
+import difflib
+from pathlib import Path
+
+from IPython.core.error import UsageError
+
+from agent_nb._base.atomic import check_place, folder_of
+from agent_nb._base.secrets import masked_line
+from agent_nb._base.table import Table
+from agent_nb._base.text import shortened
+from agent_nb.files import human_size
+from agent_nb.notebook.magic.names import bind, bind_files, check_name
+from agent_nb.notebook.session import Session
+from agent_nb.run import Run, load
+from agent_nb.run.store import RunStore, run_id
+
+
+def list_runs(session: Session, rest: str) -> Table:
+    for handle in session.background.values():
+        print(
+            f"`{handle.name}` is running, with {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
+        )
+    store = RunStore(session.home)
+    saved = store.rows()
+    newest = {row["name"]: row["file"] for row in saved}
+    rows = [
+        (
+            row["name"],
+            row.get("when", ""),
+            row.get("model", ""),
+            row.get("reason", ""),
+            session.command(f"load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}"),
+        )
+        for row in saved[-20:]
+    ]
+    return Table(("name", "when", "model", "ended", "load with"), rows, f"No saved runs in {store.folder}.")
+
+
+def load_run(session: Session, rest: str) -> str:
+    if not rest:
+        raise UsageError(
+            f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
+        )
+    run = load(_saved_file(session, rest.strip("\"'")))
+    before = session.namespace.get(check_name(run.name, session.namespace))
+    bind(session, run)
+    loaded = f"Loaded `{run.name}`: {_about(run)}."
+    if before is None or isinstance(before, Run):
+        return loaded
+    kind, remedy = type(before).__name__, session.command(f"undo {run.name}")
+    return f"{loaded}\n`{run.name}` held a value of type {kind}. `{remedy}` brings it back."
+
+
+def _saved_file(session: Session, wanted: str) -> Path:
+    """The newest run with that name, else the one with that id, else that path."""
+    store = RunStore(session.home)
+    rows = store.rows()
+    found = [row for row in rows if row["name"] == wanted] or [row for row in rows if run_id(row) == wanted]
+    path = session.home / Path(wanted).expanduser()
+    if found:
+        return store.folder / str(found[-1]["file"])
+    if not path.is_file():
+        near = difflib.get_close_matches(wanted, [row["name"] for row in rows], 1)
+        hint = f"Did you mean `{near[0]}`?" if near else f"`{session.command('runs')}` lists them."
+        raise UsageError(f"There is no saved run {wanted!r}. {hint}")
+    return path
+
+
+def undo_run(session: Session, rest: str) -> str:
+    """Sets the variable to what it held before, nearly always a run; a second call goes one further back."""
+    if not rest:
+        raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
+    places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == rest]
+    if not places:
+        raise UsageError(
+            f"There is no earlier run of `{rest}` in this session. `{session.command('runs')}` lists saved runs."
+        )
+    newer = session.namespace.get(rest)
+    run = session.namespace[rest] = session.replaced[places[-1]][1]
+    del session.replaced[places[-1]]
+    if not isinstance(run, Run):
+        return f"Restored the previous value of `{rest}`, of type {type(run).__name__}."
+    bind_files(session, run, rest)
+    restored = f"Restored the previous run to `{rest}`: {_about(run)}."
+    newer_id = getattr(newer, "id", None)
+    if newer_id != run.id and any(run_id(row) == newer_id for row in RunStore(session.home).rows()):
+        return f"{restored}\n`{session.command(f'load {newer_id}')}` loads the newer one."
+    return restored
+
+
+def _about(run: Run) -> str:
+    return f"{shortened(masked_line(run.prompt), 60)!r}, {', '.join(run.files) or 'no files'}"
+
+
+def export_run(session: Session, rest: str) -> str:
+    """Writes `NAME.replay.html` beside the notebook, or PATH."""
+    name, _, given = rest.partition(" ")
+    if not name:
+        raise UsageError(f"Name the run to export, such as `{session.command('export hero')}`.")
+    run = session.namespace.get(name)
+    if not isinstance(run, Run):
+        raise UsageError(
+            f"`{name}` is not a finished run. `{session.command('load NAME')}` loads a saved one."
+        )
+    given = given.strip().strip("\"'") or f"{name}.replay.html"
+    path = session.home / Path(given).expanduser()
+    try:
+        check_place(path, folder_of(given, session.home))
+        written = run.to_replay(path)
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
+    size = human_size(written.stat().st_size)
+    return f"Wrote {written} ({size}). It replays `{name}` in any browser, without a server."
