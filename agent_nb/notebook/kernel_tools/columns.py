@@ -4,8 +4,7 @@ Libraries are recognised, never imported: if the value exists, its library is lo
 """
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask, masked_line
@@ -45,34 +44,22 @@ class Facts(NamedTuple):
         return ", ".join(parts) + (f"; most common: {', '.join(common)}" if common else "")
 
 
-Column = tuple[str, Callable[[], Facts]]
-
-
 def column_facts(name: str, value: Any) -> str:
     """A line for each column of a table; empty for other values, and for a variable that is called like a secret."""
-    if not _is_known(value) or is_secret(name, value):
+    if not any(is_of(value, *kind) for kind in _TABLES) or is_secret(name, value):
         return ""
-    columns = _columns(Masks().over(value))
-    lines = [f"- {label}: {_line(read)}" for label, read in columns[:MOST_COLUMNS]]
-    if len(columns) > MOST_COLUMNS:
-        lines.append(f"- and {len(columns) - MOST_COLUMNS:,} more columns")
+    table = Masks().over(value)
+    columns, read = next((_TABLES[kind] for kind in _TABLES if is_of(table, *kind)), (lambda table: (), str))
+    labelled = list(columns(table))
+    lines = [f"- {label}: {_line(read, column)}" for label, column in labelled[:MOST_COLUMNS]]
+    if len(labelled) > MOST_COLUMNS:
+        lines.append(f"- and {len(labelled) - MOST_COLUMNS:,} more columns")
     return mask("\n".join(["Facts:", *lines])) if lines else ""
 
 
-def _is_known(value: Any) -> bool:
-    return any(is_of(value, module, kind) for module, kind in _TABLES)
-
-
-def _columns(table: Any) -> list[Column]:
-    for (module, kind), columns in _TABLES.items():
-        if is_of(table, module, kind):
-            return list(columns(table))
-    return []
-
-
-def _line(read: Callable[[], Facts]) -> str:
+def _line(read: Callable[[Any], Any], column: Any) -> str:
     try:
-        return str(read())
+        return str(read(column))
     except Exception as error:  # cells can be anything, also without an order or with a failing `repr`
         return f"(not readable: {type(error).__name__})"
 
@@ -85,15 +72,6 @@ def _short(value: Any) -> str:
 def _sorted(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[Any, int], ...]:
     """Most common first. Equal counts are in the order of their text, so that the same table reads the same."""
     return tuple(sorted(counts, key=lambda pair: (-pair[1], str(pair[0]))))
-
-
-def _of_pandas_frame(table: Any) -> Iterator[Column]:
-    for place, name in enumerate(table.columns):
-        yield str(name), partial(_pandas_column, table, place)
-
-
-def _pandas_column(table: Any, place: int) -> Facts:
-    return _pandas(table.iloc[:, place])
 
 
 def _pandas(column: Any) -> Facts:
@@ -109,11 +87,6 @@ def _pandas(column: Any) -> Facts:
     return Facts(dtype, nulls, counts=_sorted(counts[counts > 0].items()), rows=len(column))
 
 
-def _of_polars_frame(table: Any) -> Iterator[Column]:
-    for column in table.get_columns():
-        yield column.name, partial(_polars, column)
-
-
 def _polars(column: Any) -> Facts:
     dtype, nulls = str(column.dtype), column.null_count()
     if nulls == len(column):
@@ -124,11 +97,6 @@ def _polars(column: Any) -> Facts:
         return Facts(dtype, nulls)
     counts = column.head(ROWS).drop_nulls().value_counts().rows()
     return Facts(dtype, nulls, counts=_sorted(counts), rows=len(column))
-
-
-def _of_arrow_table(table: Any) -> Iterator[Column]:
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        yield name, partial(_arrow, column)
 
 
 def _arrow(column: Any) -> Facts:
@@ -145,10 +113,8 @@ def _arrow(column: Any) -> Facts:
     return Facts(str(kind), nulls, counts=_sorted(pairs), rows=len(column))
 
 
-def _of_array(array: Any) -> Iterator[Column]:
-    """NaN hides the range in what `{{name}}` says."""
-    if array.dtype.kind == "f" and array.size:
-        yield "values", partial(_array, array)
+def _itself(column: Any) -> Iterable[tuple[str, Any]]:
+    return [(str(column.name), column)]
 
 
 def _array(array: Any) -> Facts:
@@ -157,11 +123,23 @@ def _array(array: Any) -> Facts:
     return Facts(str(array.dtype), int(array.size - present.size), *ends)
 
 
-_TABLES: dict[tuple[str, str], Callable[[Any], Iterable[Column]]] = {
-    ("pandas", "DataFrame"): _of_pandas_frame,
-    ("pandas", "Series"): lambda column: [(str(column.name), partial(_pandas, column))],
-    ("polars", "DataFrame"): _of_polars_frame,
-    ("polars", "Series"): lambda column: [(column.name, partial(_polars, column))],
-    ("pyarrow", "Table"): _of_arrow_table,
-    ("numpy", "ndarray"): _of_array,
+Columns = Callable[[Any], Iterable[tuple[str, Any]]]
+_TABLES: dict[tuple[str, str], tuple[Columns, Callable[[Any], Facts]]] = {
+    ("pandas", "DataFrame"): (
+        lambda table: ((str(name), table.iloc[:, place]) for place, name in enumerate(table.columns)),
+        _pandas,
+    ),
+    ("pandas", "Series"): (_itself, _pandas),
+    ("polars", "DataFrame"): (
+        lambda table: ((column.name, column) for column in table.get_columns()),
+        _polars,
+    ),
+    ("polars", "Series"): (_itself, _polars),
+    ("pyarrow", "Table"): (lambda table: zip(table.column_names, table.columns, strict=True), _arrow),
+    # NaN hides the range in what `{{name}}` says.
+    ("numpy", "ndarray"): (
+        lambda array: [("values", array)] if array.dtype.kind == "f" and array.size else [],
+        _array,
+    ),
 }
+"""How the columns of a table are found, with their names, and how one is read."""

@@ -14,7 +14,7 @@ from agent_nb.errors import ToolError
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.kernel_tools.columns import column_facts
 from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
-from agent_nb.notebook.kernel_tools.one_line import size, type_name
+from agent_nb.notebook.kernel_tools.variables import size, type_name
 from agent_nb.notebook.user_variables import newest_variables
 from agent_nb.notebook.values.context import TEXT_LIMIT, Described, describe
 from agent_nb.notebook.values.masking import Masked, is_secret

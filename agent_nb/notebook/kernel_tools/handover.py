@@ -3,12 +3,12 @@
 import contextlib
 import io
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 from agent_nb.files import Content, Workspace
+from agent_nb.notebook.values.table_masking import is_of
 
 ALTERNATIVES = {"agent_files": "_agent_files", "to_file": "_to_file"}
 """The names that the code can use, and those it has to use where the notebook has a variable of that name."""
@@ -61,7 +61,7 @@ def content_of(path: str, value: Any) -> Content:
         return _table(suffix, value)
     if hasattr(value, "savefig") or hasattr(getattr(value, "figure", None), "savefig"):
         return _figure(suffix, value)
-    if _is_a(value, "PIL.Image", "Image"):
+    if is_of(value, "PIL", "Image"):
         return _saved(value.save, format={"jpg": "jpeg"}.get(suffix, suffix))
     return _json(value)
 
@@ -73,7 +73,7 @@ def _json(value: Any) -> str:
 
 
 def _is_table(value: Any) -> bool:
-    return _is_a(value, "pandas", "DataFrame") or _is_a(value, "pandas", "Series")
+    return is_of(value, "pandas", "DataFrame") or is_of(value, "pandas", "Series")
 
 
 def _stem(path: str) -> str:
@@ -113,7 +113,7 @@ def _saved(save: Callable[..., Any], **options: Any) -> bytes:
 
 def _plain(value: Any) -> Any:
     """A JSON value for something inside a list or a dict that is not JSON."""
-    if _is_a(value, "pandas", "DataFrame"):
+    if is_of(value, "pandas", "DataFrame"):
         return json.loads(_table("json", value))
     if isinstance(value, set | frozenset):
         return list(value)
@@ -122,8 +122,3 @@ def _plain(value: Any) -> Any:
     if callable(iso := getattr(value, "isoformat", None)) and not isinstance(value, type):
         return iso()
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON: convert it first")
-
-
-def _is_a(value: Any, module: str, name: str) -> bool:
-    kind = getattr(sys.modules.get(module), name, None)
-    return isinstance(kind, type) and isinstance(value, kind)

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from agent_nb.notebook.kernel_tools.changes import NAMES_TYPE, undo_store
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
 from agent_nb.notebook.kernel_tools.failure import headline, short_traceback
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions
+from agent_nb.notebook.live import shown_hub
 from agent_nb.notebook.session import magic_name
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
@@ -98,9 +98,7 @@ def _seconds(shell: Any) -> float:
 
 def _send_new() -> None:
     """Sends what the run has emitted: the loop, whose timers do that, may be blocked."""
-    module = sys.modules.get("agent_nb.notebook.live.hub")
-    hub = module.existing_hub() if module is not None else None
-    if hub is not None:
+    if hub := shown_hub():
         hub.send_new()
 
 

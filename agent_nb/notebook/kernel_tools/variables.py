@@ -1,14 +1,26 @@
-"""The tool `list_variables`: what the notebook holds, one line for each variable."""
+"""The tool `list_variables`: what the notebook holds, one line for each variable.
 
+Nothing in a line takes time in proportion to the size of its value, except for the `repr` of unknown types. Values can
+raise anywhere: all that reads them is called with `call_within`.
+"""
+
+import inspect
+import itertools
+import reprlib
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
-from agent_nb.notebook.kernel_tools.one_line import one_line, size, type_name
 from agent_nb.notebook.user_variables import newest_variables
+from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.table_masking import is_of
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
@@ -17,6 +29,14 @@ MOST = 200
 SECONDS = 1.0
 """How long reading the size or the value of one variable may take."""
 SECONDS_IN_ALL = 5.0
+WIDTH = 100
+ITEMS = 8
+"""Items of a container that are looked at."""
+DEPTH = 3
+_SEARCHED = 2_000
+"""Characters of a text that are searched for secrets before it is cut."""
+_PLAIN = (int, float, complex, bool, type(None))
+_CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
 Row = tuple[str, str, str, str]
 """Name, type, size and value."""
@@ -78,3 +98,133 @@ def _read(what: str, function: Callable[[], str], end: float) -> str:
         return call_within(seconds, function)
     except UnreadableError as problem:
         return f"({what} not readable: {problem})"
+
+
+class _Repr(reprlib.Repr):
+    """A `repr` that stops after a few items and levels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring = DEPTH, 40
+        self.maxlist = self.maxtuple = self.maxset = ITEMS
+
+    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
+        """In the order of the dict; the inherited method sorts."""
+        if not x:
+            return "{}"
+        if level <= 0:
+            return "{...}"
+        items = itertools.islice(x.items(), ITEMS)
+        pairs = [f"{self.repr1(key, level - 1)}: {self.repr1(item, level - 1)}" for key, item in items]
+        return f"{{{', '.join([*pairs, *(['...'] if len(x) > ITEMS else [])])}}}"
+
+
+_repr = _Repr()
+
+
+def type_name(value: Any) -> str:
+    """`int`, `pandas.DataFrame`: the class, with its library if it is not the notebook's own or Python's."""
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    if library in ("builtins", "__main__", "agent_nb"):
+        return kind.__name__
+    return f"{library}.{kind.__name__}"
+
+
+def size(value: Any) -> str:
+    """The shape or the length; empty if it has none."""
+    if isinstance(value, (type, *_PLAIN)):
+        return ""
+    # A proxy's `__getattr__` has everything, and may fetch it.
+    if inspect.getattr_static(value, "shape", None) is not None:
+        return _shape(value)
+    if is_of(value, "agent_nb", "Run") or not hasattr(type(value), "__len__"):
+        return ""
+    unit = "character" if isinstance(value, str) else "byte" if isinstance(value, bytes) else "item"
+    return _counted(len(value), unit)
+
+
+def one_line(name: str, value: Any) -> str:
+    """The beginning of the value, with secrets masked."""
+    if is_secret(name, value):
+        return MASK
+    return shortened(masked_line(_text(value)[:_SEARCHED]), WIDTH)
+
+
+def _shape(value: Any) -> str:
+    sides = value.shape
+    if not isinstance(sides, Iterable):
+        return ""
+    sides = list(itertools.islice(sides, ITEMS))
+    if len(sides) == 1:
+        return _counted(sides[0], "value")
+    if len(sides) == 2 and _columns(value) is not None:
+        return f"{_counted(sides[0], 'row')} x {_counted(sides[1], 'column')}"
+    return " x ".join(map(_number, sides))
+
+
+def _number(side: Any) -> str:
+    """A side of a shape. Lazy tables do not know how many rows they have."""
+    return f"{side:,}" if isinstance(side, int) else "?"
+
+
+def _counted(count: Any, unit: str) -> str:
+    return f"{_number(count)} {unit}{'' if count == 1 else 's'}"
+
+
+def _columns(value: Any) -> list[str] | None:
+    """The names of a table's columns; None if it is no table that we know."""
+    for module in ("pandas", "polars"):
+        if is_of(value, module, "DataFrame"):
+            return [str(name) for name in itertools.islice(value.columns, 2 * ITEMS)]
+    if is_of(value, "pyarrow", "Table"):
+        return [str(name) for name in value.column_names[: 2 * ITEMS]]
+    return None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        beginning = value[:_SEARCHED]
+        return repr(mask(beginning) if isinstance(beginning, str) else beginning)
+    if isinstance(value, FunctionType | BuiltinFunctionType | type):
+        return _signature(value)
+    if (columns := _columns(value)) is not None:
+        return f"columns {', '.join(columns)}" if columns else "no columns"
+    if (values := _first_values(value)) is not None:
+        return f"{value.dtype}: {_repr.repr(values)}"
+    if isinstance(value, Mapping):
+        return _repr.repr(Masks().over(dict(itertools.islice(value.items(), ITEMS + 1)), DEPTH))
+    if isinstance(value, _CONTAINERS):
+        return _items(value)
+    return repr(value) if isinstance(value, _PLAIN) else repr(Masks().over(value, DEPTH))
+
+
+def _items(value: Any) -> str:
+    if isinstance(value, range | set | frozenset | deque):
+        items: Any = list(itertools.islice(value, ITEMS + 1))
+    else:  # a named tuple keeps its names
+        items = value if len(value) <= ITEMS else value[: ITEMS + 1]
+    return _repr.repr(Masks().over(items, DEPTH))
+
+
+def _first_values(value: Any) -> list[Any] | None:
+    """The first values of a column or an array; None if it is neither."""
+    if is_of(value, "pandas", "Series"):
+        return list(Masks().over(value.head(ITEMS)).tolist())
+    if is_of(value, "polars", "Series"):
+        return list(Masks().over(value.head(ITEMS)).to_list())
+    if is_of(value, "numpy", "ndarray"):
+        return list(Masks().over(value.flat[:ITEMS]).tolist())
+    return None
+
+
+def _signature(value: Any) -> str:
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # some built-in functions and classes have none
+        return str(value.__name__)
+    parameters = [
+        parameter.replace(default=MASK) if is_secret(name, parameter.default) else parameter
+        for name, parameter in signature.parameters.items()
+    ]
+    return f"{value.__name__}{signature.replace(parameters=parameters)}"

@@ -13,6 +13,7 @@ from IPython.display import display
 from agent_nb._base.command import Command
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
+from agent_nb.notebook.live import shown_hub
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session
 
@@ -68,9 +69,7 @@ def _unknown(session: Session, word: str, rest: str) -> str:
 
 def _console(session: Session, rest: str) -> Table:
     name = rest or "run"
-    # If no run was shown in the page, the module is not loaded yet, and importing it takes long.
-    module = sys.modules.get("agent_nb.notebook.live.hub")
-    hub = module.existing_hub() if module else None
+    hub = shown_hub()
     entries = hub.console_of(name) if hub else None
     if entries is None:
         raise UsageError(f"No page of `{name}` has been previewed in this session.")

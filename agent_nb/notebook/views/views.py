@@ -1,12 +1,12 @@
 """The views of a run: live in the page, once at the end if nobody is watching, as plain text, or in a terminal."""
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
+from agent_nb.notebook.live import shown_hub
 from agent_nb.notebook.views.terminal import TerminalView, without_controls
 from agent_nb.notebook.views.view import Annotate, Pick, View
 from agent_nb.options import Options
@@ -122,8 +122,7 @@ class LiveView(FrozenView):
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
     """The display of a run that is a cell's result; None for the plain `repr`, if it is running and not in the page."""
-    widget = sys.modules.get("agent_nb.notebook.live.hub")
-    hub = widget.existing_hub() if widget is not None else None
+    hub = shown_hub()
     if isinstance(run, Handle):
         if run.result is None:
             shown = hub is not None and hub.knows(run.key, run.id)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_nb.notebook.kernel_tools.one_line import ITEMS, WIDTH, one_line, size, type_name
+from agent_nb.notebook.kernel_tools.variables import ITEMS, WIDTH, one_line, size, type_name
 
 SECRET = "correct-horse"
 short = st.text(max_size=12)

@@ -21,7 +21,7 @@ from IPython.core.error import UsageError
 from pydantic import BaseModel, ConfigDict
 
 from agent_nb.notebook.kernel_tools.describe import describe_variable
-from agent_nb.notebook.kernel_tools.one_line import one_line
+from agent_nb.notebook.kernel_tools.variables import one_line
 from agent_nb.notebook.values.context import describe, describe_path, expand
 from tests.support.shells import start_shell
 
