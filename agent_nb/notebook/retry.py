@@ -9,13 +9,13 @@ from agent_nb.providers import default_model_name
 from agent_nb.run import Run
 
 MAX_CELL = 2_000
-"""Characters. A longer cell is not offered: the person is to read what the button inserts."""
+"""Characters. A longer cell is not offered: the user is to read what the button inserts."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
 _MODEL = re.compile(r"\s(?:-m\s*|--model[=\s]\s*)[^\s-]\S*")
 
 
 def written_cell(shell: Any, prompt: str) -> str:
-    """The cell that is being run, as the person wrote it; empty if the history does not have it."""
+    """The cell that is being run, as the user wrote it; empty if the history does not have it."""
     history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", None) or [""]
     cell = str(history[-1])
     return cell if prompt.strip() in cell else ""

@@ -43,7 +43,7 @@ class RunHub(Hub):
 
 
 class RunView(marimo.ui.anywidget):
-    """The view of one run, an element of marimo. Cells that use its `value` run again when the person changes it."""
+    """The view of one run, an element of marimo. Cells that use its `value` run again when the user changes it."""
 
     def __init__(self, handle: Handle) -> None:
         model = RunModel(kernel=f"marimo-{handle.id}", key=handle.key)
@@ -65,7 +65,7 @@ class RunView(marimo.ui.anywidget):
 
     @property
     def run(self) -> Run:
-        """The run with the variant that the person has picked."""
+        """The run with the variant that the user has picked."""
         run = self._handle.result
         if run is None:
             raise ConfigError("The run has not ended yet.")

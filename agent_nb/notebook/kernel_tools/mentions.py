@@ -1,4 +1,4 @@
-"""What code does besides Python: shell commands and magics, named on the card before the person approves it."""
+"""What code does besides Python: shell commands and magics, named on the card before the user approves it."""
 
 import ast
 from collections.abc import Iterator

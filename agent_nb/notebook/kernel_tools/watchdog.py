@@ -1,4 +1,4 @@
-"""Stops code that runs in the thread of the event loop: at its time limit, or when the person interrupts it.
+"""Stops code that runs in the thread of the event loop: at its time limit, or when the user interrupts it.
 
 Code that blocks the loop cannot be stopped through the loop, and ipykernel's own interrupt handler for a cell that
 awaits goes through it too. So a thread watches the clock, and a signal handler raises where the code is.
@@ -51,7 +51,7 @@ class Watchdog:
         self.blocking = False
         """Whether the code runs without returning to the loop."""
         self.interrupted = False
-        """Whether the person has interrupted the code."""
+        """Whether the user has interrupted the code."""
         self.task: asyncio.Task[Any] | None = None
         """The task that runs the code. It is cancelled if the code awaits something."""
         self.seconds = seconds
@@ -61,7 +61,7 @@ class Watchdog:
         self._loop, self._thread = asyncio.get_running_loop(), threading.current_thread()
         self._ended = threading.Event()
         self._signalled = False
-        """Whether the next signal comes from this watchdog and not from the person."""
+        """Whether the next signal comes from this watchdog and not from the user."""
         self._shields, self._pending = 0, False
         self._previous: Any = None
         self._previous_own: Any = None

@@ -1,4 +1,4 @@
-"""The approvals of a run that wait for the person's answer on the page."""
+"""The approvals of a run that wait for the user's answer on the page."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ class _Question:
 
 
 class Questions:
-    """The open questions of all variants of a run, and what the person has approved for the rest of it."""
+    """The open questions of all variants of a run, and what the user has approved for the rest of it."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[int, str], _Question] = {}
@@ -45,7 +45,7 @@ class Questions:
         return len(self._open)
 
     def is_approved(self, request: ApprovalRequested) -> bool:
-        """Whether the person has said "always" to this."""
+        """Whether the user has said "always" to this."""
         return _scope(request, request.args) in self._always
 
     async def ask(self, request: ApprovalRequested) -> Answer:
@@ -63,7 +63,7 @@ class Questions:
     def answer(
         self, place: tuple[int, str], answer: Answer, *, always: bool = False, together: bool = False
     ) -> None:
-        """Passes on what the person answered, given the variant and the call.
+        """Passes on what the user answered, given the variant and the call.
 
         `always` also approves later calls of the tool; `together` approves all open questions about the same call.
         """
@@ -95,7 +95,7 @@ def _scope(request: ApprovalRequested, args: Json) -> str:
 
 
 def edited(request: ApprovalRequested, args: Json) -> Json:
-    """The arguments as the person edited them, with the secrets that the page shows as a mask."""
+    """The arguments as the user edited them, with the secrets that the page shows as a mask."""
     if not request.schema:
         raise ConfigError("The arguments of this question cannot be changed.")
     args = _unmasked(request.args, args)

@@ -157,7 +157,7 @@ class LiveRun:
         return {**bundle(replace(self.result, key=self.key))}
 
     async def ask(self, request: ApprovalRequested) -> Answer:
-        """Asks the person through the page; if no page shows up, in another way, or else the answer is no."""
+        """Asks the user through the page; if no page shows up, in another way, or else the answer is no."""
         if self.questions.is_approved(request):
             return Answer(True, by="always")
         self.stream.flush()

@@ -1,4 +1,4 @@
-"""A run's events on their way to the page: when they are sent, what was sent, and what is sent again."""
+"""Sends the events of a run to the page, in batches."""
 
 import asyncio
 import math
@@ -21,15 +21,15 @@ from agent_nb.run.protocol import Meta, Ready
 INTERVAL = 0.04
 """Seconds between two batches: text that arrives 25 times a second looks continuous."""
 LONG_INTERVAL = 0.095
-"""The same for a stream of some hundred events a second: the JSON around the text should weigh little beside it."""
+"""The interval after a batch of `FAST` events, so that there is more text in a batch than JSON around it."""
 FAST = range(11, 150)
-"""Events in a batch after which the interval is long: a smaller batch is light anyway, a larger one mostly text."""
+"""Numbers of events. Smaller batches cost little anyway, and larger ones are mostly text already."""
 FIRST_CHECKPOINT = 256
-"""Events after which everything is sent again to a page that has not been heard from."""
+"""Number of events after which everything is sent again if no page has answered yet."""
 MESSAGE_SECONDS = 1 / 300
-"""Seconds between two messages of all runs together, on average. JupyterLab takes some 700 a second, doing no more."""
+"""Average seconds between two messages of all runs together. JupyterLab handles about 700 messages a second."""
 BURST = 0.1
-"""Seconds by which messages may be ahead of that, so that a few runs never wait for each other."""
+"""Seconds by which messages may be ahead of that average, so that a few runs never wait for each other."""
 MAX_PAGE = 3_000_000
 """Characters of a page that is sent to be looked at."""
 
@@ -51,7 +51,7 @@ _PACE = Pace()
 
 
 class RunStream:
-    """Sends one run to the page, and holds all there is to know about what was sent.
+    """Sends one run to the page, and knows what has been sent.
 
     Every event is sent within `LONG_INTERVAL` of its arrival, or later if many runs share the `pace`. Batches cover the
     run's events without a gap, so a page that missed one notices and asks for everything again.
@@ -77,7 +77,7 @@ class RunStream:
 
     def on_event(self, event: Event) -> None:
         """Schedules the batch that will carry this event."""
-        # These two change nothing that must be seen at once: they travel with the next event.
+        # These two need not be seen at once: they are sent with the next event.
         if self._timer is None and not isinstance(event, MessageAdded | UsageUpdated):
             now = time.monotonic()
             delay = max(self._next_batch - now, self._pace.delay(now))
@@ -91,7 +91,7 @@ class RunStream:
         self.send_new()
 
     def send_new(self) -> None:
-        """The same for any thread, while the loop is blocked and no timer of it fires."""
+        """Like `flush`, but can be called in any thread while the loop is blocked."""
         with self._lock:
             self._send_new()
 
@@ -115,7 +115,7 @@ class RunStream:
         """Sends the run from its first event, for a page that has missed some of it."""
         with self._lock:
             if self._sent:
-                self._send_new()  # other pages have the rest and need no more than this
+                self._send_new()  # all that pages need which have the rest
             self._encoder, self._sent = Encoder(), 0
             self._send_new()
         if self._ready is not None:

@@ -1,4 +1,4 @@
-"""The person's own browser as a page viewer: the page that shows the run looks at what the model has made."""
+"""The user's own browser as a page viewer: the page that shows the run looks at what the model has made."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
@@ -10,13 +10,13 @@ from agent_nb.looking.page_check import CheckRequest, PageCheck, PageViewer, Vie
 from agent_nb.looking.page_report import read_report
 
 Look: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
-"""Gets the report of the person's browser about a page, or raises `ViewerUnavailableError`."""
+"""Gets the report of the user's browser about a page, or raises `ViewerUnavailableError`."""
 
 
 class LiveViewer:
     """A `PageViewer` for a run with a page. It is given to the agent before the run starts, and attached after.
 
-    If the person's browser cannot look, `otherwise` is asked.
+    If the user's browser cannot look, `otherwise` is asked.
     """
 
     def __init__(self, otherwise: PageViewer | None = None) -> None:

@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 class _Nothing:
-    """No completions. IPython leaves out its own only if there are some of ours, which it sees by the length."""
+    """No completions. IPython leaves out its own completions only if the length of this list is not zero."""
 
     def __len__(self) -> int:
         return 1
@@ -69,7 +69,7 @@ def complete(session: Session, context: Any) -> dict[str, Any]:
 
 
 def _find(session: Session, context: Any) -> Place | None:
-    """The place of the cursor; None if it is not ours to complete."""
+    """The place of the cursor; None if IPython is to complete it."""
     lines, number, magic = context.full_text.split("\n"), context.cursor_line, session.defaults.magic_name
     line = lines[number][: context.cursor_position]
     if found := re.match(rf"\s*%{magic}(?=\s)", line):

@@ -71,7 +71,7 @@ def _enter(session: Session, vendor: Vendor) -> None:
 
 
 def _ask(session: Session, prompt: str) -> str:
-    """What the person types, unseen; refuses where there is nobody to ask or the text would be shown."""
+    """What the user types, unseen; refuses where there is nobody to ask or the text would be shown."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)

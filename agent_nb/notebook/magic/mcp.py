@@ -120,7 +120,7 @@ async def start_tools(session: Session, names: Sequence[str], *, attended: bool)
 
 
 def _allow(server: Server, *, attended: bool) -> None:
-    """Asks about a server of the project's file before its first start. Only a person can start one."""
+    """Asks about a server of the project's file before its first start. Only the user can start one."""
     config = server.config
     if not config.key:
         return

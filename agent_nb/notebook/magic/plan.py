@@ -193,7 +193,7 @@ class _Cell:
 
 
 def _viewer(session: Session, options: Options, *, attended: bool) -> PageViewer | None:
-    """The person's browser, if it shows the run; else headless Chromium, if it is installed."""
+    """The user's browser, if it shows the run; else headless Chromium, if it is installed."""
     shown = attended and hasattr(session.shell, "kernel") and not options.plain
     return LiveViewer(installed_viewer()) if shown else installed_viewer()
 

@@ -30,9 +30,6 @@ TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 _REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
 
-Describer = Callable[[Any], str]
-_describers: list[tuple[Callable[[Any], bool], Describer]] = []
-
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -61,17 +58,6 @@ def joined(text: str, parts: Sequence[Described]) -> Described:
     )
 
 
-def describer(accepts: Callable[[Any], bool] | type) -> Callable[[Describer], Describer]:
-    """Registers a function that describes values of a kind. The last registered is tried first."""
-    test = (lambda value: isinstance(value, accepts)) if isinstance(accepts, type) else accepts
-
-    def register(function: Describer) -> Describer:
-        _describers.insert(0, (test, function))
-        return function
-
-    return register
-
-
 def describe_path(path: str, namespace: Mapping[str, Any], braces: str = "") -> Described:
     """What the model may see of the value at a path; raises `UsageError` if it cannot be read."""
     return describe(path, *lookup_masked(path, namespace, braces))
@@ -92,7 +78,7 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
         return _describe_run(name, value)
     if isinstance(value, Files):
         return _describe_files(name, value)
-    function = next((function for accepts, function in _describers if accepts(value)), repr)
+    function = next((function for kind, function in _DESCRIBERS.items() if is_of(value, *kind)), repr)
     masks = Masks()
     try:
         masked = masks.over(value)
@@ -187,12 +173,6 @@ def limited(text: str, limit: int = TEXT_LIMIT) -> str:
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
 
 
-@describer(str)
-def _text(value: str) -> str:
-    return value
-
-
-@describer(Element)
 def _element(value: Element) -> str:
     tag = value.path.rpartition(" ")[2].partition(":")[0]
     return (
@@ -201,7 +181,6 @@ def _element(value: Element) -> str:
     )
 
 
-@describer(lambda value: is_of(value, "pandas", "DataFrame"))
 def _frame(value: Any) -> str:
     columns = "\n".join(
         f"- {name}: {dtype_name(value.iloc[:, place])}" for place, name in enumerate(value.columns)
@@ -212,7 +191,6 @@ def _frame(value: Any) -> str:
     )
 
 
-@describer(lambda value: is_of(value, "pandas", "Series"))
 def _series(value: Any) -> str:
     return f"Series {value.name!r} of {len(value):,} {dtype_name(value)} values\n{value.head(10).to_string()}"
 
@@ -225,9 +203,18 @@ def dtype_name(column: Any) -> str:
     return without_unit(name)
 
 
-@describer(lambda value: is_of(value, "numpy", "ndarray"))
 def _array(value: Any) -> str:
     facts = f"ndarray of shape {value.shape}, {value.dtype}"
     if value.size and value.dtype.kind in "iuf":
         facts += f", from {value.min()} to {value.max()}, mean {value.mean():.4g}"
     return f"{facts}\n{value!r}"
+
+
+_DESCRIBERS: dict[tuple[str, str], Callable[[Any], str]] = {
+    ("builtins", "str"): lambda value: value,
+    ("agent_nb", "Element"): _element,
+    ("pandas", "DataFrame"): _frame,
+    ("pandas", "Series"): _series,
+    ("numpy", "ndarray"): _array,
+}
+"""Describes values of these classes; others are described by their `repr`."""

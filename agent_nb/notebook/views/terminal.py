@@ -36,7 +36,7 @@ class TerminalView(View):
     def __init__(self, handle: Handle) -> None:
         super().__init__(handle)
         self._live = sys.stdout.isatty()
-        """Whether a person reads it: then it has colours, a layout and a status line."""
+        """Whether the user reads it: then it has colours, a layout and a status line."""
         self._colours = self._live and not os.environ.get("NO_COLOR")
         self._phases: dict[int, str] = {}
         """By variant, as are the transcripts."""

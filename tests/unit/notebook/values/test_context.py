@@ -11,17 +11,11 @@ from PIL import Image as Picture
 
 from agent_nb import Agent
 from agent_nb.notebook.values import context
-from agent_nb.notebook.values.context import TEXT_LIMIT, describe, describer, expand
+from agent_nb.notebook.values.context import TEXT_LIMIT, describe, expand
 from agent_nb.notebook.values.paths import lookup
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.providers.scripted import text as say
 from tests.support.shells import start_shell
-
-
-@pytest.fixture
-def own_describers(monkeypatch):
-    """Removes what a test registers."""
-    monkeypatch.setattr(context, "_describers", list(context._describers))
 
 
 class Sulking:
@@ -267,13 +261,6 @@ def test_a_long_value_is_cut_and_counted():
 def test_a_value_that_raises_is_named():
     with pytest.raises(UsageError, match="`mood` cannot be described: ValueError: not now"):
         describe("mood", Sulking())
-
-
-def test_the_last_describer_is_tried_first(own_describers):
-    describer(Sulking)(lambda value: "in a mood")
-    assert describe("mood", Sulking()).text == "in a mood"
-    describer(lambda value: isinstance(value, Sulking))(lambda value: "better")
-    assert describe("mood", Sulking()).text == "better"
 
 
 def test_the_last_cells_are_sent_with_output(tmp_path):
