@@ -9,7 +9,7 @@ from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts, printable
 from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.events import ApprovalRequested
-from agent_nb.notebook.host import on_interrupt
+from agent_nb.notebook.front_end import on_interrupt
 
 PROMPT = "Approve? yes, no, or a note that denies it: "
 NO_INPUT = (EOFError, OSError, RuntimeError)

@@ -12,7 +12,7 @@ from agent_nb._base.constants import MODEL_VARIABLE
 from agent_nb._base.model_name import DEMO_MODEL
 from agent_nb._base.moment import EndedCell, Moment
 from agent_nb.errors import ConfigError
-from agent_nb.notebook.settings import Settings
+from agent_nb.notebook.magic_settings import Settings
 
 if TYPE_CHECKING:  # loading these takes longer than `%load_ext` may
     from agent_nb.engine.handle import Handle

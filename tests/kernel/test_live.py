@@ -176,8 +176,10 @@ def test_an_edited_call_runs_as_the_page_sent_it(page, server):
 
 def be_impatient(page):
     """Pages of the runs from now on have a tenth of a second to say hello."""
-    page.kernel.run("import agent_nb.notebook.live.run as live; live.FIRST_HELLO = live.PATIENCE = 0.1")
-    page.kernel.run("import agent_nb.notebook.views.light as form; form.FIRST_HELLO = form.INTERVAL = 0.1")
+    page.kernel.run("import agent_nb.notebook.live.live_run as live; live.FIRST_HELLO = live.PATIENCE = 0.1")
+    page.kernel.run(
+        "import agent_nb.notebook.views.light_view as form; form.FIRST_HELLO = form.INTERVAL = 0.1"
+    )
 
 
 def test_a_question_that_no_page_sees_is_asked_with_input(page, server):

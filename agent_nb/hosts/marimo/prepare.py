@@ -21,8 +21,8 @@ from agent_nb.engine.opening import Material
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import CassetteError, ConfigError
 from agent_nb.looking.chromium import installed_viewer
+from agent_nb.notebook.cell_request import CassettePlan, Mode, Request, all_demo, providers, read_mode
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.request import CassettePlan, Mode, Request, all_demo, providers, read_mode
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import request_key

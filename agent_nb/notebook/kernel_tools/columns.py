@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.text import shortened
-from agent_nb.notebook.values.context import dtype_name
-from agent_nb.notebook.values.masking import Masks, is_secret
+from agent_nb.notebook.values.describe_values import dtype_name
 from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.notebook.values.value_masking import Masks, is_secret
 
 MOST_COLUMNS = 100
 ROWS = 1_000_000

@@ -16,10 +16,10 @@ from agent_nb.notebook.kernel_tools.columns import column_facts
 from agent_nb.notebook.kernel_tools.limited import UnreadableError, call_within
 from agent_nb.notebook.kernel_tools.variables import size, type_name
 from agent_nb.notebook.user_variables import newest_variables
-from agent_nb.notebook.values.context import TEXT_LIMIT, Described, describe
-from agent_nb.notebook.values.masking import Masked, is_secret
-from agent_nb.notebook.values.paths import lookup_masked
+from agent_nb.notebook.values.describe_values import TEXT_LIMIT, Described, describe
 from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.notebook.values.value_masking import Masked, is_secret
+from agent_nb.notebook.values.value_paths import lookup_masked
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 from agent_nb.tools.output import to_output
 from agent_nb.tools.schema import tool_spec

@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 
 from agent_nb.events import MimeBundle
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
-from agent_nb.notebook.kernel_tools.changes import Changes, changes_between
 from agent_nb.notebook.kernel_tools.handover import handed_over
+from agent_nb.notebook.kernel_tools.name_changes import Changes, changes_between
 from agent_nb.notebook.kernel_tools.watchdog import Watchdog
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.tools.base import ToolContext

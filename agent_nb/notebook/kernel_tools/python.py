@@ -12,10 +12,10 @@ from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
-from agent_nb.notebook.kernel_tools.changes import NAMES_TYPE, undo_store
+from agent_nb.notebook.kernel_tools.code_failure import headline, short_traceback
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
-from agent_nb.notebook.kernel_tools.failure import headline, short_traceback
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions
+from agent_nb.notebook.kernel_tools.name_changes import NAMES_TYPE, undo_store
 from agent_nb.notebook.live import shown_hub
 from agent_nb.notebook.session import magic_name
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput

@@ -22,9 +22,9 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.engine.approval import Answer
 from agent_nb.engine.handle import Handle
 from agent_nb.errors import AgentError, ConfigError
-from agent_nb.notebook.kernel_tools.changes import undo_store
-from agent_nb.notebook.live.questions import InvalidArgsError
-from agent_nb.notebook.live.run import LiveRun, window_number
+from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.notebook.live.live_run import LiveRun, window_number
+from agent_nb.notebook.live.open_questions import InvalidArgsError
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 

@@ -51,7 +51,7 @@ def all_commands(session: Session) -> Mapping[str, Command]:
     """Our commands, and those of the plugins if these are loaded: Tab cannot wait for them."""
     if "agent_nb.plugins" not in sys.modules:
         return COMMANDS
-    from agent_nb.notebook.magic.rules import plugin_commands
+    from agent_nb.notebook.magic.cell_rules import plugin_commands
 
     return {**COMMANDS, **plugin_commands(COMMANDS)}
 
@@ -157,7 +157,7 @@ _ROWS = (
     Command(
         "key [VENDOR [--forget]]",
         "Enter a key that only this kernel's memory holds, or list where keys are.",
-        _late("keys", "key_command"),
+        _late("key_command", "key_command"),
         candidates.vendors_with_keys,
     ),
     Command(

@@ -10,8 +10,8 @@ from IPython.core.error import UsageError
 from agent_nb._base.threads import off_loop
 from agent_nb.images.convert import to_image
 from agent_nb.messages import Image
-from agent_nb.notebook.request import CassettePlan
-from agent_nb.notebook.values.paths import lookup
+from agent_nb.notebook.cell_request import CassettePlan
+from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.plugins import DESIGNS as DESIGNS_OF_PLUGINS
 
 DESIGN_FOLDER = "design"

@@ -10,7 +10,7 @@ from agent_nb.engine.session_costs import SESSION, ModelCosts
 from agent_nb.errors import AgentError, ConfigError
 from agent_nb.images.maker import EDITS, INPUTS, Studio
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
-from agent_nb.notebook.magic.rules import CellRules
+from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, plugins, switch_off
 from agent_nb.providers import VendorInfo, catalog, default_model_name, full_name

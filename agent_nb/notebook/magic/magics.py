@@ -21,8 +21,8 @@ from traitlets import observe
 from agent_nb._base.threads import off_loop
 from agent_nb.batch.tally import watch_with
 from agent_nb.notebook.magic.rewrite import CellRewriter
+from agent_nb.notebook.magic_settings import Settings
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.settings import Settings
 from agent_nb.options import OPTIONS, Option, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
@@ -99,7 +99,7 @@ class AgentMagics(Magics, Settings):
     async def run_cell(self, line: str, cell: str) -> None:
         """Runs one `%%agent` cell. The rewritten cell awaits this."""
         options = self.parse(line)
-        module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.cell")
+        module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
         await off_loop(module.warm_up, self.shell)
         await module.run_cell(self.session, options, cell)
 

@@ -14,7 +14,7 @@ from agent_nb._base.text import printable
 from agent_nb.errors import AgentError
 from agent_nb.messages import ToolSpec
 from agent_nb.notebook.asking import confirm
-from agent_nb.notebook.host import is_attended
+from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.consent import accepted_tools, description, is_allowed, remember

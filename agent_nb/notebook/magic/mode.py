@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
 from agent_nb._base.model_name import REPLAY, is_replay
-from agent_nb.notebook.magic.rules import CellRules
-from agent_nb.notebook.request import CassettePlan, Mode, all_demo, read_mode
+from agent_nb.notebook.cell_request import CassettePlan, Mode, all_demo, read_mode
+from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.options import Options
 from agent_nb.prompts.left_out import count_requests

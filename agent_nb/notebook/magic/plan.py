@@ -12,26 +12,26 @@ from agent_nb._base.model_name import DEMO_MODEL, is_demo
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
+from agent_nb.engine.approval_rules import MODES, Mode, Rules
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import MONEY, Limits
-from agent_nb.engine.approval_rules import MODES, Mode, Rules
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
 from agent_nb.looking.chromium import installed_viewer
 from agent_nb.looking.page_check import PageViewer
+from agent_nb.notebook.cell_request import CassettePlan, Request, providers
 from agent_nb.notebook.kernel_tools import find_kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.inputs import find_system, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, is_server, start_tools
 from agent_nb.notebook.magic.mode import plan_cassette
 from agent_nb.notebook.magic.names import check_name
-from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.magic.use import used
-from agent_nb.notebook.request import CassettePlan, Request, providers
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.cells import recent_cells
-from agent_nb.notebook.values.context import Described, describe_path, expand, joined
-from agent_nb.notebook.values.paths import lookup
+from agent_nb.notebook.values.describe_values import Described, describe_path, expand, joined
+from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.options import Options
 from agent_nb.plugins import TOOLS
 from agent_nb.providers import default_model_name

@@ -16,7 +16,7 @@ from IPython.display import display
 
 from agent_nb._base.ticking import TICK
 from agent_nb.batch.tally import Tally, Watcher
-from agent_nb.notebook.host import is_attended, on_interrupt
+from agent_nb.notebook.front_end import is_attended, on_interrupt
 from agent_nb.notebook.views.terminal import CLEAR_LINE, DIM, RESET
 from agent_nb.render.summary import dollars
 

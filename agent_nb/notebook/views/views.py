@@ -14,7 +14,7 @@ from agent_nb.render import abandoned_frame, bundle, first_frame, to_text
 from agent_nb.run import Run
 
 if TYPE_CHECKING:  # it loads what only the widget needs
-    from agent_nb.notebook.views.light import LightForm
+    from agent_nb.notebook.views.light_view import LightForm
 
 
 def view_for(shell: Any, handle: Handle, options: Options, *, attended: bool, cell: str = "") -> View:
@@ -59,9 +59,9 @@ class LiveView(FrozenView):
         from IPython import get_ipython
         from IPython.display import display
 
-        from agent_nb.notebook.host import needs_view
+        from agent_nb.notebook.front_end import needs_view
         from agent_nb.notebook.live.hub import hub
-        from agent_nb.notebook.views.light import LightForm
+        from agent_nb.notebook.views.light_view import LightForm
 
         super().start(note)
         handle = self._handle

@@ -7,7 +7,7 @@ import sys
 import threading
 
 from agent_nb._base.ticking import ticking
-from agent_nb.notebook.host import host_of, is_attended, needs_view, on_interrupt
+from agent_nb.notebook.front_end import host_of, is_attended, needs_view, on_interrupt
 from tests.support.shells import in_kernel
 
 

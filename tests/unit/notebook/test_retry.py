@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb.notebook.retry import MAX_CELL, retry_cells, with_model
+from agent_nb.notebook.retry_cells import MAX_CELL, retry_cells, with_model
 from agent_nb.notebook.views.views import view_for
 from tests.support.shells import quick_run
 from tests.support.wire import WireServer, problem
@@ -29,7 +29,7 @@ def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
     cell = "%%agent hero -m anthropic:claude-opus-5-5\nA page with {{title}}"
     shell.names["title"] = "Bread"
     kept = []
-    monkeypatch.setattr("agent_nb.notebook.magic.cell.view_for", _keeping(kept))
+    monkeypatch.setattr("agent_nb.notebook.magic.run_cell.view_for", _keeping(kept))
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")

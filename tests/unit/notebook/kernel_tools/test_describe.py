@@ -9,7 +9,7 @@ import pytest
 from agent_nb import ToolError
 from agent_nb.notebook.kernel_tools import describe as describing
 from agent_nb.notebook.kernel_tools.describe import describe_variable
-from agent_nb.notebook.values.context import TEXT_LIMIT, expand
+from agent_nb.notebook.values.describe_values import TEXT_LIMIT, expand
 from agent_nb.tools import ToolOutput
 from tests.support import awkward
 

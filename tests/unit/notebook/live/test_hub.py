@@ -11,7 +11,7 @@ import pytest
 from agent_nb import Agent, tool
 from agent_nb.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE, FOR_THE_OWNER, Hub
-from agent_nb.notebook.live.run import window_number
+from agent_nb.notebook.live.live_run import window_number
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -231,7 +231,7 @@ def owners(desk):
 
 async def test_a_window_that_is_closed_gives_up_its_buttons_to_one_that_wants_them(desk, monkeypatch):
     run = desk.show(Agent(ScriptedProvider([[text("Done.")]])).start("Go."), "k")
-    monkeypatch.setattr("agent_nb.notebook.live.run.OWNER_PATIENCE", 0)
+    monkeypatch.setattr("agent_nb.notebook.live.live_run.OWNER_PATIENCE", 0)
     page, second = (desk.command("hello", key="k", client=name) for name in ("page", "second"))
     assert (page["owner"], second["owner"]) == (True, False)
     await asyncio.sleep(0.05)
@@ -324,7 +324,7 @@ async def test_another_viewer_looks_if_the_window_cannot(desk):
 
 
 async def test_nobody_looks_if_no_window_answers(desk, monkeypatch):
-    monkeypatch.setattr("agent_nb.notebook.live.run.CHECK_PATIENCE", 0.01)
+    monkeypatch.setattr("agent_nb.notebook.live.live_run.CHECK_PATIENCE", 0.01)
     _, result = await look(desk, LiveViewer(), lambda message: None)
     assert "does not answer" in result.text
 

@@ -8,8 +8,8 @@ from agent_nb import Agent, Run, load, model
 from agent_nb.engine.loop import RunHandle
 from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted
-from agent_nb.notebook.magic.cell import annotate, pick
 from agent_nb.notebook.magic.names import bind
+from agent_nb.notebook.magic.run_cell import annotate, pick
 from agent_nb.prompts.left_out import has_note
 from agent_nb.render import bundle
 from agent_nb.run.checks import failure_of
@@ -137,7 +137,7 @@ def acting(shell, server, monkeypatch):
         calls = [Call("create_file", {"path": path, "content": text}) for path, text in ACTING.items()]
         server.plan(reply(*calls), reply(Say("Done.")))
         asked: list[str] = []
-        monkeypatch.setattr("agent_nb.notebook.magic.cell.is_attended", lambda shell: attended)
+        monkeypatch.setattr("agent_nb.notebook.magic.run_cell.is_attended", lambda shell: attended)
         monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or answer)
         return shell.run(f"%%agent hero {MODEL} {line}\nA page"), asked
 

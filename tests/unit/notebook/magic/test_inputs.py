@@ -7,8 +7,8 @@ import pytest
 from IPython.core.error import UsageError
 
 from agent_nb.errors import ConfigError
+from agent_nb.notebook.cell_request import CassettePlan
 from agent_nb.notebook.magic.inputs import SYSTEM_LIMIT, find_system, load_images, system_names
-from agent_nb.notebook.request import CassettePlan
 
 RED = PIL.Image.new("RGB", (8, 6), "red")
 

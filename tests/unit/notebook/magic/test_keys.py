@@ -9,7 +9,7 @@ import pytest
 from agent_nb import model
 from agent_nb._base.secrets import MASK, mask, registered
 from agent_nb.errors import MissingKeyError
-from agent_nb.notebook.magic.keys import missing_key
+from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.providers import keys
 from tests.support.shells import in_kernel
 from tests.support.wire import Say, WireServer, problem, reply
@@ -127,7 +127,7 @@ def test_a_cell_without_a_key_names_both_remedies_in_one_line(shell, capsys):
 
 def test_a_notebook_shows_a_card_without_a_field(shell, monkeypatch):
     shown = []
-    monkeypatch.setattr("agent_nb.notebook.magic.keys.display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr("agent_nb.notebook.magic.key_command.display", lambda data, raw: shown.append(data))
     monkeypatch.setattr(shell.session, "shell", in_kernel(allow_stdin=True))
     missing_key(shell.session, MissingKeyError("", vendor="gemini"))
     (card,) = shown
@@ -139,12 +139,12 @@ def test_a_notebook_shows_a_card_without_a_field(shell, monkeypatch):
 
 
 def test_in_a_browser_a_key_is_kept_in_the_tab(shell, monkeypatch):
-    monkeypatch.setattr("agent_nb.notebook.magic.keys.IN_BROWSER", True)
+    monkeypatch.setattr("agent_nb.notebook.magic.key_command.IN_BROWSER", True)
     assert str(shell.run(CELL).error) == (
         "Anthropic needs a key: run `%agent key anthropic`, which asks for it, and keeps it in this tab alone."
     )
     shown = []
-    monkeypatch.setattr("agent_nb.notebook.magic.keys.display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr("agent_nb.notebook.magic.key_command.display", lambda data, raw: shown.append(data))
     monkeypatch.setattr(shell.session, "shell", in_kernel(allow_stdin=True))
     missing_key(shell.session, MissingKeyError("", vendor="anthropic"))
     assert "until you close or reload the page" in shown[0]["text/plain"]

@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 from agent_nb import Agent, tool
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.errors import CassetteError, ConfigError
+from agent_nb.notebook.cell_request import start
 from agent_nb.notebook.magic.plan import choose_models, make_plan
-from agent_nb.notebook.request import start
 from agent_nb.providers.scripted import ScriptedProvider, stall
 from tests.support.shells import quick_run
 

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from PIL import Image as Picture
 
 from agent_nb import Agent
-from agent_nb.notebook.values import context
-from agent_nb.notebook.values.context import TEXT_LIMIT, describe, expand
-from agent_nb.notebook.values.paths import lookup
+from agent_nb._base.secrets import MASK
+from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
+from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.providers.scripted import text as say
 from tests.support.shells import start_shell
@@ -181,7 +181,7 @@ def test_only_a_prompt_explains_how_to_escape():
 def test_secrets_are_masked_by_their_name(name, value):
     described = describe(name, value).text
     assert "hush" not in described
-    assert context.MASK in described
+    assert MASK in described
 
 
 @pytest.mark.parametrize("name", ["keyboard", "monkey", "tokens", "key_figures", "config.user"])
@@ -296,7 +296,7 @@ def test_what_cells_call_a_secret_is_masked(tmp_path, code):
         shell.run("%%agent described --cells 1 --pace 0 -m demo:\nA page")
         prompt = shell.names["described"].prompt
     assert prompt.replace("'ush-hush'", "").count("ush-hush") == 0
-    assert context.MASK in prompt
+    assert MASK in prompt
 
 
 def test_other_text_in_cells_stays(tmp_path):
@@ -357,7 +357,7 @@ def test_secrets_in_a_run_are_masked():
     )
     described = describe("hero", run)
     assert "hush" not in described.text
-    assert described.text.count(context.MASK) == 2
+    assert described.text.count(MASK) == 2
     assert described.masked == ("`passwords` in `hero`", "a key in `hero`")
 
 

@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from agent_nb._base.secrets import MASK, mask, registered
-from agent_nb.notebook.values.context import describe
-from agent_nb.notebook.values.masking import Masks, is_secret, mask_environment
+from agent_nb.notebook.values.describe_values import describe
+from agent_nb.notebook.values.value_masking import Masks, is_secret, mask_environment
 
 
 class Login(NamedTuple):

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_nb.notebook.kernel_tools.describe import describe_variable
 from agent_nb.notebook.kernel_tools.variables import one_line
-from agent_nb.notebook.values.context import describe, describe_path, expand
+from agent_nb.notebook.values.describe_values import describe, describe_path, expand
 from tests.support.shells import start_shell
 
 SECRET = "hush-hush-2"

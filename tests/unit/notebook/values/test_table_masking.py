@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from agent_nb._base.secrets import MASK
-from agent_nb.notebook.values.context import describe
+from agent_nb.notebook.values.describe_values import describe
 
 
 def tables() -> dict[str, Any]:

@@ -21,9 +21,9 @@ from agent_nb.files.file_paths import entry_of
 from agent_nb.images.convert import to_image
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Image
-from agent_nb.notebook.values.masking import Masked, Masks, is_secret
-from agent_nb.notebook.values.paths import PATH, first_name, lookup_masked
 from agent_nb.notebook.values.table_masking import is_of
+from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
+from agent_nb.notebook.values.value_paths import PATH, first_name, lookup_masked
 from agent_nb.run import Run
 
 TEXT_LIMIT = 20_000

@@ -10,8 +10,8 @@ from agent_nb._base.threads import off_loop
 from agent_nb.engine.opening import read_images
 from agent_nb.hosts.marimo.inbox import listening
 from agent_nb.hosts.marimo.prepare import Cell, Options
-from agent_nb.hosts.marimo.view import RunView
-from agent_nb.notebook.request import start
+from agent_nb.hosts.marimo.run_view import RunView
+from agent_nb.notebook.cell_request import start
 from agent_nb.run import Run
 
 

@@ -17,10 +17,10 @@ from agent_nb.events import ApprovalRequested
 from agent_nb.files import Files
 from agent_nb.looking.element_look import ElementRequest
 from agent_nb.looking.page_check import CheckRequest, ViewerUnavailableError
-from agent_nb.notebook.live.questions import Questions
+from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.notebook.live.stream import RunStream
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.retry import retry_cells
+from agent_nb.notebook.retry_cells import retry_cells
 from agent_nb.notebook.session import default_model, magic_name
 from agent_nb.render import bundle, ready_line, run_digest
 from agent_nb.run.annotations import safe_annotations

@@ -20,16 +20,16 @@ from agent_nb.engine.race import Race
 from agent_nb.errors import AgentError, ConfigError, FileError, MissingKeyError
 from agent_nb.files.active import acting_files
 from agent_nb.notebook.asking import ask_in_text, confirm
-from agent_nb.notebook.host import is_attended, on_interrupt
-from agent_nb.notebook.magic.keys import missing_key
+from agent_nb.notebook.cell_request import start
+from agent_nb.notebook.front_end import is_attended, on_interrupt
+from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, bind
 from agent_nb.notebook.magic.plan import make_plan
-from agent_nb.notebook.magic.rules import CellRules
 from agent_nb.notebook.page_image import page_image
-from agent_nb.notebook.request import start
-from agent_nb.notebook.retry import written_cell
+from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.values.masking import mask_environment
+from agent_nb.notebook.values.value_masking import mask_environment
 from agent_nb.notebook.views.view import View
 from agent_nb.notebook.views.views import view_for
 from agent_nb.options import Options

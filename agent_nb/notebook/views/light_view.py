@@ -6,7 +6,7 @@ from collections.abc import Callable
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
 from agent_nb.notebook.asking import question_title
-from agent_nb.notebook.live.run import FIRST_HELLO, LiveRun
+from agent_nb.notebook.live.live_run import FIRST_HELLO, LiveRun
 from agent_nb.render import RunSoFar, first_frame, light_form
 
 INTERVAL = 1.0
