@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,12 @@ def default_model() -> str:
         return full_name(named) if named else default_model_name() or full_name(DEMO_MODEL)
     except ConfigError:
         return ""
+
+
+def shown_hub() -> Any:
+    """The kernel's `Hub`; None if no run was shown in the page. Importing its module would take long."""
+    module = sys.modules.get("agent_nb.notebook.live.hub")
+    return module.existing_hub() if module is not None else None
 
 
 def _magics() -> Settings | None:

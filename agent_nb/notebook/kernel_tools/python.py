@@ -16,8 +16,7 @@ from agent_nb.notebook.kernel_tools.code_failure import headline, short_tracebac
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions
 from agent_nb.notebook.kernel_tools.name_changes import NAMES_TYPE, undo_store
-from agent_nb.notebook.live import shown_hub
-from agent_nb.notebook.session import magic_name
+from agent_nb.notebook.session import magic_name, shown_hub
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 

@@ -13,9 +13,8 @@ from IPython.display import display
 from agent_nb._base.command import Command
 from agent_nb._base.table import Table
 from agent_nb.errors import AgentError
-from agent_nb.notebook.live import shown_hub
 from agent_nb.notebook.magic import candidates
-from agent_nb.notebook.session import Session
+from agent_nb.notebook.session import Session, shown_hub
 
 HELP_INDENT = " " * 24
 """As argparse indents the help of an option."""

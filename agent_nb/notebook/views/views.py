@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.events import ApprovalRequested
-from agent_nb.notebook.live import shown_hub
+from agent_nb.notebook.session import shown_hub
 from agent_nb.notebook.views.terminal import TerminalView, without_controls
 from agent_nb.notebook.views.view import Annotate, Pick, View
 from agent_nb.options import Options
