@@ -1,25 +1,15 @@
-"""Refers from a turn's message to its streamed pieces, so that a cassette holds each text once."""
+"""What a turn's message has in common with its streamed pieces, so that a cassette holds most texts once."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from agent_nb._base.wire import from_wire, to_wire
+from agent_nb._base.wire import to_wire
 from agent_nb.messages import Message, Part, Text, Thinking, ToolCall
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece
 
 _SHORTEST = 24
 """Shorter texts are written out: a reference would not be shorter."""
-
-
-@dataclass(slots=True)
-class _Streamed:
-    """What was streamed, joined by kind."""
-
-    text: str
-    thinking: str
-    arguments: dict[str, str]
 
 
 def natural_parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
@@ -49,68 +39,6 @@ def natural_parts(pieces: Sequence[Piece]) -> tuple[Part, ...]:
         elif text := "".join(texts[(kind, "", place)]):
             parts.append(Text(text) if kind is Text else Thinking(text))
     return tuple(parts)
-
-
-def packed_parts(parts: Sequence[Part], pieces: Sequence[Piece]) -> list[Any]:
-    """The parts as references to what was streamed, `["text", length]` or `["call", id, name]`, else in wire form."""
-    streamed = _streamed(pieces)
-    packed: list[Any] = []
-    for part in parts:
-        match part:
-            case Text(text):
-                packed.append(["text", len(text)])
-            case Thinking(text):
-                packed.append(["thinking", len(text)])
-            case ToolCall(call_id, name, arguments) if streamed.arguments.get(call_id) == arguments:
-                packed.append(["call", call_id, name])
-            case _:
-                packed.append(to_wire(part))
-    if _unpacked(packed, streamed) != tuple(parts):
-        return [to_wire(part) for part in parts]
-    return packed
-
-
-def unpacked_parts(packed: Sequence[Any], pieces: Sequence[Piece]) -> tuple[Part, ...]:
-    return _unpacked(packed, _streamed(pieces))
-
-
-def _unpacked(packed: Sequence[Any], streamed: _Streamed) -> tuple[Part, ...]:
-    text, thinking = _cutter(streamed.text), _cutter(streamed.thinking)
-    parts: list[Part] = []
-    for entry in packed:
-        match entry:
-            case ["text", int(length)]:
-                parts.append(Text(text(length)))
-            case ["thinking", int(length)]:
-                parts.append(Thinking(thinking(length)))
-            case ["call", str(call_id), str(name)]:
-                parts.append(ToolCall(call_id, name, streamed.arguments[call_id]))
-            case _:
-                parts.append(from_wire(Part, entry))
-    return tuple(parts)
-
-
-def _cutter(whole: str) -> Callable[[int], str]:
-    start = 0
-
-    def cut(length: int) -> str:
-        nonlocal start
-        start += length
-        return whole[start - length : start]
-
-    return cut
-
-
-def _streamed(pieces: Sequence[Piece]) -> _Streamed:
-    arguments: dict[str, list[str]] = {}
-    for piece in pieces:
-        if isinstance(piece, CallPiece):
-            arguments.setdefault(piece.id, []).append(piece.text)
-    return _Streamed(
-        text="".join(piece.text for piece in pieces if isinstance(piece, TextPiece)),
-        thinking="".join(piece.text for piece in pieces if isinstance(piece, ThinkingPiece)),
-        arguments={call_id: "".join(texts) for call_id, texts in arguments.items()},
-    )
 
 
 def packed_vendor(message: Message) -> Any:

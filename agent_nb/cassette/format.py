@@ -115,8 +115,8 @@ class RecordedVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cassette:
-    yours: Json
-    """What the user asked for, as its fingerprint: it must match."""
-    ours: Json
-    """This package's half: only noted when it differs."""
+    request: Json
+    """The fingerprint of what the user asked for: it must match. `yours` in the file."""
+    release: Json
+    """The fingerprint of this package: only noted when it differs. `ours` in the file."""
     variants: tuple[RecordedVariant, ...]

@@ -6,7 +6,7 @@ from agent_nb._base.wire import Json
 from agent_nb.cassette.format import Gap, MomentKind, Stage
 from agent_nb.errors import ToolErrorCode
 from agent_nb.events import Decider, MimeBundle, Reason, Stop, WhyCompacted
-from agent_nb.messages import Image
+from agent_nb.messages import Image, Part
 from agent_nb.run.record import Settings
 
 
@@ -23,8 +23,8 @@ class RecordedTool(TypedDict):
     schema: Json
 
 
-class Yours(TypedDict, total=False):
-    """The user's half of the fingerprint."""
+class RecordedRequest(TypedDict, total=False):
+    """The fingerprint of what the user asked for."""
 
     prompt: str
     model: str | None
@@ -39,127 +39,59 @@ class Yours(TypedDict, total=False):
     servers: dict[str, RecordedTool]
 
 
-class _Line(TypedDict, total=False):
-    after: Gap
-    cost: float | None
-
-
-class _Format(TypedDict):
-    format: str
-    version: NotRequired[int]
-
-
-class _Yours(TypedDict):
-    yours: Yours
-
-
-class _Ours(TypedDict):
-    ours: Json
-
-
-class _Variant(TypedDict):
-    variant: int
-    model: str
-    settings: Settings
-
-
-class _Text(TypedDict):
-    text: str
-
-
-class _Thinking(TypedDict):
-    thinking: str
-
-
-class _Args(TypedDict):
-    args: str
-    of: NotRequired[str]
-
-
-class _More(TypedDict):
-    more: str
-
-
-class _Pace(TypedDict):
-    pace: str
-
-
-class _Call(_Line):
-    call: str
-    name: str
-
-
-class _Counted(_Line):
-    counted: dict[str, int]
-
-
-class _Turn(_Line):
-    turn: int
-    stop: Stop
-    model: str
-    usage: dict[str, int]
-    detail: NotRequired[str]
-    parts: NotRequired[tuple[Any, ...]]
-    vendor: NotRequired[Json]
-
-
-class _Retry(_Line):
-    retry: str
-    wait: float
-
-
-class _Compacted(_Line):
-    compacted: WhyCompacted
-    limit: NotRequired[int | None]
-
-
-class _Tool(_Line):
-    tool: MomentKind
-    id: str
-    args: NotRequired[Json]
-    name: NotRequired[str]
-    title: NotRequired[str]
-    approved: NotRequired[bool]
-    note: NotRequired[str]
-    by: NotRequired[Decider]
-    executed: NotRequired[Json | None]
-    text: NotRequired[str]
-    output: NotRequired[MimeBundle | None]
-    path: NotRequired[str]
-    data: NotRequired[bytes]
-    seconds: NotRequired[float]
-    summary: NotRequired[str]
-    code: NotRequired[ToolErrorCode | None]
-    told_code: NotRequired[ToolErrorCode | None]
-    hint: NotRequired[str]
-    outputs: NotRequired[tuple[MimeBundle, ...]]
-    images: NotRequired[tuple[Image, ...]]
-
-
-class _End(_Line):
-    end: Reason
-    turns: int
-    seconds: float
-    during: NotRequired[Stage]
-    error: NotRequired[str | None]
-
-
-LINES: dict[str, Any] = {
-    "format": _Format,
-    "yours": _Yours,
-    "ours": _Ours,
-    "variant": _Variant,
-    "text": _Text,
-    "thinking": _Thinking,
-    "args": _Args,
-    "more": _More,
-    "pace": _Pace,
-    "call": _Call,
-    "counted": _Counted,
-    "turn": _Turn,
-    "retry": _Retry,
-    "compacted": _Compacted,
-    "tool": _Tool,
-    "end": _End,
+_MOMENT = {
+    "args": Json,
+    "name": str,
+    "title": str,
+    "approved": bool,
+    "note": str,
+    "by": Decider,
+    "executed": Json | None,
+    "text": str,
+    "output": MimeBundle | None,
+    "path": str,
+    "data": bytes,
+    "seconds": float,
+    "summary": str,
+    "code": ToolErrorCode | None,
+    "told_code": ToolErrorCode | None,
+    "hint": str,
+    "outputs": tuple[MimeBundle, ...],
+    "images": tuple[Image, ...],
 }
-"""The type of each kind of line. The first key of a line is its kind."""
+_AFTER = {"after": Gap}
+_COSTS = {"after": Gap, "cost": float | None}
+
+_FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "format": ({"format": str}, {"version": int}),
+    "yours": ({"yours": RecordedRequest}, {}),
+    "ours": ({"ours": Json}, {}),
+    "variant": ({"variant": int, "model": str, "settings": Settings}, {}),
+    "text": ({"text": str}, {}),
+    "thinking": ({"thinking": str}, {}),
+    "args": ({"args": str}, {"of": str}),
+    "more": ({"more": str}, {}),
+    "pace": ({"pace": str}, {}),
+    "call": ({"call": str, "name": str}, _AFTER),
+    "counted": ({"counted": dict[str, int]}, _AFTER),
+    "turn": (
+        {"turn": int, "stop": Stop, "model": str, "usage": dict[str, int]},
+        {**_COSTS, "detail": str, "parts": tuple[Part, ...], "vendor": Json},
+    ),
+    "retry": ({"retry": str, "wait": float}, _COSTS),
+    "compacted": ({"compacted": WhyCompacted}, {**_AFTER, "limit": int | None}),
+    "tool": ({"tool": MomentKind, "id": str}, {**_COSTS, **_MOMENT}),
+    "end": (
+        {"end": Reason, "turns": int, "seconds": float},
+        {**_COSTS, "during": Stage, "error": str | None},
+    ),
+}
+"""The fields that each kind of line must have, and those that it may have. The first key of a line is its kind."""
+
+
+def _type(kind: str, required: dict[str, Any], optional: dict[str, Any]) -> Any:
+    fields = required | {name: NotRequired[type_] for name, type_ in optional.items()}
+    return TypedDict(kind, fields)  # type: ignore[operator]
+
+
+LINES = {kind: _type(kind, *fields) for kind, fields in _FIELDS.items()}

@@ -106,14 +106,14 @@ class ReplayProvider(Provider):
             hooks=Hooks(),
         )
         if log.isEnabledFor(logging.INFO) and (
-            parts := _changed(self.cassette.ours, release_fingerprint(config))
+            parts := _changed(self.cassette.release, release_fingerprint(config))
         ):
             log.info("%s was recorded with other %s; it plays all the same", self.path, ", ".join(parts))
         return replace(prepared, config=config, playback=self)
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """How a request differs from the recorded one, in a few words each; empty if the cassette plays."""
-        recorded = self.cassette.yours
+        recorded = self.cassette.request
         fingerprint = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         return [
             *differences(recorded, as_recorded(fingerprint, recorded, prepared.opening.images)),
@@ -129,7 +129,7 @@ class ReplayProvider(Provider):
         left_out = {tool.name for tool in Toolbox.default()}.difference(names) if names is not None else ()
         offered = (tool for tool in toolbox if tool.name not in left_out)
         try:
-            return ReplayToolbox(with_recorded(offered, self.cassette.yours))
+            return ReplayToolbox(with_recorded(offered, self.cassette.request))
         except ConfigError as error:
             raise CassetteError(f"{self.path!r} is damaged at line 2: {error} {AGAIN}") from None
 

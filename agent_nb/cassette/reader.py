@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_nb._base.wire import Json, WireError, from_wire
-from agent_nb.cassette.compact import natural_parts, unpacked_parts, unpacked_vendor
+from agent_nb.cassette.compact import natural_parts, unpacked_vendor
 from agent_nb.cassette.format import (
     FORMAT,
     LONGEST_GAP,
@@ -27,7 +27,7 @@ from agent_nb.cassette.timing import read_pace
 from agent_nb.errors import CassetteError, FileError
 from agent_nb.events import ENDINGS, Reason
 from agent_nb.files import safe_path
-from agent_nb.messages import Message, ToolCall, Usage
+from agent_nb.messages import Message, Part, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, ThinkingPiece, Turn, UsagePiece
 from agent_nb.run.record import unique_call_id
 
@@ -60,11 +60,11 @@ def parse_cassette(text: str, shown: str) -> Cassette:
             f"{shown!r} was recorded by a newer agent_nb (format {version}; this one reads {VERSION}). "
             "Upgrade: `pip install -U agent-nb`."
         )
-    yours, ours = rows.expect("yours")["yours"], rows.expect("ours")["ours"]
+    request, release = rows.expect("yours")["yours"], rows.expect("ours")["ours"]
     variants = [_variant(rows)]
     while rows.more:
         variants.append(_variant(rows))
-    return Cassette(yours=yours, ours=ours, variants=tuple(variants))
+    return Cassette(request=request, release=release, variants=tuple(variants))
 
 
 def _text(path: Path, shown: str) -> str:
@@ -318,7 +318,7 @@ def _finished(row: Json, pieces: list[tuple[float, Piece]], number: int) -> Atte
     if row["turn"] != number:
         raise ValueError(f"turn {number} is expected here, not {row['turn']}")
     spoken = [piece for _, piece in pieces]
-    parts = unpacked_parts(row["parts"], spoken) if "parts" in row else natural_parts(spoken)
+    parts = from_wire(tuple[Part, ...], row["parts"]) if "parts" in row else natural_parts(spoken)
     vendor = unpacked_vendor(row.get("vendor", {}), parts)
     turn = Turn(
         message=Message(role="assistant", parts=parts, vendor=vendor),

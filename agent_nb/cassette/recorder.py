@@ -288,8 +288,8 @@ def record(target: Target, variants: Sequence[Prepared]) -> list[Recorder]:
     fingerprint = with_pixels(variants_fingerprint(variants), variants[0].opening.images)
     recording = Recording(
         target,
-        yours=with_server_tools(fingerprint, variants[0].config.toolbox),
-        ours=release_fingerprint(variants[0].config),
+        request=with_server_tools(fingerprint, variants[0].config.toolbox),
+        release=release_fingerprint(variants[0].config),
         variants=len(variants),
     )
     return [Recorder(recording, prepared.config) for prepared in variants]

@@ -13,7 +13,6 @@ from agent_nb._base.log import log
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.cassette.format import Cassette, RecordedVariant
-from agent_nb.cassette.masked import masked
 from agent_nb.cassette.matching import differences
 from agent_nb.cassette.reader import AGAIN, locate, parse_cassette, read_cassette
 from agent_nb.cassette.writer import write_cassette
@@ -47,9 +46,9 @@ class Target:
 class Recording:
     """Collects the recorded variants of a run and writes the file when all have ended."""
 
-    def __init__(self, target: Target, *, yours: Json, ours: Json, variants: int = 1) -> None:
-        check_target(target, yours)
-        self._target, self._yours, self._ours = target, yours, ours
+    def __init__(self, target: Target, *, request: Json, release: Json, variants: int = 1) -> None:
+        check_target(target, request)
+        self._target, self._request, self._release = target, request, release
         self._missing, self._takes = variants, list[RecordedVariant]()
         self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
@@ -65,7 +64,7 @@ class Recording:
         if refusal := self._refusal(variants):
             self.outcome = refusal
             return
-        cassette = Cassette(yours=self._yours, ours=self._ours, variants=tuple(variants))
+        cassette = Cassette(request=self._request, release=self._release, variants=tuple(variants))
         self.outcome = f"{self._target.path.as_posix()} is being written."
         self._writing = asyncio.get_running_loop().create_task(off_loop(self._keep, cassette))
 
@@ -96,11 +95,12 @@ class Recording:
 
     def _write(self, recorded: Cassette) -> str:
         shown = self._target.path.as_posix()
-        cassette = masked(recorded)
-        text = write_cassette(cassette)
+        plain, text = write_cassette(recorded), write_cassette(recorded, masked=True)
         try:
-            if parse_cassette(text, shown) != cassette:
+            if parse_cassette(plain, shown) != recorded:
                 raise CassetteError(f"{shown!r} would not play as it was recorded.")
+            if text != plain:
+                parse_cassette(text, shown)
             write_atomically(self._target.file, text.encode(), within=self._target.within, mode=0o644)
         except CassetteError as error:
             note = f"Not recorded: {error}"
@@ -113,7 +113,7 @@ class Recording:
         return note
 
 
-def check_target(target: Target, yours: Json) -> None:
+def check_target(target: Target, request: Json) -> None:
     """Raises before anything is sent if the cassette cannot be written or would replace one of another prompt."""
     shown, path = target.path.as_posix(), target.file
     if why := _why_not_there(path, target.within):
@@ -124,8 +124,8 @@ def check_target(target: Target, yours: Json) -> None:
         except CassetteError as error:
             damage = str(error).removesuffix(AGAIN).strip()
             raise CassetteError(f"{damage} Use `--force` to record over it.") from None
-        prompt = {"prompt": before.yours.get("prompt", "")}
-        if differing := differences({**yours, **prompt}, yours):
+        prompt = {"prompt": before.request.get("prompt", "")}
+        if differing := differences({**request, **prompt}, request):
             raise CassetteError(
                 f"{shown!r} was recorded with {differing[0]}. Give another name, or record over it with `--force`."
             )

@@ -1,6 +1,6 @@
 """Writes a cassette as lines of JSON: the first key says what a line is; long texts continue in `more` lines.
 
-No text is written twice: a turn's parts and vendor data refer to the pieces.
+Parts of a turn that are what was streamed are not written again, and vendor data refers to the parts.
 """
 
 import itertools
@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from agent_nb._base.wire import Json
-from agent_nb.cassette.compact import natural_parts, packed_parts, packed_vendor
+from agent_nb._base.secrets import mask, mask_pieces
+from agent_nb._base.text import change_texts, whole_text
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.cassette.compact import natural_parts, packed_vendor
 from agent_nb.cassette.format import FORMAT, VERSION, Attempt, Cassette, Gap, RecordedVariant, ToolMoment
 from agent_nb.cassette.timing import write_pace
 from agent_nb.messages import Usage
@@ -19,12 +21,28 @@ from agent_nb.providers.base import CallPiece, CallStarted, Piece, TextPiece, Th
 
 _BREAK = re.compile(r"\n|\\n")
 """A newline, also in its escaped form inside a call's JSON."""
+_STREAMED = ("text", "thinking", "args")
 _LINE = 80
 """Characters after which a text continues on the next line."""
 
 
-def write_cassette(cassette: Cassette) -> str:
-    return "".join(_dump(line) + "\n" for line in _lines(cassette))
+def write_cassette(cassette: Cassette, *, masked: bool = False) -> str:
+    """The lines; if `masked`, without secrets, also where a secret is split over several pieces."""
+    lines = _lines(cassette, masked)
+    return "".join(_dump(_masked(line) if masked else line) + "\n" for line in lines)
+
+
+def _masked(line: Json) -> Json:
+    """The line without secrets. Streamed text has been masked before it was split into lines."""
+    kind = next(iter(line))
+    streamed = kind if kind in (*_STREAMED, "more", "pace") else None
+    return {
+        key: value if key == streamed else change_texts(value, _masked_text) for key, value in line.items()
+    }
+
+
+def _masked_text(text: str) -> str:
+    return mask(whole_text(text))
 
 
 def _dump(line: Json) -> str:
@@ -33,19 +51,19 @@ def _dump(line: Json) -> str:
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
 
-def _lines(cassette: Cassette) -> Iterator[Json]:
+def _lines(cassette: Cassette, masked: bool) -> Iterator[Json]:
     yield {"format": FORMAT, "version": VERSION}
-    yield {"yours": cassette.yours}
-    yield {"ours": cassette.ours}
+    yield {"yours": cassette.request}
+    yield {"ours": cassette.release}
     for recorded in cassette.variants:
-        yield from _variant(recorded)
+        yield from _variant(recorded, masked)
 
 
-def _variant(recorded: RecordedVariant) -> Iterator[Json]:
+def _variant(recorded: RecordedVariant, masked: bool) -> Iterator[Json]:
     yield {"variant": recorded.variant, "model": recorded.model, "settings": recorded.settings}
     for number, turn in enumerate(recorded.turns, start=1):
         for attempt in turn.attempts:
-            yield from _attempt(number, attempt)
+            yield from _attempt(number, attempt, masked)
         yield from (_moment(moment) for moment in turn.moments)
     finished = sum(turn.end is not None for turn in recorded.turns)
     yield {"end": recorded.reason, "turns": finished, "seconds": recorded.seconds, **_cut(recorded)}
@@ -63,11 +81,15 @@ def _cut(recorded: RecordedVariant) -> Json:
     return {**line, **_after(recorded.cut.after)}
 
 
-def _attempt(number: int, attempt: Attempt) -> Iterator[Json]:
+def _attempt(number: int, attempt: Attempt, masked: bool) -> Iterator[Json]:
     last_call = ""
     for (kind, call), group in itertools.groupby(attempt.pieces, key=_kind):
-        if kind in ("text", "thinking", "args"):
-            yield from _text(kind, "" if call == last_call else call, list(group))
+        if kind in _STREAMED:
+            pieces: list[Any] = list(group)
+            texts = [piece.text for _, piece in pieces]
+            texts = mask_pieces([whole_text(text) for text in texts]) if masked else texts
+            cuts = [(len(text), gap) for text, (gap, _) in zip(texts, pieces, strict=True)]
+            yield from _text({kind: "".join(texts), **({"of": call} if call != last_call else {})}, cuts)
             continue
         for gap, piece in group:
             match piece:
@@ -99,12 +121,11 @@ def _kind(entry: tuple[Gap, Piece]) -> tuple[str, str]:
             return "", ""
 
 
-def _text(kind: str, call: str, group: list[tuple[Gap, Any]]) -> Iterator[Json]:
-    text = "".join(piece.text for _, piece in group)
+def _text(line: Json, cuts: list[tuple[int, Gap]]) -> Iterator[Json]:
+    kind, text = next(iter(line.items()))
     first, *more = _broken(text)
-    yield {kind: first, **({"of": call} if call else {})}
-    yield from ({"more": line} for line in more)
-    cuts = [(len(piece.text), gap) for gap, piece in group]
+    yield {**line, kind: first}
+    yield from ({"more": rest} for rest in more)
     if cuts != [(len(text), 0)]:
         yield {"pace": write_pace(cuts, len(text))}
 
@@ -123,7 +144,7 @@ def _turn(number: int, attempt: Attempt, turn: Turn, gap: Gap) -> Json:
     line: Json = {"turn": number, "stop": turn.stop, "model": turn.model, "usage": _counts(turn.usage)}
     line |= {"cost": attempt.cost, **({"detail": turn.detail} if turn.detail else {})}
     if turn.message.parts != natural_parts(pieces):
-        line["parts"] = packed_parts(turn.message.parts, pieces)
+        line["parts"] = to_wire(turn.message.parts)
     if turn.message.vendor:
         line["vendor"] = packed_vendor(turn.message)
     return {**line, **_after(gap)}

@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -278,6 +279,30 @@ async def test_a_made_up_name_of_a_tool_is_masked(tape):
     with ScriptedProvider([[call(key, {})], [text("Done.")]]) as provider:
         await Agent(provider).recording(tape).run("go")
     assert key not in tape.read_text(encoding="utf-8")
+
+
+async def test_secrets_of_tools_never_reach_the_file(tape):
+    """In the arguments that a hook has changed, in progress, in a result, and in the id of a call."""
+    key = "gsk_" + "k3y" * 8
+
+    @tool
+    def tell(what: str, context: ToolContext) -> str:
+        """Tells.
+
+        Args:
+            what: What to tell.
+        """
+        context.progress(f"telling {what}")
+        return f"It is {what}."
+
+    with ScriptedProvider([[call("tell", {"what": "x"}, id=key)], [text("Done.")]]) as provider:
+        agent = Agent(provider, tools=[tell])
+        agent.before_tool(lambda call: replace(call, arguments=json.dumps({"what": key})))
+        run = await agent.recording(tape).run("go")
+    assert key in run.messages[2].parts[0].text
+    assert key not in tape.read_text(encoding="utf-8")
+    again = await Agent(replay(tape), tools=[tell]).run("go")
+    assert again.messages[2].parts[0].text == f"It is {MASK}."
 
 
 async def test_secrets_never_reach_the_file(tape):

@@ -20,7 +20,7 @@ CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
 
 async def lesson(name: str) -> Run:
     model = replay(CASSETTES / f"{name}.jsonl")
-    return await Agent(model).run(model.cassette.yours["prompt"])
+    return await Agent(model).run(model.cassette.request["prompt"])
 
 
 async def scripted() -> Run:
