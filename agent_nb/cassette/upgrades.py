@@ -6,7 +6,7 @@ matplotlib writes its version into images, and Pillow compresses them differentl
 from collections.abc import Sequence
 
 from agent_nb._base.wire import Json
-from agent_nb.images.pixels import pixel_digest
+from agent_nb.images.pillow import pixel_digest
 from agent_nb.messages import Image
 
 

@@ -23,12 +23,11 @@ from typing import Any
 from agent_nb.errors import ConfigError
 from agent_nb.events import Thumbnail
 from agent_nb.images.cache import Cache
-from agent_nb.images.download import VIDEO, Bounds, fetch_https
-from agent_nb.images.pillow import require_pillow
+from agent_nb.images.download import MAX_BYTES, VIDEO, fetch_https
+from agent_nb.images.pillow import on_white, require_pillow, saved
 from agent_nb.messages import Image
 
 MAX_EDGE = 4096
-MAX_BYTES = 20_000_000
 MAX_PIXELS = 80_000_000
 SMALL_COPY = (1024, 60_000)
 """Longest side and bytes of images in a saved notebook, which would otherwise grow too large."""
@@ -100,18 +99,14 @@ def _digest(image: Image) -> bytes:
 
 
 def _thumbnail(image: Image, *, drawn: bool) -> Thumbnail:
-    import PIL.Image
-
     pil_image = _open(image.data, image.name)
     width, height = pil_image.size
     data = b""
     if drawn:
         pil_image.draft(None, (2 * THUMBNAIL_EDGE, 2 * THUMBNAIL_EDGE))
         small = _scaled(_upright(pil_image, image.name), min(THUMBNAIL_EDGE, max(width, height)))
-        if small.mode == "RGBA":
-            paper = PIL.Image.new("RGBA", small.size, "white")
-            small = PIL.Image.alpha_composite(paper, small).convert("RGB")
-        sizes = (_saved(small, "JPEG", quality) for quality in (80, 60, 40, 20))
+        small = on_white(small) if small.mode == "RGBA" else small
+        sizes = (saved(small, "JPEG", quality=quality) for quality in (80, 60, 40, 20))
         data = next((data for data in sizes if len(data) <= THUMBNAIL_BYTES), b"")
     return Thumbnail(name=image.name, width=width, height=height, data=data)
 
@@ -124,7 +119,7 @@ def _from_text(text: str, name: str) -> Image:
         if scheme != "https":
             raise ConfigError(f"Images are fetched over https only, not {scheme}: {text[:80]!r}.")
         _refuse_video(_url_name(text))
-        return _read(fetch_https(text, bounds=Bounds(bytes=MAX_BYTES)), name or _url_name(text))
+        return _read(fetch_https(text), name or _url_name(text))
     return _from_path(Path(text).expanduser(), name)
 
 
@@ -341,13 +336,13 @@ def _encode(pil_image: Any, name: str, max_edge: int, max_bytes: int) -> Image:
     kind = pil_image.format or "PNG"
     if max(pil_image.size) > max_edge:
         pil_image = _scaled(pil_image, max_edge)
-    data = _saved(pil_image, kind)
+    data = saved(pil_image, kind, quality=88)
     if len(data) > max_bytes:
         kind = "WEBP" if pil_image.mode == "RGBA" else "JPEG"
-        data = _saved(pil_image, kind)
+        data = saved(pil_image, kind, quality=88)
     while len(data) > max_bytes and max(pil_image.size) > 64:
         pil_image = _scaled(pil_image, int(max(pil_image.size) * 0.75))
-        data = _saved(pil_image, kind)
+        data = saved(pil_image, kind, quality=88)
     if len(data) > max_bytes:
         raise ConfigError(f"{_called(name)} cannot be made smaller than {max_bytes} bytes.")
     return _remembered(Image(data, _AS_THEY_ARE[kind], name))
@@ -361,13 +356,6 @@ def _remembered(image: Image) -> Image:
 def _scaled(pil_image: Any, edge: int) -> Any:
     ratio = edge / max(pil_image.size)
     return pil_image.resize([max(1, round(side * ratio)) for side in pil_image.size], reducing_gap=2.0)
-
-
-def _saved(pil_image: Any, kind: str, quality: int = 88) -> bytes:
-    buffer = io.BytesIO()
-    settings: dict[str, Any] = {} if kind == "PNG" else {"quality": quality}
-    pil_image.save(buffer, kind, **settings)
-    return buffer.getvalue()
 
 
 def _called(name: str) -> str:

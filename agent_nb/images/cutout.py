@@ -5,7 +5,6 @@ evenly shaded background and not for scenes; its notes say so.
 """
 
 import importlib.util
-import io
 import itertools
 import re
 from typing import Any
@@ -15,7 +14,7 @@ from agent_nb.errors import ToolError
 from agent_nb.images.charge import Charge
 from agent_nb.images.convert import to_image
 from agent_nb.images.maker import Cutting, ImageMaker, Order
-from agent_nb.images.pillow import require_pillow
+from agent_nb.images.pillow import opened, require_pillow, saved
 from agent_nb.messages import Image
 
 LIMITS = (
@@ -95,10 +94,9 @@ def _with_rembg(image: Image) -> Image:
 def without_border(image: Image) -> Image:
     """The image as PNG, transparent as far as the colour of the border reaches. Blocking."""
     require_pillow()
-    import PIL.Image
     from PIL import ImageChops, ImageFilter
 
-    pixels = PIL.Image.open(io.BytesIO(image.data)).convert("RGBA")
+    pixels = opened(image).convert("RGBA")
     alpha = pixels.getchannel("A")
     difference = _difference_from_background(pixels.convert("RGB"))
     # Transparent pixels are background, whatever colour they hide.
@@ -115,9 +113,7 @@ def without_border(image: Image) -> Image:
         )
     soft = subject.filter(ImageFilter.GaussianBlur(0.6))
     pixels.putalpha(ImageChops.darker(alpha, soft))
-    buffer = io.BytesIO()
-    pixels.save(buffer, "PNG", optimize=True)
-    return Image(buffer.getvalue(), "image/png", image.name)
+    return Image(saved(pixels, "PNG", optimize=True), "image/png", image.name)
 
 
 def _difference_from_background(pixels: Any) -> Any:

@@ -10,11 +10,13 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
 from agent_nb.errors import ConfigError
 
+MAX_BYTES = 20_000_000
+SECONDS = 20.0
+"""For all requests together."""
 REDIRECTS = (301, 302, 303, 307, 308)
 VIDEO = "a video, not an image: give a frame of it, such as a screenshot."
 _UNQUOTED = "/:?#[]@!$&'()*+,;=%~"
@@ -32,17 +34,6 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast and (mapped is None or is_public(str(mapped)))
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The most bytes to read, and the most seconds to take."""
-
-    bytes: int = 20_000_000
-    seconds: float = 20.0
-
-
-DEFAULT_BOUNDS = Bounds()
-
-
 def host_of(url: str) -> str:
     """The host of an https address in ASCII, with its port if that is not 443."""
     host, port, _ = _place(url)
@@ -57,7 +48,6 @@ def fetch_https(
     url: str,
     *,
     hosts: Container[str] | None = None,
-    bounds: Bounds = DEFAULT_BOUNDS,
     allowed: Callable[[str], bool] = is_public,
     context: ssl.SSLContext | None = None,
 ) -> bytes:
@@ -65,7 +55,7 @@ def fetch_https(
 
     With `hosts`, only these are asked: a redirect to another host is refused, since its address may carry data.
     """
-    deadline = time.monotonic() + bounds.seconds
+    deadline = time.monotonic() + SECONDS
     for _ in range(5):
         if hosts is not None and host_of(url) not in hosts:
             raise ConfigError(f"{url!r} was not read: nobody has allowed its host, {host_of(url)}.")
@@ -84,7 +74,7 @@ def fetch_https(
                 raise ConfigError(f"{url!r} answered {answer.status} {answer.reason}.")
             if (answer.getheader("content-type") or "").lower().startswith("video/"):
                 raise ConfigError(f"{url!r} is {VIDEO}")
-            return _body(connection, answer, url, bounds.bytes)
+            return _body(connection, answer, url)
         except (
             OSError,
             http.client.HTTPException,
@@ -151,7 +141,7 @@ def _get(connection: _Pinned, target: str) -> http.client.HTTPResponse:
     return connection.getresponse()
 
 
-def _body(connection: _Pinned, answer: http.client.HTTPResponse, url: str, max_bytes: int) -> bytes:
+def _body(connection: _Pinned, answer: http.client.HTTPResponse, url: str) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while True:
@@ -162,6 +152,6 @@ def _body(connection: _Pinned, answer: http.client.HTTPResponse, url: str, max_b
             return b"".join(pieces)
         size += len(piece)
         connection.remaining()
-        if size > max_bytes:
-            raise ConfigError(f"{url!r} is larger than {max_bytes // 1_000_000} MB.")
+        if size > MAX_BYTES:
+            raise ConfigError(f"{url!r} is larger than {MAX_BYTES // 1_000_000} MB.")
         pieces.append(piece)

@@ -1,11 +1,46 @@
 """Pillow, which reads, scales and draws images. A browser may not have it."""
 
+import hashlib
 import importlib.util
+import io
+from typing import Any
 
 from agent_nb.errors import InstallError
+from agent_nb.messages import Image
 
 
 def require_pillow() -> None:
     """Raises `InstallError` with one sentence where images cannot be read."""
     if importlib.util.find_spec("PIL") is None:
         raise InstallError("Images need the `pillow` package: `%pip install pillow`.")
+
+
+def opened(image: Image) -> Any:
+    """The pixels of an image that is known to be valid."""
+    import PIL.Image
+
+    return PIL.Image.open(io.BytesIO(image.data))
+
+
+def saved(pixels: Any, kind: str, **settings: Any) -> bytes:
+    """The file of an image: `PNG`, `JPEG` or `WEBP`."""
+    buffer = io.BytesIO()
+    pixels.save(buffer, kind, **settings)
+    return buffer.getvalue()
+
+
+def on_white(pixels: Any) -> Any:
+    """The image without transparency."""
+    import PIL.Image
+
+    if pixels.mode != "RGBA":
+        return pixels.convert("RGB")
+    return PIL.Image.alpha_composite(PIL.Image.new("RGBA", pixels.size, "white"), pixels).convert("RGB")
+
+
+def pixel_digest(image: Image) -> str:
+    """A short hash of mode, size and pixels: of what an image shows, not of how its file is written."""
+    pixels = opened(image)
+    digest = hashlib.sha256(f"{pixels.mode} {pixels.width} {pixels.height} ".encode())
+    digest.update(pixels.tobytes())
+    return digest.hexdigest()[:16]

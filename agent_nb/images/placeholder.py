@@ -2,7 +2,6 @@
 
 import colorsys
 import hashlib
-import io
 import random
 import re
 import unicodedata
@@ -12,7 +11,7 @@ from agent_nb._base.text import shortened
 from agent_nb._base.threads import off_loop
 from agent_nb.images.charge import Charge
 from agent_nb.images.maker import Order
-from agent_nb.images.pillow import require_pillow
+from agent_nb.images.pillow import require_pillow, saved
 from agent_nb.messages import Image
 
 LONG_EDGE = 960
@@ -106,9 +105,8 @@ def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Imag
     else:
         _scenery(pencil, size, colours, chance)
     _label(pencil, size, colours, prompt)
-    buffer = io.BytesIO()
-    (canvas if transparent else canvas.convert("RGB")).save(buffer, "PNG", optimize=True)
-    return Image(buffer.getvalue(), "image/png", LABEL)
+    drawn = canvas if transparent else canvas.convert("RGB")
+    return Image(saved(drawn, "PNG", optimize=True), "image/png", LABEL)
 
 
 def size_of(aspect: str) -> tuple[int, int]:

@@ -7,10 +7,10 @@ shifted, and is 0 for a blank page. Only the area of the given image is compared
 """
 
 import array
-import io
 import math
 from typing import Any
 
+from agent_nb.images.pillow import on_white, opened, saved
 from agent_nb.messages import Image
 
 WIDTHS = (16, 32, 64, 128)
@@ -34,7 +34,7 @@ def closeness(given: Image, page: Image) -> float | None:
     """From 0 to 100; None if the given image is of one colour. Decodes: call it off the loop."""
     from PIL import ImageStat
 
-    wanted, made = _opened(given), _opened(page)
+    wanted, made = on_white(opened(given)), on_white(opened(page))
     if ImageStat.Stat(_pair(wanted, made, WIDTHS[-1])[0].convert("L")).stddev[0] < _PLAIN:
         return None
     structure = sum(_structure(wanted, made, width) for width in WIDTHS) / len(WIDTHS)
@@ -47,25 +47,13 @@ def side_by_side(given: Image, page: Image) -> Image:
     import PIL.Image
 
     halves = []
-    for image in map(_opened, (given, page)):
+    for image in (on_white(opened(given)), on_white(opened(page))):
         height = min(_SHOWN[1], max(1, round(image.height * _SHOWN[0] / image.width)))
         halves.append(_scaled(image, _SHOWN[0], height))
     both = PIL.Image.new("RGB", (2 * _SHOWN[0] + _GAP, max(half.height for half in halves)), "grey")
     for number, half in enumerate(halves):
         both.paste(half, (number * (_SHOWN[0] + _GAP), 0))
-    buffer = io.BytesIO()
-    both.save(buffer, "JPEG", quality=80)
-    return Image(buffer.getvalue(), "image/jpeg")
-
-
-def _opened(image: Image) -> Any:
-    import PIL.Image
-
-    with PIL.Image.open(io.BytesIO(image.data)) as opened:
-        if opened.mode != "RGBA":
-            return opened.convert("RGB")
-        paper = PIL.Image.new("RGBA", opened.size, "white")
-        return PIL.Image.alpha_composite(paper, opened).convert("RGB")
+    return Image(saved(both, "JPEG", quality=80), "image/jpeg")
 
 
 def _scaled(image: Any, width: int, height: int) -> Any:

@@ -5,19 +5,14 @@ import contextlib
 import itertools
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
 
+if TYPE_CHECKING:  # it needs a POSIX system
+    from agent_nb.looking.chromium_process import Pipes
+
 OnEvent = Callable[[str, Json], None]
-
-
-class Pipes(Protocol):
-    """What a running Chromium reads from and writes to: one JSON text at a time."""
-
-    def send(self, message: bytes) -> None: ...
-
-    async def receive(self) -> bytes | None: ...
 
 
 class BrowserGoneError(Exception):
@@ -27,7 +22,7 @@ class BrowserGoneError(Exception):
 class Connection:
     """Sends commands and waits for their answers. `on_event` gets the name and the parameters of every event."""
 
-    def __init__(self, pipes: Pipes) -> None:
+    def __init__(self, pipes: "Pipes") -> None:
         self._pipes = pipes
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Json]] = {}
@@ -73,7 +68,7 @@ class Connection:
 
 
 @contextlib.asynccontextmanager
-async def connected(pipes: Pipes) -> AsyncIterator[Connection]:
+async def connected(pipes: "Pipes") -> AsyncIterator[Connection]:
     connection = Connection(pipes)
     listening = asyncio.get_running_loop().create_task(connection.listen())
     try:

@@ -3,8 +3,6 @@
 A report about elements comes from the page, so it is untrusted: `read_looks` limits it and re-encodes its images.
 """
 
-import base64
-import io
 import itertools
 import json
 import re
@@ -14,9 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from agent_nb._base.text import shortened, showable_text
 from agent_nb.files import Files
-from agent_nb.images.pillow import require_pillow
+from agent_nb.images.pillow import saved
 from agent_nb.looking.page_check import DESKTOP, PageViewer
-from agent_nb.looking.page_report import DAMAGE, limited_number
+from agent_nb.looking.page_report import decoded_png, limited_number
 from agent_nb.messages import Image
 
 MAX_SIDE = 400
@@ -134,23 +132,12 @@ def _value(text: str) -> str:
 
 def _image(png: Any) -> Image | None:
     """The image in a PNG of ours, small enough; None if it is damaged."""
-    require_pillow()
-    import PIL.Image
-
-    if not isinstance(png, str) or not png or len(png) > _MAX_PNG:
-        return None
-    try:
-        with PIL.Image.open(io.BytesIO(base64.b64decode(png, validate=True)), formats=["PNG"]) as opened:
-            if opened.width * opened.height > _MAX_PIXELS:
-                return None
-            pixels = opened.convert("RGB")
-    except DAMAGE:
+    pixels = decoded_png(png, _MAX_PNG, _MAX_PIXELS)
+    if pixels is None:
         return None
     side = MAX_SIDE
     while True:
         pixels.thumbnail((side, side))
-        buffer = io.BytesIO()
-        pixels.save(buffer, "PNG")
-        if buffer.tell() <= MAX_IMAGE_BYTES:
-            return Image(buffer.getvalue(), "image/png")
+        if len(data := saved(pixels, "PNG")) <= MAX_IMAGE_BYTES:
+            return Image(data, "image/png")
         side = side * 3 // 4

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from agent_nb._base.text import shortened, showable_text
 from agent_nb._base.wire import Json
-from agent_nb.images.pillow import require_pillow
+from agent_nb.images.pillow import opened, require_pillow, saved
 from agent_nb.looking.page_check import (
     BlockedLoad,
     CheckRequest,
@@ -41,7 +41,7 @@ _MAX_NOTES = 8
 _MAX_TARGETS = 3
 _MAX_TEXT = 300
 _MAX_NUMBER = 1_000_000
-DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, binascii.Error)
+_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, binascii.Error)
 """What reading a damaged image raises."""
 
 T = TypeVar("T")
@@ -124,13 +124,10 @@ def _finding(entry: Json) -> Finding | None:
 
 
 def _screenshot(entry: Json) -> Screenshot | None:
-    png = entry.get("png")
-    if not isinstance(png, str) or len(png) > MAX_REPORT:
+    pixels = decoded_png(entry.get("png"), MAX_REPORT, _MAX_PIXELS)
+    if pixels is None:
         return None
-    try:
-        image, cut = _encoded_again(base64.b64decode(png, validate=True))
-    except DAMAGE:
-        return None
+    image, cut = _encoded_again(pixels)
     return Screenshot(
         width=limited_number(entry.get("width")),
         height=limited_number(entry.get("height")),
@@ -140,42 +137,42 @@ def _screenshot(entry: Json) -> Screenshot | None:
     )
 
 
-def _encoded_again(data: bytes) -> tuple[Image, bool]:
-    """The image in a file of ours, and whether it was cut. A PNG suits flat pages, a JPEG those with photos."""
+def decoded_png(png: Any, most_characters: int, most_pixels: int) -> Any:
+    """The pixels of a PNG in base64; None if it is damaged or too large."""
     require_pillow()
     import PIL.Image
 
-    with PIL.Image.open(io.BytesIO(data), formats=["PNG"]) as opened:
-        width, height = opened.size
-        if width * height > _MAX_PIXELS:
-            raise ValueError("too many pixels")
-        pixels = opened.convert("RGB")
-    cut = height > MAX_HEIGHT
-    pixels = pixels.crop((0, 0, width, MAX_HEIGHT)) if cut else pixels
-    best = min((_saved(pixels, kind) for kind in ("PNG", "JPEG")), key=lambda image: len(image.data))
-    while len(best.data) > MAX_IMAGE_BYTES:
+    if not isinstance(png, str) or len(png) > most_characters:
+        return None
+    try:
+        with PIL.Image.open(io.BytesIO(base64.b64decode(png, validate=True)), formats=["PNG"]) as opened:
+            return opened.convert("RGB") if opened.width * opened.height <= most_pixels else None
+    except _DAMAGE:
+        return None
+
+
+def _encoded_again(pixels: Any) -> tuple[Image, bool]:
+    """The image in a file of ours, and whether it was cut. A PNG suits flat pages, a JPEG those with photos."""
+    cut = pixels.height > MAX_HEIGHT
+    pixels = pixels.crop((0, 0, pixels.width, MAX_HEIGHT)) if cut else pixels
+    png, jpeg = saved(pixels, "PNG"), saved(pixels, "JPEG", quality=80)
+    if len(png) <= min(len(jpeg), MAX_IMAGE_BYTES):
+        return Image(png, "image/png"), cut
+    while len(jpeg) > MAX_IMAGE_BYTES:
         pixels = pixels.resize([max(1, side * 3 // 4) for side in pixels.size])
-        best = _saved(pixels, "JPEG")
-    return best, cut
+        jpeg = saved(pixels, "JPEG", quality=80)
+    return Image(jpeg, "image/jpeg"), cut
 
 
 def _thumbnail(image: Image) -> bytes:
     """The top of the page: 240 x 300 pixels, half as wide for a phone."""
-    import PIL.Image
-
-    with PIL.Image.open(io.BytesIO(image.data)) as pixels:
-        width = _THUMBNAIL[0] if pixels.width > _THUMBNAIL[0] * 2 else _THUMBNAIL[0] // 2
-        height = min(_THUMBNAIL[1], max(1, round(pixels.height * width / pixels.width)))
-        top = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
-        small = pixels.resize((width, height), box=top, reducing_gap=2.0)
-    sizes = (_saved(small, "JPEG", quality).data for quality in (70, 50, 30, 10))
+    pixels = opened(image)
+    width = _THUMBNAIL[0] if pixels.width > _THUMBNAIL[0] * 2 else _THUMBNAIL[0] // 2
+    height = min(_THUMBNAIL[1], max(1, round(pixels.height * width / pixels.width)))
+    top = (0, 0, pixels.width, min(pixels.height, height * pixels.width / width))
+    small = pixels.resize((width, height), box=top, reducing_gap=2.0)
+    sizes = (saved(small, "JPEG", quality=quality) for quality in (70, 50, 30, 10))
     return next((data for data in sizes if len(data) <= MAX_THUMBNAIL_BYTES), b"")
-
-
-def _saved(pixels: Any, kind: str, quality: int = 80) -> Image:
-    buffer = io.BytesIO()
-    pixels.save(buffer, kind, **({} if kind == "PNG" else {"quality": quality}))
-    return Image(buffer.getvalue(), f"image/{kind.lower()}")
 
 
 def _text(value: Any) -> str:

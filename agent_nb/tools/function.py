@@ -2,9 +2,10 @@
 
 import functools
 import inspect
+import sys
 import typing
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, overload
 
 from agent_nb._base.threads import in_thread
@@ -150,3 +151,32 @@ def _read_parameter(parameter: inspect.Parameter, hints: dict[str, Any], name: s
         return reader(hints[parameter.name])
     except TypeError as error:
         raise ConfigError(f"{place} {error}") from None
+
+
+def reduce_tool(tool: Tool) -> Any:
+    """What `__reduce__` returns for a tool: a reference if it is a global of its module, or else its function."""
+    module = getattr(tool.function or tool.run, "__module__", None) or ""
+    if (name := _global_name(module, tool)) is not None:
+        return _global, (module, name)
+    if tool.function is not None and getattr(tool.run, "__module__", "") == __name__:
+        others = {each.name: getattr(tool, each.name) for each in fields(tool)}
+        del others["run"], others["function"]
+        return _from_function, (tool.function, others)
+    return object.__reduce_ex__(tool, 2)
+
+
+def _global_name(module: str, tool: Tool) -> str | None:
+    """The name of the tool in its module. Another process has another `__main__`."""
+    if module == "__main__" or module not in sys.modules:
+        return None
+    return next((name for name, value in vars(sys.modules[module]).items() if value is tool), None)
+
+
+def _global(module: str, name: str) -> Tool:
+    __import__(module)
+    found: Tool = getattr(sys.modules[module], name)
+    return found
+
+
+def _from_function(function: Callable[..., Any], others: dict[str, Any]) -> Tool:
+    return replace(_make(function, name=others["spec"].name), **others)

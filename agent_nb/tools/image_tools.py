@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +12,21 @@ from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
+from agent_nb.images.pillow import opened, saved
 from agent_nb.messages import Image
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.image_batch import CALL_SECONDS, retried, save_all, save_one
-from agent_nb.tools.image_files import ImageFile, as_file, checked, find_image, image_path, paths_of
+from agent_nb.tools.image_files import (
+    CALL_SECONDS,
+    ImageFile,
+    as_file,
+    checked,
+    find_image,
+    image_path,
+    paths_of,
+    retried,
+    save_all,
+    save_one,
+)
 from agent_nb.tools.schema import object_schema, tool_spec
 
 MAX_IMAGES = 8
@@ -148,10 +158,8 @@ def _from_anywhere(source: str, context: ToolContext) -> Image:
 
 def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
     """The part of an image inside a box, which is in thousandths of its width and height. Blocks."""
-    import PIL.Image
-
-    opened = PIL.Image.open(io.BytesIO(checked(image).data))
-    width, height = opened.size
+    pixels = opened(checked(image))
+    width, height = pixels.size
     left, top, right, bottom = box
     if not (0 <= left < right <= 1000 and 0 <= top < bottom <= 1000):
         raise ToolError(
@@ -167,9 +175,7 @@ def _crop(image: Image, box: Sequence[float], padding: int) -> Image:
     )
     if edges[2] - edges[0] < SMALLEST_CROP or edges[3] - edges[1] < SMALLEST_CROP:
         raise ToolError(f"The box {list(box)} is too small: the image has {width} x {height} pixels.")
-    buffer = io.BytesIO()
-    opened.crop(edges).save(buffer, "PNG", optimize=True)
-    return Image(buffer.getvalue(), "image/png")
+    return Image(saved(pixels.crop(edges), "PNG", optimize=True), "image/png")
 
 
 async def _made(order: Order, context: ToolContext) -> Image:

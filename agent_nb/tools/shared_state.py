@@ -31,10 +31,7 @@ class SharedState:
 
     def put_back(self) -> list[str]:
         """Undoes replacements; returns a sentence about them, if there were any."""
-        changed = [
-            *_restore(vars(builtins), self._builtins),
-            *_restore(sys.modules, self._modules),
-        ]
+        changed = [*_restore(vars(builtins), self._builtins), *_restore(sys.modules, self._modules)]
         names = ", ".join(f"`{name}`" for name in changed)
         return [f"It replaced {names} for all code; that was put back."] if changed else []
 
@@ -95,10 +92,13 @@ class _Guard:
 
     @contextlib.contextmanager
     def kept(self, notes: list[str]) -> Iterator[None]:
+        """Around a call of a tool. Adds sentences about what the tool has changed to the notes."""
         with self._lock:
             if not self._calls:
                 self._state = SharedState()
-                self._streams = [_Stream(name, self._is_active) for name in _STREAMS if _can_hook(name)]
+                self._streams = [
+                    _Stream(name, lambda: self._calls > 0) for name in _STREAMS if _can_hook(name)
+                ]
             self._calls += 1
         directory = current_directory()
         try:
@@ -117,16 +117,8 @@ class _Guard:
             if not self._calls:
                 stream.unhook()
 
-    def _is_active(self) -> bool:
-        return self._calls > 0
 
-
-_guard = _Guard()
-
-
-def kept_intact(notes: list[str]) -> contextlib.AbstractContextManager[None]:
-    """Around a call of a tool. Adds sentences about what the tool has changed to the notes."""
-    return _guard.kept(notes)
+kept_intact = _Guard().kept
 
 
 def current_directory() -> str:

@@ -15,11 +15,11 @@ from agent_nb.errors import ConfigError, FileError, ToolError
 from agent_nb.messages import ToolCall, ToolSpec
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS
+from agent_nb.tools.function import reduce_tool
 from agent_nb.tools.function import tool as tool_from
 from agent_nb.tools.image_tools import IMAGE_TOOLS
 from agent_nb.tools.invoke import invoke
 from agent_nb.tools.output import checked
-from agent_nb.tools.pickling import reduce_tool
 from agent_nb.tools.preview_tools import PREVIEW_TOOLS
 from agent_nb.tools.schema import compile_schema, without_nulls
 from agent_nb.tools.shared_state import kept_intact

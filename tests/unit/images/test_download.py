@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent_nb.errors import ConfigError
+from agent_nb.images import download
 from agent_nb.images.convert import to_image
-from agent_nb.images.download import Bounds, fetch_https, host_of, is_public
+from agent_nb.images.download import fetch_https, host_of, is_public
 from tests.support.tls import self_signed
 
 PNG = b"\x89PNG and the rest"
@@ -157,9 +158,10 @@ def test_a_host_is_named_as_the_network_knows_it(url: str, host: str):
     assert host_of(url) == host
 
 
-def test_a_large_file_is_refused(https_server):
+def test_a_large_file_is_refused(https_server, monkeypatch):
+    monkeypatch.setattr(download, "MAX_BYTES", 1000)
     with pytest.raises(ConfigError, match="larger"):
-        https_server("/big", bounds=Bounds(bytes=1000))
+        https_server("/big")
 
 
 def test_the_name_is_checked_before_connecting(https_server):
@@ -167,11 +169,13 @@ def test_the_name_is_checked_before_connecting(https_server):
         https_server("/red.png", allowed=is_public)
 
 
-def test_a_slow_server_is_given_up(https_server):
+def test_a_slow_server_is_given_up(https_server, monkeypatch):
+    monkeypatch.setattr(download, "SECONDS", 0.0)
     with pytest.raises(ConfigError, match="could not be read"):
-        https_server("/red.png", bounds=Bounds(seconds=0.0))
+        https_server("/red.png")
 
 
-def test_a_video_is_known_before_it_is_read(https_server):
+def test_a_video_is_known_before_it_is_read(https_server, monkeypatch):
+    monkeypatch.setattr(download, "MAX_BYTES", 1000)
     with pytest.raises(ConfigError, match="video"):
-        https_server("/film", bounds=Bounds(bytes=1000))
+        https_server("/film")
