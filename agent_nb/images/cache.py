@@ -3,32 +3,22 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 OVERHEAD = 500
 """Roughly the bytes that an entry takes in addition to its data."""
 
-
-class HasData(Protocol):
-    @property
-    def data(self) -> bytes: ...
-
-
-Made = TypeVar("Made", bound=HasData)
+Made = TypeVar("Made", bound=Any)
 
 
 class Cache:
-    """Values by key. Use digests as keys, so that the cache does not keep what the values were made from."""
+    """Values with `data` by key. Use digests as keys, so that nothing keeps what the values were made from."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
-        self._bytes = 0
         self._lock = threading.Lock()
-
-    @property
-    def bytes(self) -> int:
-        return self._bytes
+        self.bytes = 0
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """The cached value, or a new one. If two threads make it at once, one of the two is kept."""
@@ -41,12 +31,8 @@ class Cache:
         with self._lock:
             if key not in self._values:
                 self._values[key] = made
-                self._bytes += _weight(made)
-            while self._bytes > self._max_bytes:
+                self.bytes += len(made.data) + OVERHEAD
+            while self.bytes > self._max_bytes:
                 _, oldest = self._values.popitem(last=False)
-                self._bytes -= _weight(oldest)
+                self.bytes -= len(oldest.data) + OVERHEAD
         return made
-
-
-def _weight(value: HasData) -> int:
-    return len(value.data) + OVERHEAD

@@ -9,7 +9,6 @@ from typing import Any
 
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.events import TurnFinished
-from agent_nb.messages import Message
 from agent_nb.run.record import RunRecord
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
@@ -24,7 +23,7 @@ def manifest_of(run: RunRecord) -> Json:
         "prompt_sha256": _hash(run.prompt),
         "system_sha256": _hash(run.system),
         "tools_sha256": {tool.name: _hash(to_wire(tool)) for tool in run.tools},
-        "messages_sha256": _hash([_content(message) for message in run.messages]),
+        "messages_sha256": _hash([to_wire(message.parts) for message in run.messages]),
         "files_sha256": {path: _hash(content) for path, content in run.files.items()},
         "usage": to_wire(run.usage),
         "cost": run.cost,
@@ -37,10 +36,6 @@ def model_returned(run: RunRecord) -> str:
     """The model as named in the vendor's last response."""
     names = [event.model for event in run.events.of(TurnFinished) if event.model]
     return names[-1] if names else run.model
-
-
-def _content(message: Message) -> Any:
-    return to_wire(message.parts)
 
 
 def _hash(value: Any) -> str:

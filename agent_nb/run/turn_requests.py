@@ -4,10 +4,10 @@ It is readable JSON, not what was sent to the vendor: images and opaque vendor d
 secrets are masked.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask_json
+from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.errors import ConfigError
 from agent_nb.events import ConversationCompacted, MessageAdded, TurnFinished, TurnStarted
@@ -19,8 +19,7 @@ TEXT_LIMIT = 20_000
 """Characters of one text that are sent to the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
+class _Sent(NamedTuple):
     """What was sent with a turn."""
 
     messages: tuple[Message, ...]
@@ -111,7 +110,7 @@ def _message(message: Message) -> Json:
 
 def _part(part: Any) -> Json:
     if isinstance(part, Image):
-        return {"type": part.type, "name": part.name, "data": size_note(part)}
+        return {"type": part.type, "name": part.name, "data": f"{part.media_type}, {len(part.data):,} bytes"}
     fields: Json = to_wire(part)
     if images := getattr(part, "images", ()):
         fields["images"] = [_part(image) for image in images]
@@ -122,21 +121,13 @@ def _part(part: Any) -> Json:
     return fields
 
 
-def size_note(image: Image) -> str:
-    return f"{image.media_type}, {len(image.data):,} bytes"
-
-
-def shortened(value: Any, limit: int = TEXT_LIMIT) -> Any:
+def shortened(request: Json, limit: int = TEXT_LIMIT) -> Any:
     """The same JSON with long texts shortened; each says how much is missing."""
-    match value:
-        case str():
-            more = len(value) - limit
-            text = f"{value[:limit]}… ({more:,} more characters)" if more > 0 else value
-            # JSON may contain lone surrogates, which UTF-8 cannot encode.
-            return text.encode("utf-8", "replace").decode()
-        case dict():
-            return {key: shortened(item, limit) for key, item in value.items()}
-        case list():
-            return [shortened(item, limit) for item in value]
-        case _:
-            return value
+
+    def cut(text: str) -> str:
+        more = len(text) - limit
+        text = f"{text[:limit]}… ({more:,} more characters)" if more > 0 else text
+        # JSON may contain lone surrogates, which UTF-8 cannot encode.
+        return text.encode("utf-8", "replace").decode()
+
+    return change_texts(request, cut)
