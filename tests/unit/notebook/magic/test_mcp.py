@@ -205,13 +205,13 @@ def test_the_question_shows_all_that_is_set(project, tmp_path, monkeypatch):
     assert not project.run(LINE).ok
     assert asked[0].splitlines() == [
         ".mcp.json asks to start the MCP server `weather`:",
-        r"  python -c '1\n2\r3'",
+        "  python -c '1<U+000A>2<U+000D>3'",
         "  gets your variables WEATHER_KEY",
         "  sets TZ=Europe/Paris",
         "  sets API_TOKEN=•••",
         "  sets KEY=${WEATHER_KEY}",
-        r"  sets ODD\nAllowed=yes",
-        r"  sets PYTHONPATH=./lib\x1b[2K\u202e  <- this changes what runs",
+        "  sets ODD<U+000A>Allowed=yes",
+        "  sets PYTHONPATH=./lib<U+001B>[2K<U+202E>  <- this changes what runs",
         "  sets UV_INDEX_URL=https://packages.example/simple  <- this changes what runs",
         "It can do on this machine what you can. Allow it from now on? [y/N] ",
     ]
@@ -234,7 +234,7 @@ def test_any_change_of_what_was_allowed_asks_again(project, tmp_path, monkeypatc
 def test_a_name_that_cannot_be_seen_whole_is_refused(project, tmp_path):
     write(tmp_path, {"a\n\x1b[2Kb": {"command": "x"}})
     table = listed(project)
-    assert r"`a\n\x1b[2Kb` in .mcp.json: its name has characters that cannot be seen." in table
+    assert "`a<U+000A><U+001B>[2Kb` in .mcp.json: its name has characters that cannot be seen." in table
     assert "\x1b" not in table
 
 
