@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
@@ -28,22 +28,6 @@ _MOST_LINES = 40
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60
 """Characters of a prompt or an error that a cell of the table shows."""
-_COLUMNS = {
-    "run": "run",
-    "prompt": "prompt",
-    "model": "model",
-    "effort": "effort",
-    "reason": "ended",
-    "steps": "steps",
-    "seconds": "time",
-    "tokens_in": "tokens in",
-    "tokens_out": "tokens out",
-    "cost": "cost",
-    "bytes": "size",
-    "closeness": "closeness",
-}
-"""The columns of the table: the key in `rows()`, and the heading. The error is shown with the reason."""
-_NUMBERS = ("steps", "time", "tokens in", "tokens out", "cost", "size", "closeness")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +112,14 @@ class Comparison:
             rows = [{**row, "run": row["number"]} for row in rows]
         same = {name for name in ("prompt", "effort") if len({row[name] for row in rows}) < 2}
         same |= {"closeness"} if all(row["closeness"] is None for row in rows) else set()
-        checks = list(self.checked[0]) if self.checked else []
-        names = [name for name in (*_COLUMNS, *checks) if name not in same]
-        cells = [[_cell(name, row) for name in names] for row in rows[:_MOST_ROWS]]
-        headings = [safe_text(_COLUMNS.get(name, name)) for name in names]
-        return Table(headings, cells, "No runs.", note=_sum(self.figures), numbers=_NUMBERS)
+        checks = self.checked[0] if self.checked else ()
+        columns = [*_COLUMNS, *(_Column(name, safe_text(name), _checked) for name in checks)]
+        columns = [column for column in columns if column.key not in same]
+        shown = [{**row, "reason": (row["reason"], row["error"])} for row in rows[:_MOST_ROWS]]
+        cells = [[column.cell(row[column.key]) for column in columns] for row in shown]
+        headings = [column.heading for column in columns]
+        numbers = [column.heading for column in columns if column.is_number]
+        return Table(headings, cells, "No runs.", note=_sum(self.figures), numbers=numbers)
 
     def __repr__(self) -> str:
         return repr(self.table())
@@ -184,7 +171,7 @@ def _tests(checks: Checks) -> dict[str, Callable[[Any], object]]:
     )
     tests: dict[str, Callable[[Any], object]] = {}
     for name, check in given:
-        if name in (*_COLUMNS, "number", "error") or name in tests:
+        if name in (*(column.key for column in _COLUMNS), "number", "error") or name in tests:
             raise ConfigError(f"There is already a column {name!r}. Give the check another name.")
         tests[name] = _test(name, check)
     return tests
@@ -212,32 +199,47 @@ def _holds(test: Callable[[Any], object], run: RunRecord) -> bool | str:
         return type(error).__name__
 
 
-def _cell(name: str, row: Json) -> str:
-    value = row[name]
-    match name:
-        case "prompt":
-            return _short(value)
-        case "reason":
-            return ENDINGS[row["reason"]].words + (f": {_short(row['error'])}" if row["error"] else "")
-        case "seconds":
-            return duration(value)
-        case "tokens_in" | "tokens_out":
-            return count(value)
-        case "cost":
-            return "not known" if value is None else dollars(value)
-        case "bytes":
-            return human_size(value)
-        case "effort":
-            return value or ""
-        case "closeness":
-            return "" if value is None else f"{value:.0f}"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+def _short(text: str) -> str:
+    return shortened(" ".join(safe_text(text).split()), _MOST_CHARACTERS)
+
+
+def _text(value: object) -> str:
     return safe_text(str(value))
 
 
-def _short(text: str) -> str:
-    return shortened(" ".join(safe_text(text).split()), _MOST_CHARACTERS)
+def _ended(value: tuple[Reason, str | None]) -> str:
+    reason, error = value
+    return ENDINGS[reason].words + (f": {_short(error)}" if error else "")
+
+
+def _checked(value: bool | str) -> str:
+    return value if isinstance(value, str) else "yes" if value else "no"
+
+
+class _Column(NamedTuple):
+    """A column of the table."""
+
+    key: str
+    """In `rows()`."""
+    heading: str
+    cell: Callable[[Any], str] = _text
+    is_number: bool = False
+
+
+_COLUMNS = (
+    _Column("run", "run"),
+    _Column("prompt", "prompt", _short),
+    _Column("model", "model"),
+    _Column("effort", "effort", lambda effort: effort or ""),
+    _Column("reason", "ended", _ended),
+    _Column("steps", "steps", str, True),
+    _Column("seconds", "time", duration, True),
+    _Column("tokens_in", "tokens in", count, True),
+    _Column("tokens_out", "tokens out", count, True),
+    _Column("cost", "cost", lambda cost: "not known" if cost is None else dollars(cost), True),
+    _Column("bytes", "size", human_size, True),
+    _Column("closeness", "closeness", lambda value: "" if value is None else f"{value:.0f}", True),
+)
 
 
 def _sum(runs: Sequence[Figures]) -> str:
