@@ -6,7 +6,7 @@
 
 /** Without it, Lumino takes a key for one of the notebook's shortcuts. */
 const KEEP = "data-lm-suppress-shortcuts";
-/** On an element: the letters that it takes while the focus is in it, which its buttons show. */
+/** On an element: the letters that it takes while the focus is in it, which its buttons show, and perhaps Ctrl+Enter. */
 export const LETTERS = "data-letters";
 /** Fields in which a letter is text, or chooses an entry. */
 export const TYPING =
@@ -49,10 +49,14 @@ export function isOwn(event: KeyboardEvent): boolean {
 	const typing = target.matches(TYPING);
 	// AltGr types characters, and counts as Ctrl and Alt.
 	const chord = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
-	if (chord) return typing && EDITING.has(letter);
+	if (chord) return typing ? EDITING.has(letter) : takes(target, `Ctrl+${key}`);
 	if (typing) return !/^F\d/.test(key);
 	if (PLAIN.has(key)) return !(event.shiftKey && key === "Enter");
-	return (target.closest(`[${LETTERS}~="${CSS.escape(letter)}"]`) ?? null) !== null;
+	return takes(target, letter);
+}
+
+function takes(target: Element, key: string): boolean {
+	return target.closest(`[${LETTERS}~="${CSS.escape(key)}"]`) !== null;
 }
 
 function onEscape(event: KeyboardEvent, surface: Element): void {

@@ -21,13 +21,18 @@ export function questionsOf(variants: readonly Variant[]): Question[] {
 	return questions.sort((one, other) => one.row.asked - other.row.asked);
 }
 
+/** Names a question: a call may be asked about twice. */
+export function questionKey({ variant, row }: Question): string {
+	return `${variant} ${row.call_id} ${row.asked}`;
+}
+
 /** How many open questions one answer may approve: calls of one tool with the same arguments, but never code. */
 export function countAlike(questions: readonly Question[], { name, args, identical_only }: ToolRow): number {
 	if (identical_only) return 1;
 	return questions.filter(({ row }) => row.name === name && sameJson(row.args, args)).length;
 }
 
-/** What the person has typed into the card of a question. It outlives the card's elements. */
+/** What the user has typed into the card of a question. It outlives the card's elements. */
 export interface Draft {
 	note: string;
 	editing: boolean;

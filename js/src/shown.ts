@@ -1,4 +1,4 @@
-// Which file and version the result pane shows: the one that the person chose, else the newest page.
+// Which file and version the result pane shows: the one that the user chose, else the newest page.
 
 import type { FileState, VariantState, Version } from "./state.ts";
 import type { Choices } from "./ui.ts";
@@ -85,6 +85,10 @@ export function fileAt(file: FileState, moment: number | null): ShownFile | null
 	const written = cut ? file.unfinished : moment === null ? file.draft : null;
 	const { text = null, epoch = null } = written ?? chosen ?? {};
 	return { file, version: chosen, text, live: written !== null && !cut, cut, epoch };
+}
+
+export function versionLabel(version: Version | undefined): string {
+	return `v${version?.number ?? 1}${version?.unfinished ? ", unfinished" : ""}`;
 }
 
 /** All files that have not been deleted, sorted by path. */

@@ -171,3 +171,36 @@ def test_keys_on_a_card_that_has_just_appeared_do_not_count(stage: Stage):
     stage.still()
     stage.page.keyboard.press("y")
     assert stage.page.evaluate(ANSWERED) == ["c"]
+
+
+def badges(card: Any) -> list[str]:
+    """The keys that the card shows."""
+    seen = "nodes => nodes.filter(one => getComputedStyle(one).visibility === 'visible').map(one => one.innerText)"
+    return [text for text in card.locator(".anb-kbd:visible").evaluate_all(seen) if text]
+
+
+def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stage):
+    card = ask(stage, {"code": CODE}, CODE_SCHEMA)
+    stage.widget.get_by_role("tab", name="Code").focus()
+    assert badges(card) == ["F8"]
+    stage.page.keyboard.press("y")
+    assert sent(stage) == []
+    stage.page.keyboard.press("F8")
+    stage.page.wait_for_function(
+        "() => document.querySelector('[data-anb-run]').shadowRoot.activeElement?.matches('.anb-card.ask')"
+    )
+    assert badges(card) == ["E", "Y", "N", "⇧Y"]
+    card.get_by_role("textbox", name="Note to the model").focus()
+    assert badges(card) == []
+    stage.page.keyboard.press("Escape")
+    stage.page.keyboard.press("e")
+    card.get_by_role("textbox", name="code").wait_for(timeout=10 * SECONDS)
+    assert badges(card) == ["Esc", "Ctrl+Enter"]
+    stage.page.keyboard.type("y")
+    stage.still()
+    card.get_by_role("heading").click()
+    stage.page.keyboard.press("y")
+    assert sent(stage) == []
+    stage.page.keyboard.press("Control+Enter")
+    assert [answer["command"] for answer in sent(stage)] == ["approve"]
+    assert "y" in sent(stage)[0]["args"]["code"]

@@ -105,6 +105,43 @@ def cut_rewrite(reason: str = "stopped") -> list[dict[str, Any]]:
     return [*began(), *first, *second, ended(reason, "The server broke off." if reason == "failed" else None)]
 
 
+ENDS = {
+    "stopped": "The run was stopped",
+    "max_steps": "The run was stopped at the step limit",
+    "max_tokens": "The run was cut off at the token limit",
+    "failed": "The run failed",
+}
+
+
+@pytest.mark.parametrize("width", [1000, 480])
+@pytest.mark.parametrize("reason", ENDS)
+def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(
+    stage: Stage, reason: str, width: int
+):
+    stage.page.set_viewport_size({"width": width, "height": 900})
+    play(stage, cut_rewrite(reason), ready=ready())
+    card = stage.widget.locator(".anb-log > li:last-child .anb-card")
+    card.get_by_role("heading", name=ENDS[reason], exact=True).wait_for()
+    assert "Kept: index.html v1. Unfinished, not kept: index.html." in card.inner_text()
+    button = stage.widget.get_by_role("button", name="Continue")
+    assert button.is_visible()
+    assert card.locator(".anb-cell:visible code").all_text_contents() == [
+        "%%agent hero -c\nContinue where you stopped."
+    ]
+
+
+def test_a_run_that_failed_is_retried_and_not_continued(stage: Stage):
+    play(stage, cut_rewrite("failed"), ready=ready(again=CELL))
+    stage.widget.get_by_role("button", name="Retry now").wait_for()
+    assert not stage.widget.get_by_role("button", name="Continue").is_visible()
+
+
+def test_a_run_that_is_done_has_no_card_at_its_end(stage: Stage):
+    play(stage, [*began(), *wrote("index.html", "<h1>Bread</h1>"), ended()], ready=ready())
+    stage.widget.locator(".anb-dot.ok").wait_for()
+    assert stage.widget.get_by_role("button", name="Continue").count() == 0
+
+
 @pytest.mark.parametrize("reason", ["stopped", "budget", "failed"])
 def test_the_preview_shows_what_was_kept_and_the_rest_is_one_press_away(stage: Stage, reason: str):
     play(stage, cut_rewrite(reason), ready=ready())

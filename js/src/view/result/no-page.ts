@@ -1,34 +1,29 @@
 // What the preview shows until there is a page to see: at first a drawing, then the end of the source as it is written.
 // And what it shows when a run has ended before its page had a body.
 
-import { isName } from "../../cells.ts";
 import { h, setText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { isPage, type ShownFile } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
-import type { Context } from "../context.ts";
-import { createCellButton } from "../shared/cell-button.ts";
 
 /** Characters: a longer page has a body. */
 const MOST_HEAD = 100_000;
 /** Characters of the source that are shown: more than fit. */
 const MOST_SOURCE = 4000;
 
-export function createEmpty(context: Context) {
+export function createEmpty() {
 	const text = h("span");
 	const wire = h("div", { class: "anb-wire", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i"), h("i"));
-	const more = createCellButton(context, "Continue");
 	const source = h("pre", { "aria-hidden": "true" });
-	const element = h("div", { class: "anb-empty", hidden: true }, wire, source, text, more.element);
+	const element = h("div", { class: "anb-empty", hidden: true }, wire, source, text);
 	let seen = false;
 	let early = "";
 
-	function draw({ busy, reason }: VariantState, tail: string): void {
+	function draw({ busy }: VariantState, tail: string): void {
 		const coming = busy || tail !== "";
 		setText(source, tail);
 		element.classList.toggle("source", tail !== "");
 		setText(text, coming ? "The page appears here as it is written." : early || "This run left no page.");
-		more.update(coming || reason === "end_turn" ? null : continuing(context));
 	}
 
 	return {
@@ -65,11 +60,4 @@ export function hasBody(html: string): boolean {
 	if (html.length > MOST_HEAD) return true;
 	const rest = html.replace(COMMENTS, "").replace(STYLES, "").replace(TITLES, "");
 	return SEEN.test(rest) || rest.replace(/<[^>]*>?/g, "").trim() !== "";
-}
-
-/** The cell that continues the run; null where it would continue another variant. */
-function continuing({ run }: Context): string | null {
-	const { name = "", magic } = run.state?.meta ?? {};
-	const alone = run.state?.variants.size === 1;
-	return alone && magic && isName(name) ? `%%${magic} ${name} -c\nContinue where you stopped.` : null;
 }

@@ -38,7 +38,7 @@ interface Options {
 export function createPreview(context: Context, console: Console, options: Options = {}): PreviewView {
 	const holder = h("div", { class: "anb-page" });
 	const stream = h("span", { class: "anb-stream", hidden: true });
-	const empty = createEmpty(context);
+	const empty = createEmpty();
 	const stopped = createStopped(() => reload());
 	const element = h("div", { class: "anb-stage" }, stream, holder, empty.element, stopped.element);
 	const scaling = createScaling(context, element, holder, options.thumbnail ?? null);

@@ -4,8 +4,8 @@
 import { nextName } from "../../ask.ts";
 import { isName } from "../../cells.ts";
 import { h, listen, setAttribute, setText } from "../../dom.ts";
-import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED } from "../../shown.ts";
-import type { FileState, VariantState, Version } from "../../state.ts";
+import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED, versionLabel } from "../../shown.ts";
+import type { FileState, VariantState } from "../../state.ts";
 import type { Choices } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
@@ -102,10 +102,6 @@ function labelOf({ live, cut, file }: ShownFile, stops: readonly Stop[], at: num
 	if (isAlone) return `v${at + 1} of ${kept.length}`;
 	const what = change === 0 ? "as given" : path;
 	return `change ${change} of ${kept.at(-1)?.change}: ${what}`;
-}
-
-function versionLabel(version: Version | undefined): string {
-	return `v${version?.number ?? 1}${version?.unfinished ? ", unfinished" : ""}`;
 }
 
 /** The cell that gives the files of an earlier moment a name; null while the newest are shown. */

@@ -4,6 +4,7 @@ import { h, setAttribute } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createScrubber } from "../replay/scrubber.ts";
+import { createAnswerKey } from "../transcript/approval-key.ts";
 import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
 import { isSolo } from "../variants/single-variant.ts";
@@ -37,11 +38,13 @@ export function createFrame(context: Context): BodyView {
 	element.append(createEdge(context, element));
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
+	const findQuestion = createAnswerKey(context, element);
 
 	return {
 		element,
 		update(snapshot) {
 			forgetNote(snapshot);
+			findQuestion(snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
 			setAttribute(element, LETTERS, isSolo(context) ? "/" : "/ f i");
 			element.classList.toggle("fit", snapshot.variants.length === 1 && isSolo(context));

@@ -20,6 +20,8 @@ const BUTTONS: readonly AnswerButton[] = [
 	{ action: "always", look: " ghost", shortcut: "Shift+Y", key: "⇧Y" },
 	{ action: "undo", look: " ghost" },
 ];
+/** Approves where letters are text. */
+const CHORD = /Mac|iP/.test(navigator.platform) ? "⌘Enter" : "Ctrl+Enter";
 
 export function createAnswer(act: (action: Action) => void, signal: AbortSignal) {
 	const note = h("input", {
@@ -29,7 +31,7 @@ export function createAnswer(act: (action: Action) => void, signal: AbortSignal)
 		placeholder: "Note to the model (optional)",
 	});
 	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
-	const enter = h("p", { class: "anb-cap enter" }, "Enter in the note denies and sends it.");
+	const enter = h("p", { class: "anb-cap enter" }, `Enter denies and sends the note, ${CHORD} approves.`);
 	const buttons = BUTTONS.map((button) => createButton(button, act, signal));
 	const element = h(
 		"div",
@@ -56,7 +58,7 @@ export function createAnswer(act: (action: Action) => void, signal: AbortSignal)
 		/** `alike` is how many questions "together" would approve. */
 		update(row: ToolRow, draft: Draft, alike: number) {
 			const labels = labelsOf(row, isChanged(draft), alike);
-			for (const button of buttons) button.update(labels[button.action] ?? "");
+			for (const button of buttons) button.update(labels[button.action] ?? "", draft.editing);
 		},
 	};
 }
@@ -87,31 +89,33 @@ function createButton(
 	signal: AbortSignal,
 ) {
 	const label = h("span");
-	const element = h(
-		"button",
-		{ class: `anb-btn${look}`, type: "button", "aria-keyshortcuts": shortcut },
-		label,
-		key && h("span", { class: "anb-kbd", "aria-hidden": "true" }, key),
-	);
+	const badge = h("span", { class: "anb-kbd", "aria-hidden": "true" });
+	const element = h("button", { class: `anb-btn${look}`, type: "button" }, label, badge);
 	listen(element, "click", signal, () => act(action));
 	return {
 		action,
 		element,
-		update(text: string) {
+		update(text: string, editing: boolean) {
 			element.hidden = text === "";
 			setText(label, text);
+			const [shown, pressed] = editing ? [action === "approve" && CHORD, "Control+Enter"] : [key, shortcut];
+			badge.hidden = !shown;
+			setText(badge, shown || "");
+			setAttribute(element, "aria-keyshortcuts", shown ? (pressed ?? null) : null);
 		},
 	};
 }
 
-/** What a key in the card means. In a field, letters are text. */
-export function actionFor(event: KeyboardEvent, note: HTMLInputElement): Action | null {
+/** What a key in the card means. In the note, and while the call is edited, letters are text. */
+export function actionFor(event: KeyboardEvent, note: HTMLInputElement, editing: boolean): Action | null {
 	const { key, shiftKey, target } = event;
+	const typing = editing || target === note;
+	if (typing && key === "Enter" && (event.ctrlKey || event.metaKey)) return "approve";
 	if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return null;
 	if (key === "Escape") return "leave";
 	// Enter must not approve anything by accident: it sends the note with a no.
 	if (target === note) return key === "Enter" && note.value.trim() ? "deny" : null;
-	if (isField(target)) return null;
+	if (typing) return null;
 	switch (key.toLowerCase()) {
 		case "y":
 			return shiftKey ? "always" : "approve";
@@ -122,8 +126,4 @@ export function actionFor(event: KeyboardEvent, note: HTMLInputElement): Action 
 		default:
 			return null;
 	}
-}
-
-function isField(target: EventTarget | null): boolean {
-	return target instanceof Element && target.matches("input, textarea, select");
 }

@@ -1,15 +1,23 @@
-// Asks the person whether a tool may run.
+// Asks the user whether a tool may run.
 
 import { h, hasFocus, listen, moveFocus, withCode } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
-import { countAlike, type Draft, newDraft, type Question, questionsOf } from "../../questions.ts";
+import {
+	countAlike,
+	type Draft,
+	newDraft,
+	type Question,
+	questionKey,
+	questionsOf,
+} from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, type Snapshot, STOP_HINT } from "../context.ts";
 import { openVariant } from "../variants/variant-parts.ts";
 import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
 import { createCall } from "./approval-call.ts";
 import { createCardHead } from "./approval-head.ts";
+import { ANSWER_KEY } from "./approval-key.ts";
 import { Stillness } from "./stillness.ts";
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
@@ -41,7 +49,7 @@ export class Approval {
 		this.element = h(
 			"div",
 			// The keys work after a click anywhere on the card.
-			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true, [LETTERS]: "y n e" },
+			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true, "aria-keyshortcuts": ANSWER_KEY },
 			this.#head.element,
 			this.#call.element,
 			this.#answer.element,
@@ -79,7 +87,7 @@ export class Approval {
 			this.#drawAnswer();
 		}
 		this.#answer.element.hidden = !this.#mayAnswer;
-		this.#head.offer(this.#mayAnswer && canEdit(this.#row), this.#draft.editing);
+		this.#head.offer(this.#mayAnswer, canEdit(this.#row), this.#draft.editing);
 		if (choices.question !== this.#key) return;
 		choices.question = null;
 		this.element.scrollIntoView?.({ block: "nearest" });
@@ -87,7 +95,7 @@ export class Approval {
 	};
 
 	get #key(): string {
-		return keyOf({ variant: this.#variant, row: this.#row });
+		return questionKey({ variant: this.#variant, row: this.#row });
 	}
 
 	get #mayAnswer(): boolean {
@@ -96,7 +104,7 @@ export class Approval {
 	}
 
 	get #position(): number {
-		return this.#questions.findIndex((question) => keyOf(question) === this.#key);
+		return this.#questions.findIndex((question) => questionKey(question) === this.#key);
 	}
 
 	#ask(): void {
@@ -119,6 +127,8 @@ export class Approval {
 
 	#draw(): void {
 		this.#call.draw(this.#row, this.#draft);
+		// In the fields of the form letters are text, so none of them answers.
+		this.element.setAttribute(LETTERS, this.#draft.editing ? "Ctrl+Enter" : "y n e");
 		this.#drawAnswer();
 		this.#context.redraw();
 	}
@@ -128,7 +138,7 @@ export class Approval {
 	}
 
 	#onKey(event: KeyboardEvent): void {
-		const action = actionFor(event, this.#answer.note);
+		const action = actionFor(event, this.#answer.note, this.#draft.editing);
 		if (!action) return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -214,14 +224,9 @@ export class Approval {
 	#goToNext(): void {
 		const next = this.#questions[(this.#position + 1) % this.#questions.length];
 		if (!next) return;
-		this.#context.choices.question = keyOf(next);
+		this.#context.choices.question = questionKey(next);
 		openVariant(this.#context, next.variant);
 	}
-}
-
-/** Names a question: a call may be asked about twice. */
-function keyOf({ variant, row }: Question): string {
-	return `${variant} ${row.call_id} ${row.asked}`;
 }
 
 function canEdit({ schema }: ToolRow): boolean {
@@ -232,7 +237,7 @@ function asksFirst({ name }: ToolRow): HTMLElement {
 	return h("span", null, h("code", null, printable(name)), " asks before it runs.");
 }
 
-/** Scrolls to the card without taking the focus: the person may be typing elsewhere. */
+/** Scrolls to the card without taking the focus: the user may be typing elsewhere. */
 function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
 	if (!card.isConnected) return;
 	card.scrollIntoView?.({ block: "nearest" });

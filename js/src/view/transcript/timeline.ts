@@ -5,9 +5,8 @@ import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import type { LineRow, Row, TextRow, ThinkingRow, VariantState } from "../../state.ts";
 import type { Context, Snapshot, Ticking } from "../context.ts";
-import { createCellButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
-import { failedCheck } from "../shared/status.ts";
+import { createEnd } from "./end-card.ts";
 import { createEdits, type Edits, foldEdits } from "./folded-edits.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createGiven } from "./prompt-images.ts";
@@ -177,37 +176,4 @@ function createAttempts(context: Context, label: HTMLElement, waits: readonly nu
 	);
 	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"));
 	return createFold(context, summary, h("div", { class: "anb-detail anb-think" }, ...attempts));
-}
-
-/** The last card of a run that ended with an error. */
-function createEnd(context: Context) {
-	const again = createCellButton(context, "Retry now");
-	const other = createCellButton(context, "Another model");
-	const acts = h("div", { class: "in anb-retries" }, again.element, other.element);
-	const title = h("h4");
-	const text = h("div", { class: "sub" });
-	const element = h(
-		"li",
-		{ class: "anb-item bad" },
-		h("span", { class: "anb-node" }, icon("error")),
-		h("div", { class: "anb-card bad", role: "alert" }, h("header", null, h("div", null, title, text)), acts),
-	);
-	let shown = "";
-	return {
-		element,
-		update({ run, state }: Snapshot): boolean {
-			const { ready } = run;
-			const check = failedCheck(run);
-			const error = state.error || check;
-			if (state.busy || !error) return false;
-			acts.hidden = !ready?.again;
-			again.update(ready?.again || null);
-			other.update(ready?.other || null);
-			const how = state.phase === "failed" ? "failed" : `was ${state.phase}`;
-			setText(title, state.error ? `The run ${how}` : "The check failed");
-			if (shown !== error) text.replaceChildren(...withCode(error));
-			shown = error;
-			return true;
-		},
-	};
 }

@@ -6,6 +6,7 @@ import { askingTitle } from "../../variants.ts";
 import type { BodyView, Context } from "../context.ts";
 import { createResult } from "../result/result.ts";
 import { createSplitter } from "../shell/splitter.ts";
+import { endedEarly } from "../transcript/end-card.ts";
 import { createFoldLine } from "../transcript/folded-transcript.ts";
 import { createTimeline } from "../transcript/timeline.ts";
 
@@ -25,7 +26,8 @@ export function createSingle(context: Context): BodyView {
 			element.classList.toggle("solo", solo);
 			element.hidden = solo && state.rows.length === 0 && !state.error && !context.choices.replay;
 			const { replay } = context.choices;
-			const open = context.choices.unfolded ?? ![...state.files.values()].some(canShow);
+			const open =
+				context.choices.unfolded ?? (endedEarly(state) || ![...state.files.values()].some(canShow));
 			// A question is never folded away.
 			const alone = context.choices.alone && !solo && askingTitle(state) === null;
 			const held = hasFocus(fold.element);

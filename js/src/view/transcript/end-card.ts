@@ -1,0 +1,96 @@
+// The last card of a run that was stopped, met a limit or failed: what was kept, and the cell that goes on from there.
+
+import { isName } from "../../cells.ts";
+import { h, icon, setAttribute, setText, withCode } from "../../dom.ts";
+import { plural } from "../../format.ts";
+import { presentFiles, versionLabel } from "../../shown.ts";
+import type { VariantState } from "../../state.ts";
+import type { Context, Snapshot } from "../context.ts";
+import { createCellButton } from "../shared/cell-button.ts";
+import { failedCheck, statusOf } from "../shared/status.ts";
+
+/** Files that are named. */
+const MOST = 3;
+
+export function createEnd(context: Context) {
+	const again = createCellButton(context, "Retry now");
+	const other = createCellButton(context, "Another model");
+	const more = createCellButton(context, "Continue");
+	const cells = [again, other, more];
+	const acts = h("div", { class: "in anb-retries" }, ...cells.map((cell) => cell.element));
+	const title = h("h4");
+	const text = h("div", { class: "sub" });
+	const kept = h("div", { class: "sub" });
+	const node = h("span", { class: "anb-node" });
+	const card = h("div", { class: "anb-card" }, h("header", null, h("div", null, title, text, kept)), acts);
+	const element = h("li", { class: "anb-item" }, node, card);
+	let shown = "";
+
+	function draw(state: VariantState, heading: string, [why, files]: readonly [string, string]): void {
+		const [tone, name] = statusOf(state);
+		const bad = tone === "err" || heading === CHECK_FAILED;
+		for (const part of [element, card]) part.classList.toggle("bad", bad);
+		node.replaceChildren(icon(bad ? "error" : (name ?? "stopped")));
+		setAttribute(card, "role", bad ? "alert" : null);
+		setText(title, heading);
+		text.replaceChildren(...withCode(why));
+		kept.replaceChildren(...withCode(files));
+	}
+
+	return {
+		element,
+		update({ run, state }: Snapshot): boolean {
+			const heading = headingOf(state, failedCheck(run));
+			if (!heading) return false;
+			const body = [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""] as const;
+			const next = [heading, ...body].join("\n");
+			if (shown !== next) draw(state, heading, body);
+			shown = next;
+			const { again: retry = "", other: model = "" } = run.ready ?? {};
+			again.update(retry || null);
+			other.update(model || null);
+			more.update(retry ? null : continuingCell(context, state));
+			acts.hidden = cells.every((cell) => cell.element.hidden);
+			return true;
+		},
+	};
+}
+
+const CHECK_FAILED = "The check failed";
+
+/** What the card says first; empty where a run needs none. */
+function headingOf(state: VariantState, check: string): string {
+	if (state.busy) return "";
+	const how = state.phase === "failed" ? "failed" : `was ${state.phase}`;
+	if (state.error || endedEarly(state)) return `The run ${how}`;
+	return check && CHECK_FAILED;
+}
+
+/** Whether a run has ended before its model was done. */
+export function endedEarly({ busy, reason }: VariantState): boolean {
+	return !busy && reason !== null && reason !== "end_turn" && reason !== "refusal";
+}
+
+/** Kept: `index.html` v2. Unfinished, not kept: `style.css`. */
+function keptLine(state: VariantState): string {
+	const files = presentFiles(state);
+	const kept = files.filter(({ versions }) => versions.length);
+	const cut = files.filter(({ unfinished }) => unfinished !== null);
+	const named = kept.map(({ path, versions }) => `\`${path}\` ${versionLabel(versions.at(-1))}`);
+	const lost = cut.length ? ` Unfinished, not kept: ${listed(cut.map(({ path }) => `\`${path}\``))}.` : "";
+	return (kept.length ? `Kept: ${listed(named)}.` : "No file was kept.") + lost;
+}
+
+function listed(names: readonly string[]): string {
+	const rest = names.length - MOST;
+	return names.slice(0, MOST).join(", ") + (rest > 0 ? ` and ${plural(rest, "file")} more` : "");
+}
+
+/** The cell that continues the run; null where it would continue another variant, or where the kernel has none. */
+function continuingCell({ run, choices }: Context, state: VariantState): string | null {
+	const { meta, ready, lost = "", variants } = run.state ?? {};
+	const { name = "", magic } = meta ?? {};
+	const bound = variants?.size === 1 || ready?.variant === choices.variant;
+	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null && bound;
+	return can && magic && isName(name) ? `%%${magic} ${name} -c\nContinue where you stopped.` : null;
+}
