@@ -1,11 +1,12 @@
 """The settings of `%config AgentMagics`."""
 
+import os
 from typing import Any
 
 from traitlets import Bool, Enum, Float, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
-from agent_nb._base.constants import EFFORTS
+from agent_nb._base.constants import EFFORTS, MODEL_VARIABLE
 from agent_nb.errors import ConfigError
 from agent_nb.options import APPROVE
 from agent_nb.prompts import check_stack
@@ -46,6 +47,11 @@ class Settings(Configurable):
     magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.").tag(
         config=True
     )
+
+    @property
+    def named_model(self) -> str:
+        """The model that the user has set for cells that name none; can be empty."""
+        return self.model or os.environ.get(MODEL_VARIABLE, "")
 
     @validate("stack")
     def _check_stack(self, proposal: Any) -> Any:

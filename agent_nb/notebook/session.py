@@ -76,7 +76,7 @@ def default_model() -> str:
     from agent_nb.providers import default_model_name, full_name
 
     magics = _magics()
-    named = (magics.model if magics else "") or os.environ.get(MODEL_VARIABLE)
+    named = magics.named_model if magics else os.environ.get(MODEL_VARIABLE)
     try:
         return full_name(named) if named else default_model_name() or full_name(DEMO_MODEL)
     except ConfigError:

@@ -30,22 +30,18 @@ class Inbox:
         self._queue = waiting
         self._read: list[Any] = []
         """What was taken out of the queue."""
-        self._listeners: dict[str, Receive] = {}
+        self.listeners: dict[str, Receive] = {}
         self._reader: asyncio.Task[None] | None = None
 
-    @property
-    def listens(self) -> bool:
-        return bool(self._listeners)
-
     def add(self, model_id: str, receive: Receive) -> None:
-        self._listeners[model_id] = receive
+        self.listeners[model_id] = receive
         self._reader = self._reader or asyncio.get_running_loop().create_task(self._keep_reading())
 
     def remove(self, model_id: str) -> None:
         """The last one to leave puts everything back."""
         self.read()
-        del self._listeners[model_id]
-        if self._reader is not None and not self._listeners:
+        del self.listeners[model_id]
+        if self._reader is not None and not self.listeners:
             self._reader.cancel()
             self._reader = None
             for request in self._read:
@@ -59,7 +55,7 @@ class Inbox:
             while True:
                 request = self._queue.get_nowait()
                 self._read.append(request)
-                receive = self._listeners.get(getattr(request, "model_id", ""))
+                receive = self.listeners.get(getattr(request, "model_id", ""))
                 content = getattr(getattr(request, "message", None), "content", None)
                 if receive is not None and isinstance(content, dict):
                     receive(content)
@@ -87,7 +83,7 @@ async def listening(model_id: str, receive: Receive) -> AsyncIterator[None]:
         yield
     finally:
         inbox.remove(model_id)
-        if not inbox.listens:
+        if not inbox.listeners:
             _inboxes.pop(id(waiting), None)
 
 

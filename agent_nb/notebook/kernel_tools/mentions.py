@@ -10,20 +10,8 @@ MAX_COMMAND = 60
 
 _SHELL_METHODS = {"system", "getoutput", "getoutput_split"}
 _SHELL_MAGICS = {
-    "sx",
-    "sc",
-    "system",
-    "bash",
-    "sh",
-    "script",
-    "cmd",
-    "perl",
-    "ruby",
-    "pip",
-    "conda",
-    "mamba",
-    "uv",
-}
+    "sx", "sc", "system", "bash", "sh", "script", "cmd", "perl", "ruby", "pip", "conda", "mamba", "uv",
+}  # fmt: skip
 _PROCESS_CALLS = {
     "os.system", "os.popen", "os.execv", "os.execvp", "os.spawnl", "os.posix_spawn", "subprocess.run",
     "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.getoutput",

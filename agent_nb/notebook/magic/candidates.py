@@ -119,7 +119,9 @@ def of_option(session: Session, field: str, typed: str) -> list[Candidate]:
         case "cassette":
             return _cassettes(session, typed)
         case "stack":
-            return _stacks()
+            from agent_nb.prompts import STACK_TEXTS, STACKS
+
+            return [Candidate(name, "stack") for name in (*STACKS, *STACK_TEXTS)]
         case "save":
             return _paths(session.home, typed, lambda name: False)
         case _:
@@ -215,6 +217,8 @@ def _key_state(row: "VendorInfo") -> str:
 
 
 def _tools(session: Session) -> list[Candidate]:
+    from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+
     tools = [
         Candidate(name, _brief(value.spec.description))
         for name, value in user_data(session.shell).items()
@@ -225,7 +229,9 @@ def _tools(session: Session) -> list[Candidate]:
         for name, value in user_names(session.shell).items()
         if isinstance(value, types.FunctionType) and value.__module__ == "__main__"
     ]
-    return [*tools, *functions, *_kernel_tools(session), *_server_tools(session)]
+    group = Candidate(KERNEL, "all tools for the notebook's variables")
+    kernel = [Candidate(tool.name, _brief(tool.spec.description)) for tool in kernel_tools(session.shell)]
+    return [*tools, *functions, group, *kernel, *_server_tools(session)]
 
 
 def _server_tools(session: Session) -> Iterator[Candidate]:
@@ -234,14 +240,6 @@ def _server_tools(session: Session) -> Iterator[Candidate]:
         yield Candidate(f"mcp:{server.name}", f"all tools of this MCP server, {server.state}")
         for tool in server.listed:
             yield Candidate(f"mcp:{server.name}/{tool.name}", _brief(tool.spec.description))
-
-
-def _kernel_tools(session: Session) -> list[Candidate]:
-    from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
-
-    group = Candidate(KERNEL, "all tools for the notebook's variables")
-    each = (Candidate(tool.name, _brief(tool.spec.description)) for tool in kernel_tools(session.shell))
-    return [group, *each]
 
 
 def _read_servers(session: Session) -> None:
@@ -263,12 +261,6 @@ def _systems(session: Session) -> list[Candidate]:
 
     texts = [Candidate(name, "text") for name, _ in _variables(session, lambda value: isinstance(value, str))]
     return texts + [Candidate(name, "file") for name in system_names(session.home)]
-
-
-def _stacks() -> list[Candidate]:
-    from agent_nb.prompts import STACK_TEXTS, STACKS
-
-    return [Candidate(name, "stack") for name in (*STACKS, *STACK_TEXTS)]
 
 
 def _cassettes(session: Session, typed: str) -> list[Candidate]:

@@ -1,6 +1,5 @@
 """What `%agent models`, `tools`, `cost`, `config` and `plugins` show: tables."""
 
-import os
 from typing import TYPE_CHECKING
 
 from agent_nb._base.constants import MODEL_VARIABLE
@@ -48,7 +47,7 @@ def _limiting(rules: CellRules) -> "Rules | None":
 
 def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
     """The model of cells that name none, and why it is that one."""
-    named = session.defaults.model or os.environ.get(MODEL_VARIABLE)
+    named = session.defaults.named_model
     if named and rules.allowed([named]):
         setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE
         return full_name(named), f"which {setting} sets"

@@ -1,12 +1,11 @@
 """Decides whether a cell asks the model, records it or plays a cassette."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from IPython.core.error import UsageError
 
-from agent_nb._base.constants import MODE_VARIABLE, MODEL_VARIABLE
+from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.model_name import REPLAY, is_replay
 from agent_nb.notebook.cell_request import CassettePlan, Mode, all_demo, read_mode
 from agent_nb.notebook.magic.cell_rules import CellRules
@@ -22,7 +21,7 @@ def plan_cassette(
     session: Session, options: Options, base: Run | None, rules: CellRules = _NO_RULES
 ) -> CassettePlan:
     """Reads the options and the environment; raises `UsageError` if they contradict each other."""
-    default = session.defaults.model or os.environ.get(MODEL_VARIABLE)
+    default = session.defaults.named_model
     models = options.models or rules.allowed([default] if default else [])
     mode, offline = _mode(options, recordable=options.is_named or bool(options.cassette))
     path = options.cassette or _default_path(options, base)

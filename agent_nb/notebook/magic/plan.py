@@ -13,7 +13,6 @@ from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.engine.approval_rules import MODES, Mode, Rules
-from agent_nb.engine.handle import Handle
 from agent_nb.engine.limits import MONEY, Limits
 from agent_nb.engine.prepared import Prepared
 from agent_nb.engine.race import count_variants
@@ -30,7 +29,7 @@ from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.use import used
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.cells import recent_cells
-from agent_nb.notebook.values.describe_values import Described, describe_path, expand, joined
+from agent_nb.notebook.values.describe_values import Described, describe_path, expand, finished_run, joined
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.options import Options
 from agent_nb.plugins import TOOLS
@@ -255,11 +254,7 @@ def _base(session: Session, options: Options, name: str) -> Run | None:
             )
         return None
     wanted, moment = _moment(wanted)
-    value = session.namespace.get(wanted)
-    if isinstance(value, Handle):
-        if value.result is None:
-            raise UsageError(f"`{wanted}` is still running. `await {wanted}` waits for it.")
-        value = value.result
+    value = finished_run(wanted, session.namespace.get(wanted))
     if isinstance(value, Run):
         return value if moment is None else value.at(moment)
     if value is not None:

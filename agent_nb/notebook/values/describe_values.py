@@ -94,18 +94,24 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     return Described(limited(text), elements=elements, masked=masked_names, shortened=tuple(cut))
 
 
-def _describe_run(name: str, run: Run | Handle) -> Described:
+def _describe_run(name: str, value: Run | Handle) -> Described:
     """The files of a run, and its text if the files are too long or there are none."""
-    if isinstance(run, Handle):
-        if run.result is None:
-            raise UsageError(f"`{name}` is still running. `await {name}` waits for it.")
-        run = run.result
+    run: Run = finished_run(name, value)
     if not run.files:
         return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason].words})")
     described = _describe_files(name, run.files)
     if not described.shortened or not run.text:
         return described
     return replace(described, text=f"{described.text}\n\n{limited(mask(run.text), CELL_LIMIT)}")
+
+
+def finished_run(name: str, value: Any) -> Any:
+    """The run of a handle, which must have ended; any other value as it is."""
+    if not isinstance(value, Handle):
+        return value
+    if value.result is None:
+        raise UsageError(f"`{name}` is still running. `await {name}` waits for it.")
+    return value.result
 
 
 def _describe_files(name: str, files: Files) -> Described:
