@@ -3,7 +3,7 @@
 import json
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import change_texts, printable
@@ -17,15 +17,13 @@ NO_INPUT = (EOFError, OSError, RuntimeError)
 _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
-async def ask_in_text(
-    request: ApprovalRequested, *, several: bool = False, show: Callable[[str], None] = print
-) -> Answer:
+async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> Answer:
     """Shows the call and reads the answer; with nobody to read it from, the answer is no.
 
     `input()` blocks the event loop: where the cell waits for the run, so does everything else. It must run in the
     main thread, because an abandoned thread would take the next line that the user types.
     """
-    show(question_text(request, several=several))
+    print(question_text(request, several=several))
     try:
         # While a cell runs, the handler of ipykernel only tells the event loop, which is blocked.
         with on_interrupt(signal.default_int_handler):

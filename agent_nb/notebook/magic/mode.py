@@ -14,12 +14,8 @@ from agent_nb.options import Options
 from agent_nb.prompts.left_out import count_requests
 from agent_nb.run import Run
 
-_NO_RULES = CellRules()
 
-
-def plan_cassette(
-    session: Session, options: Options, base: Run | None, rules: CellRules = _NO_RULES
-) -> CassettePlan:
+def plan_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> CassettePlan:
     """Reads the options and the environment; raises `UsageError` if they contradict each other."""
     default = session.defaults.named_model
     models = options.models or rules.allowed([default] if default else [])

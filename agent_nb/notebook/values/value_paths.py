@@ -30,17 +30,15 @@ Key = Any
 """The name or key of a step; None for what a run returns."""
 
 
-def lookup(path: str, namespace: Mapping[str, Any], braces: str = "") -> Any:
-    """The value of `name`, `name.field` or `name["key"]`; raises `UsageError` if it cannot be read.
-
-    `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
-    """
-    return _walk(path, namespace, braces, lambda value, step, _: _step(value, step))
+def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
+    """The value of `name`, `name.field` or `name["key"]`; raises `UsageError` if it cannot be read."""
+    return _walk(path, namespace, "", lambda value, step, _: _step(value, step))
 
 
 def lookup_masked(path: str, namespace: Mapping[str, Any], braces: str = "") -> tuple[Any, list[str]]:
     """What the model may see of the value at a path, and the names that were masked on the way.
 
+    `braces` is the reference as it stands in the prompt, such as `{{ name }}`.
     Below a value that is called like a secret, everything is masked. A step that reads what a container or an object
     stores leads to the value itself; any other step, such as a property, is taken in a masked copy.
     """

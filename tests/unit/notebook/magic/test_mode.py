@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.errors import AgentError
+from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.mode import plan_cassette
 from tests.support.shells import quick_run
 
@@ -31,7 +32,7 @@ def recorded(shell, tmp_path, tape):
 
 
 def choose(shell, line: str, base=None):
-    return plan_cassette(shell.session, shell.options(line), base)
+    return plan_cassette(shell.session, shell.options(line), base, CellRules())
 
 
 @pytest.mark.parametrize(
