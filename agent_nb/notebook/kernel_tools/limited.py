@@ -8,7 +8,8 @@ Nothing here uses signals: those reach the main thread, which may be running a c
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from concurrent.futures import Future
+from typing import TypeVar
 
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.text import shortened
@@ -28,36 +29,27 @@ class _GivenUpError(BaseException):
 
 def call_within(seconds: float, function: Callable[[], T]) -> T:
     """What the function returns; an `UnreadableError` if it raises, exits or takes longer."""
-    call = _Call(function)
-    thread = start_thread("reader", call.run)
-    if thread is None:
-        call.run()
-    else:
-        thread.join(seconds)
-    if call.results:
-        return call.results[0]
-    if call.problem:
-        raise UnreadableError(call.problem) from call.error
-    if thread is not None:
-        _end(thread)
-    raise UnreadableError(f"takes longer than {seconds:g} second{'' if seconds == 1 else 's'}")
+    result: Future[T] = Future()
 
-
-class _Call(Generic[T]):
-    def __init__(self, function: Callable[[], T]) -> None:
-        self._function = function
-        self.results: list[T] = []
-        self.problem = ""
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
+    def run() -> None:
         try:
-            self.results.append(self._function())
+            result.set_result(function())
         except _GivenUpError:
             return
         except BaseException as error:  # SystemExit and KeyboardInterrupt too
-            self.error = error
-            self.problem = f"raises {_described(error)}"
+            problem = UnreadableError(f"raises {_described(error)}")
+            problem.__cause__ = error
+            result.set_exception(problem)
+
+    thread = start_thread("reader", run)
+    if thread is None:
+        run()
+    else:
+        thread.join(seconds)
+        if not result.done():
+            _end(thread)
+            raise UnreadableError(f"takes longer than {seconds:g} second{'' if seconds == 1 else 's'}")
+    return result.result()
 
 
 def _described(error: BaseException) -> str:
