@@ -26,6 +26,12 @@ from agent_nb.notebook.session import Session
 from agent_nb.options import OPTIONS, Option, Options
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
+_SHOWN = (
+    ("agent_nb.run.run", "Run"),
+    ("agent_nb.engine.loop", "RunHandle"),
+    ("agent_nb.engine.race", "Race"),
+)
+"""What is displayed as a run when it is a cell's result."""
 
 
 def with_options(magic: Magic) -> Magic:
@@ -66,6 +72,7 @@ class AgentMagics(Magics, Settings):
         super().__init__(shell=shell, **traits)
         self.session = Session(shell, self)
         self.rewriter = CellRewriter(shell, self.magic_name)
+        self.on_unload = contextlib.ExitStack()
 
     @no_var_expand
     @line_cell_magic
@@ -136,17 +143,25 @@ class AgentMagics(Magics, Settings):
 
 def load(shell: Any) -> None:
     """`%load_ext agent_nb`."""
-    old = shell.magics_manager.registry.get("AgentMagics")
-    if old is not None:
-        unload(shell)
+    unload(shell)
     magics = AgentMagics(shell)
     shell.register_magics(magics)
     magics.register_name()
-    magics.rewriter.install()
-    shell.events.register("post_run_cell", magics.session.note_end)
-    shell.Completer.custom_matchers.append(magics.complete)
-    _run_formatter(shell, _show_run)
+    rewriter, undo = magics.rewriter, magics.on_unload.callback
+    transforms, matchers = shell.input_transformer_manager.line_transforms, shell.Completer.custom_matchers
+    for items, item in ((transforms, rewriter), (matchers, magics.complete)):
+        items.insert(0, item)
+        undo(_remove, items.remove, item)
+    ends = ("post_run_cell", rewriter.end_cell), ("post_run_cell", magics.session.note_end)
+    for event, function in (("pre_run_cell", rewriter.begin_cell), *ends):
+        shell.events.register(event, function)
+        undo(_remove, shell.events.unregister, event, function)
+    formatter = shell.display_formatter.mimebundle_formatter
+    for module, name in _SHOWN:
+        formatter.for_type_by_name(module, name, _show_run)
+        undo(_remove, formatter.pop, f"{module}.{name}")
     watch_with(partial(_watch, shell))
+    undo(watch_with, None)
 
 
 def unload(shell: Any) -> None:
@@ -160,31 +175,16 @@ def unload(shell: Any) -> None:
         from agent_nb.notebook.magic.mcp import stop_servers
 
         stop_servers(magics.session)
-    magics.rewriter.remove()
-    with contextlib.suppress(ValueError):
-        shell.events.unregister("post_run_cell", magics.session.note_end)
-    with contextlib.suppress(ValueError):
-        shell.Completer.custom_matchers.remove(magics.complete)
+    magics.on_unload.close()
     magics._unregister(magics.magic_name)
     magics._unregister("agent")
     if magics in shell.configurables:
         shell.configurables.remove(magics)
-    _run_formatter(shell, None)
-    watch_with(None)
 
 
-def _run_formatter(shell: Any, function: Any) -> None:
-    formatter = shell.display_formatter.mimebundle_formatter
-    for module, name in (
-        ("agent_nb.run.run", "Run"),
-        ("agent_nb.engine.loop", "RunHandle"),
-        ("agent_nb.engine.race", "Race"),
-    ):
-        if function is not None:
-            formatter.for_type_by_name(module, name, function)
-            continue
-        with contextlib.suppress(KeyError):
-            formatter.pop(f"{module}.{name}")
+def _remove(remove: Callable[..., Any], *what: Any) -> None:
+    with contextlib.suppress(KeyError, ValueError):  # removed by somebody else
+        remove(*what)
 
 
 def _show_run(run: Any, *_: Any, **__: Any) -> Any:

@@ -5,7 +5,6 @@ and comm messages then work as in any other cell, and no loop is nested.
 """
 
 import asyncio
-import contextlib
 from typing import Any
 
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.rewrite', fromlist=['rewrite']).agent_cell"
@@ -45,25 +44,13 @@ class CellRewriter:
         body = "".join(lines[start + 1 :])
         return [f"await {_AGENT_CELL}({rest!r}, {body!r})\n"]
 
-    def install(self) -> None:
-        self.shell.input_transformer_manager.line_transforms.insert(0, self)
-        self.shell.events.register("pre_run_cell", self._begin)
-        self.shell.events.register("post_run_cell", self._end)
-
-    def remove(self) -> None:
-        with contextlib.suppress(ValueError):
-            self.shell.input_transformer_manager.line_transforms.remove(self)
-        for event, function in (("pre_run_cell", self._begin), ("post_run_cell", self._end)):
-            with contextlib.suppress(ValueError):
-                self.shell.events.unregister(event, function)
-
-    def _begin(self, *_: Any) -> None:
+    def begin_cell(self, *_: Any) -> None:
         try:
             self._cells.append(asyncio.current_task())
         except RuntimeError:  # no loop is running
             self._cells.append(None)
 
-    def _end(self, *_: Any) -> None:
+    def end_cell(self, *_: Any) -> None:
         if self.executing:  # the cell with `%load_ext` ends without a `pre_run_cell` that we saw
             self._cells.pop()
 

@@ -57,9 +57,9 @@ def test_other_cells_are_left_alone(rewrite, code):
 
 def test_under_another_magic_nothing_is_rewritten(shell):
     rewriter = CellRewriter(shell.ipython, "agent")
-    rewriter._begin()
+    rewriter.begin_cell()
     assert rewriter(["%%agent hero\n", "A page"]) == ["%%agent hero\n", "A page"]
-    rewriter._end()
+    rewriter.end_cell()
     assert rewriter(["%%agent hero\n", "A page"])[0].startswith("await ")
 
 
@@ -68,7 +68,7 @@ async def test_a_kernel_need_not_say_that_an_awaiting_cell_has_ended(shell):
     rewriter = CellRewriter(shell.ipython, "agent")
 
     async def cell() -> list[str]:
-        rewriter._begin()
+        rewriter.begin_cell()
         return rewriter(["%%agent hero\n", "A page"])
 
     assert await asyncio.create_task(cell()) == ["%%agent hero\n", "A page"]
@@ -77,8 +77,8 @@ async def test_a_kernel_need_not_say_that_an_awaiting_cell_has_ended(shell):
 
 def test_the_cell_with_load_ext_is_not_counted(shell):
     rewriter = CellRewriter(shell.ipython, "agent")
-    rewriter._end()
-    rewriter._begin()
+    rewriter.end_cell()
+    rewriter.begin_cell()
     assert rewriter.executing == 1
 
 
