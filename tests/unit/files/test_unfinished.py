@@ -3,7 +3,8 @@
 import asyncio
 import html
 
-from agent_nb import Agent, Run, tool
+from agent_nb import Agent, Run, RunHandle, tool
+from agent_nb.events import FileDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.render import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS
@@ -15,7 +16,17 @@ CUT = '{"path": "index.html", "content": "<h1>Bre'
 async def stopped_while_rewriting() -> Run:
     cut = call("create_file", '{"path": "index.html", "content": "<h1>New', fragment=4)
     handle = Agent(ScriptedProvider([[write()], [cut, stall()]])).start("go")
-    await asyncio.sleep(0.02)
+    return await stopped_at(handle, "<h1>New")
+
+
+async def stopped_at(handle: RunHandle, text: str) -> Run:
+    """Stops the run when this much of a file has arrived."""
+    written = ""
+    async for event in handle:
+        if isinstance(event, FileDelta):
+            written = event.text if event.offset == 0 else written + event.text
+        if written == text:
+            break
     handle.stop()
     return await handle
 
@@ -38,9 +49,7 @@ async def test_every_form_says_what_was_not_kept():
 
 async def test_a_first_version_that_was_cut_off_is_called_unfinished():
     handle = Agent(ScriptedProvider([[call("create_file", CUT, fragment=4), stall()]])).start("go")
-    await asyncio.sleep(0.01)
-    handle.stop()
-    run = await handle
+    run = await stopped_at(handle, "<h1>Bre")
     assert (run.html, run.unfinished) == ("<h1>Bre", {})
     assert "`index.html` is unfinished" in ready_line(run, "files")
 
