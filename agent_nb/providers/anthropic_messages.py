@@ -10,64 +10,42 @@ from typing import TYPE_CHECKING, Any
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb.errors import ProviderError
-from agent_nb.events import Stop
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers import failure
-from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.providers.anthropic_messages_decoder import PREFIX, VENDOR, AnthropicMessagesDecoder
+from agent_nb.providers.base import Request
 from agent_nb.providers.dialects import ANTHROPIC
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
-from agent_nb.providers.parts import arguments_object, base64_of, source_text
+from agent_nb.providers.parts import Blocks, arguments_object, base64_of
 from agent_nb.providers.preserved import Prefix, began_without_thinking, is_thinking, without_thinking
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamingProvider
 
 if TYPE_CHECKING:
     import httpx2
 
-VENDOR = "anthropic"
-PREFIX = "anthropic_prefix"
-"""Where a message keeps the digest of the request that it answers."""
 CALL_ID = r"[a-zA-Z0-9_-]+"
 MAX_TOKENS = 32_000
 """The API requires a limit; this is the default for models without one in the table."""
 IMAGE_LIMITS = (2000, 3_700_000)
 """Longest edge in pixels, and bytes: the API allows 5 MB after base64."""
 
-_STOPS: dict[str, Stop] = {
-    "end_turn": "end_turn",
-    "stop_sequence": "end_turn",
-    "tool_use": "tool_use",
-    "max_tokens": "max_tokens",
-    "model_context_window_exceeded": "max_tokens",
-    "refusal": "refusal",
-    "pause_turn": "go_on",
-}
-_STATUS_OF = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
 _FROM_A_BROWSER = {"anthropic-dangerous-direct-browser-access": "true"}
 """Without it, Anthropic refuses requests of web pages, whose readers could find out an author's key. Here the reader's
 own key is used.
 """
 _BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 24_576, "max": 30_000}
 """Thinking tokens for models without adaptive thinking."""
+_CACHED: Json = {"type": "ephemeral"}
 _BEGINNING = "(The conversation begins.)"
 """Stands before a conversation that begins with an answer, because the first message must be the user's."""
 
 
 class AnthropicMessagesProvider(StreamingProvider):
     dialect = ANTHROPIC
+    decoder = AnthropicMessagesDecoder
     optional = (
         OptionalParameter(
             name="thinking",
@@ -95,40 +73,33 @@ class AnthropicMessagesProvider(StreamingProvider):
         return client.messages.with_streaming_response
 
     def body(self, request: Request) -> Json:
-        return _body(self.settings, request)
-
-    def open(self, client: Any, body: Json) -> Any:
-        return client.create(**body)
-
-    def decoder(self, body: Json) -> Decoder:
-        return _Decoder(self.settings, body)
+        settings, family = self.settings, self.settings.family
+        max_tokens = settings.max_tokens or family.max_output or MAX_TOKENS
+        tools = [_tool(tool) for tool in request.tools]
+        prefix = Prefix(request.system, tools) if family.bound_thinking else None
+        messages = _messages(request.messages, prefix)
+        body: Json = {
+            "model": settings.model,
+            "max_tokens": max_tokens,
+            "stream": True,
+            "messages": messages,
+            "cache_control": _CACHED,
+            **_thinking(settings, max_tokens, messages),
+        }
+        if request.system:
+            body["system"] = [{**_text(request.system), "cache_control": _CACHED}]
+        if tools:
+            body["tools"] = tools
+        if settings.options:
+            body["extra_body"] = dict(settings.options)
+        return body
 
     def error(self, exc: Exception) -> ProviderError:
-        return sdk_error(self.settings, exc)
+        import anthropic
 
-
-def _body(settings: Settings, request: Request) -> Json:
-    family = settings.family
-    max_tokens = settings.max_tokens or family.max_output or MAX_TOKENS
-    tools = _tools(request.tools)
-    prefix = Prefix(request.system, tools) if family.bound_thinking else None
-    messages = _messages(request.messages, prefix)
-    body: Json = {
-        "model": settings.model,
-        "max_tokens": max_tokens,
-        "stream": True,
-        "messages": messages,
-        "cache_control": {"type": "ephemeral"},
-        **_thinking(settings, max_tokens, messages),
-    }
-    if request.system:
-        cached = {"cache_control": {"type": "ephemeral"}}
-        body["system"] = [{"type": "text", "text": request.system, **cached}]
-    if tools:
-        body["tools"] = tools
-    if settings.options:
-        body["extra_body"] = dict(settings.options)
-    return body
+        if isinstance(exc, anthropic.CredentialsError):
+            return failure.from_status(self.settings, 401, str(exc))
+        return super().error(exc)
 
 
 def _thinking(settings: Settings, max_tokens: int, messages: Sequence[Json]) -> Json:
@@ -157,11 +128,11 @@ def _messages(messages: Sequence[Message], prefix: Prefix | None) -> list[Json]:
             digest = prefix.digest_after(sent) if prefix else None
             role, content = "assistant", _assistant(message, digest)
         else:
-            role, content = "user", [block for part in message.parts for block in _user_blocks(part)]
+            role, content = "user", _BLOCKS.of_user(message)
         if not content:
             continue
         if not sent and role == "assistant":
-            sent.append({"role": "user", "content": [{"type": "text", "text": _BEGINNING}]})
+            sent.append({"role": "user", "content": [_text(_BEGINNING)]})
         if message.role == "tool" and after_tools:
             sent[-1]["content"] += content
         else:
@@ -173,7 +144,7 @@ def _messages(messages: Sequence[Message], prefix: Prefix | None) -> list[Json]:
 def _assistant(message: Message, digest: str | None) -> list[Json]:
     """The blocks of an earlier answer; `digest` is that of what is sent before it, if its thinking is bound to that."""
     if VENDOR not in message.vendor:
-        return _rebuilt(message)
+        return _BLOCKS.of_model(message)
     calls = iter(message.tool_calls)
     blocks: list[Json] = [
         _with_arguments(block, next(calls, None)) if block["type"] == "tool_use" else block
@@ -189,36 +160,19 @@ def _with_arguments(block: Json, call: ToolCall | None) -> Json:
     return {**block, "id": call.id, "input": arguments_object(call.arguments)} if call else block
 
 
-def _rebuilt(message: Message) -> list[Json]:
-    """The blocks of an answer from another vendor."""
-    blocks: list[Json] = []
-    for part in message.parts:
-        if isinstance(part, Text) and part.text.strip():
-            blocks.append({"type": "text", "text": part.text})
-        elif isinstance(part, ToolCall):
-            arguments = arguments_object(part.arguments)
-            blocks.append({"type": "tool_use", "id": part.id, "name": part.name, "input": arguments})
-    return blocks
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
 
 
-def _user_blocks(part: Part) -> list[Json]:
-    match part:
-        case Text(text):
-            return [{"type": "text", "text": text}] if text.strip() else []
-        case Image():
-            return [_image(part)]
-        case ToolResult():
-            return [_result(part)]
-        case Source():
-            return [{"type": "text", "text": source_text(part)}]
-        case _:
-            return []
+def _call(call: ToolCall) -> Json:
+    arguments = arguments_object(call.arguments)
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
 
 
 def _result(part: ToolResult) -> Json:
     result: Json = {"type": "tool_result", "tool_use_id": part.call_id, "is_error": not part.ok}
-    content: list[Json] = [{"type": "text", "text": part.text}] if part.text.strip() else []
-    content += [_image(image) for image in part.images]
+    content: list[Json] = [_text(part.text)] if part.text.strip() else []
+    content += map(_image, part.images)
     return {**result, "content": content} if content else result  # an empty list is refused
 
 
@@ -228,171 +182,9 @@ def _image(image: Image) -> Json:
     return {"type": "image", "source": source}
 
 
-def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
-    return [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "input_schema": tool.schema,
-            "eager_input_streaming": True,
-        }
-        for tool in tools
-    ]
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
 
 
-class _Decoder:
-    """Decodes the events of one answer."""
-
-    def __init__(self, settings: Settings, body: Json) -> None:
-        self._settings = settings
-        self._body = body
-        self._turn = Assembler()
-        self._blocks: dict[int, Json] = {}
-        self._open: set[int] = set()
-        self._calls: set[int] = set()
-        self._counts: Json = {}
-        self._model = settings.model
-        self._stop = ""
-        self._detail = ""
-
-    def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        kind = data.get("type") or event
-        if kind == "content_block_delta":
-            return self._delta(data["index"], data["delta"])
-        match kind:
-            case "content_block_start":
-                return self._start(data["index"], data["content_block"])
-            case "content_block_stop":
-                self._open.discard(data["index"])
-            case "message_start":
-                self._model = data["message"].get("model") or self._model
-                return self._counted(data["message"].get("usage"))
-            case "message_delta":
-                delta = data.get("delta") or {}
-                self._stop = delta.get("stop_reason") or self._stop
-                self._detail = _detail(delta.get("stop_details")) or self._detail
-                return self._counted(data.get("usage"))
-            case "message_stop":
-                return self._finished()
-            case "error":
-                raise _event_error(self._settings, data.get("error") or {})
-        return ()
-
-    def finish(self) -> Sequence[Piece]:
-        return ()
-
-    def _start(self, index: int, block: Json) -> Sequence[Piece]:
-        if index in self._open:
-            raise failure.disordered(self._settings)
-        self._open.add(index)
-        self._blocks[index] = dict(block)
-        match block["type"]:
-            case "tool_use":
-                self._calls.add(index)
-                return (self._turn.start_call(index, block["id"], block["name"]),)
-            case "text" if block.get("text"):
-                return (self._turn.text(block["text"], index),)
-            case "thinking" if block.get("thinking"):
-                return (self._turn.thinking(block["thinking"], index),)
-        return ()
-
-    def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
-        if index not in self._open:
-            raise failure.disordered(self._settings)
-        kind = delta["type"]
-        if kind == "input_json_delta":
-            text = delta["partial_json"]
-            return (self._turn.arguments(index, text),) if text and index in self._calls else ()
-        if kind == "text_delta":
-            return (self._turn.text(delta["text"], index),)
-        if kind == "thinking_delta":
-            return (self._turn.thinking(delta["thinking"], index),)
-        if kind == "signature_delta":
-            self._blocks[index]["signature"] = delta["signature"]  # replaces, does not append
-        elif kind == "citations_delta":
-            self._cite(index, delta.get("citation") or {})
-        return ()
-
-    def _cite(self, index: int, citation: Json) -> None:
-        block = self._blocks[index]
-        block["citations"] = [*(block.get("citations") or []), citation]
-        if url := citation.get("url"):
-            self._turn.source(Source(citation.get("title") or url, url, citation.get("cited_text") or ""))
-
-    def _counted(self, usage: Json | None) -> Sequence[Piece]:
-        """Counts are cumulative, and those left out keep their last value."""
-        if not usage:
-            return ()
-        self._counts.update({key: value for key, value in usage.items() if value is not None})
-        return (UsagePiece(_usage(self._counts)),)
-
-    def _finished(self) -> Sequence[Piece]:
-        stop = _STOPS.get(self._stop) or ("tool_use" if self._turn.has_calls else "end_turn")
-        blocks = [self._complete(index) for index in sorted(self._blocks)]
-        echo = [block for block in blocks if block.get("type") != "text" or block["text"].strip()]
-        vendor: Json = {VENDOR: echo}
-        if self._settings.family.bound_thinking and any(map(is_thinking, echo)):
-            vendor[PREFIX] = Prefix.of(self._body)
-        return (
-            self._turn.turn(
-                stop=stop,
-                usage=_usage(self._counts),
-                model=self._model,
-                vendor=vendor,
-                detail=self._detail,
-            ),
-        )
-
-    def _complete(self, index: int) -> Json:
-        """The block as it is sent back. Arguments are filled in then: a page need not be in memory twice."""
-        block = self._blocks[index]
-        match block.get("type"):
-            case "text":
-                return {**block, "text": self._turn.joined("text", index)}
-            case "thinking":
-                return {**block, "thinking": self._turn.joined("thinking", index)}
-        return block
-
-
-def _usage(counts: Json) -> Usage:
-    read = counts.get("cache_read_input_tokens", 0)
-    written = counts.get("cache_creation_input_tokens", 0)
-    return Usage(
-        input=counts.get("input_tokens", 0) + read + written,
-        cached_read=read,
-        cached_write=written,
-        output=counts.get("output_tokens", 0),
-        reasoning=(counts.get("output_tokens_details") or {}).get("thinking_tokens") or 0,
-    )
-
-
-def _detail(stop_details: Json | None) -> str:
-    """The vendor's explanation of a refusal, or its category."""
-    details = stop_details or {}
-    category = details.get("category") or ""
-    return str(details.get("explanation") or category)
-
-
-def _event_error(settings: Settings, error: Json) -> ProviderError:
-    kind = str(error.get("type") or "")
-    message = str(error.get("message") or kind)
-    return failure.from_status(settings, _STATUS_OF.get(kind, 500), message, body=error)
-
-
-def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
-    import anthropic
-    import httpx2
-
-    match exc:
-        case anthropic.APIStatusError():
-            message = failure.message_in(exc.body) or exc.message
-            headers = exc.response.headers
-            return failure.from_status(settings, exc.status_code, message, headers=headers, body=exc.body)
-        case anthropic.APIConnectionError():
-            return failure.from_network(settings, exc.__cause__ or exc)
-        case anthropic.CredentialsError():
-            return failure.from_status(settings, 401, str(exc))
-        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
-            return failure.from_network(settings, exc)
-        case _:
-            return failure.unexpected(settings, exc)
+def _tool(tool: ToolSpec) -> Json:
+    schema = {"input_schema": tool.schema, "eager_input_streaming": True}
+    return {"name": tool.name, "description": tool.description, **schema}

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from agent_nb._base.text_buffer import TextBuffer
+from agent_nb._base.wire import Json
 from agent_nb.events import Stop
 from agent_nb.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
@@ -75,12 +76,22 @@ class Assembler:
         block = self._calls.get(key) if kind == "call" else self._keyed.get((kind, key))
         return str(block.text) if block else ""
 
-    def source(self, source: Source) -> None:
-        self._parts.append(source)
+    def cite(self, citation: Json) -> None:
+        """Adds a web page that a vendor names as a source."""
+        if url := citation.get("url"):
+            self._parts.append(Source(citation.get("title") or url, url, citation.get("cited_text") or ""))
 
     def turn(
-        self, *, stop: Stop, usage: Usage, model: str, vendor: dict[str, Any] | None = None, detail: str = ""
+        self,
+        *,
+        usage: Usage,
+        model: str,
+        stop: Stop | None = None,
+        vendor: Json | None = None,
+        detail: str = "",
     ) -> Turn:
+        """The finished turn. Without another reason it stopped for its calls, or because it was complete."""
+        stop = stop or ("tool_use" if self._calls else "end_turn")
         parts = tuple(part.close() if isinstance(part, _Open) else part for part in self._parts)
         filled = tuple(part for part in parts if not (isinstance(part, Text | Thinking) and not part.text))
         message = Message(role="assistant", parts=filled, vendor=vendor or {})

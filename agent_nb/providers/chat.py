@@ -1,36 +1,31 @@
 """OpenAI-compatible Chat Completions: OpenRouter, DeepSeek, Ollama, LM Studio, vLLM, llama.cpp and any other."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ProviderError
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec
+from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import Request
 from agent_nb.providers.chat_decoder import ChatDecoder
 from agent_nb.providers.dialects import CHAT
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
-from agent_nb.providers.parts import data_url, source_text, valid_arguments
-from agent_nb.providers.responses import sdk_error
+from agent_nb.providers.parts import Blocks, data_url, valid_arguments
+from agent_nb.providers.responses import make_client
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamingProvider
 from agent_nb.providers.vendors import EFFORT
 
 if TYPE_CHECKING:
     import httpx2
 
 IMAGE_LIMITS = (2048, 5_000_000)
-NO_KEY = "none"
-"""The SDK requires a key; local servers ignore it."""
-
-
 _BETWEEN = "I have the results."
 """What the model says between results and a user message, where the two must not be neighbours."""
 
 
 class ChatProvider(StreamingProvider):
     dialect = CHAT
+    decoder = ChatDecoder
     optional = (
         OptionalParameter(
             name="reasoning_effort",
@@ -52,42 +47,23 @@ class ChatProvider(StreamingProvider):
 
         # The SDK reads OpenAI's organization and project from the environment; other servers must not get them.
         headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
-        client = openai.AsyncOpenAI(
-            api_key=self.settings.api_key or NO_KEY,
-            base_url=self.settings.base_url,
-            http_client=http,
-            max_retries=0,
-            default_headers={**headers, **self.settings.headers},
-        )
-        return client.chat.completions.with_streaming_response
+        return make_client(self.settings, http, headers).chat.completions.with_streaming_response
 
     def body(self, request: Request) -> Json:
-        return _body(self.settings, request)
-
-    def open(self, client: Any, body: Json) -> Any:
-        return client.create(**body)
-
-    def decoder(self, body: Json) -> Decoder:
-        return ChatDecoder(self.settings)
-
-    def error(self, exc: Exception) -> ProviderError:
-        return sdk_error(self.settings, exc)
-
-
-def _body(settings: Settings, request: Request) -> Json:
-    body: Json = {
-        "model": settings.model,
-        "messages": _messages(settings, request),
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.tools:
-        body["tools"] = _tools(request.tools)
-    if settings.max_tokens:
-        body["max_tokens"] = settings.max_tokens
-    if extra := {**_effort(settings), **settings.options}:
-        body["extra_body"] = extra
-    return body
+        settings = self.settings
+        body: Json = {
+            "model": settings.model,
+            "messages": _messages(settings, request),
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        if settings.max_tokens:
+            body["max_tokens"] = settings.max_tokens
+        if extra := {**_effort(settings), **settings.options}:
+            body["extra_body"] = extra
+        return body
 
 
 def _effort(settings: Settings) -> Json:
@@ -122,7 +98,7 @@ def _messages(settings: Settings, request: Request) -> list[Json]:
             if isinstance(part, ToolResult):
                 sent.append({"role": "tool", "tool_call_id": part.call_id, "content": part.text})
                 result_images += _result_images(part) if takes_images else []
-        if content := [block for part in message.parts for block in _user_blocks(part)]:
+        if content := _BLOCKS.of_user(message):
             _add_user(sent, [*result_images, *content])
             result_images = []
     _add_user(sent, result_images)
@@ -133,7 +109,7 @@ def _add_user(sent: list[Json], content: list[Json]) -> None:
     """Adds to what the user says. Some servers refuse two user messages in a row, so there is only one."""
     if content and sent and sent[-1]["role"] == "user":
         before = sent.pop()["content"]
-        content = [*([{"type": "text", "text": before}] if isinstance(before, str) else before), *content]
+        content = [*([_text(before)] if isinstance(before, str) else before), *content]
     if content:
         plain = all(block["type"] == "text" for block in content)
         text = "\n".join(block["text"] for block in content) if plain else content
@@ -162,22 +138,14 @@ def _call(call: ToolCall) -> Json:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _user_blocks(part: Part) -> list[Json]:
-    match part:
-        case Text(text):
-            return [{"type": "text", "text": text}]
-        case Image():
-            return [_image(part)]
-        case Source():
-            return [{"type": "text", "text": source_text(part)}]
-        case _:
-            return []
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
 
 
 def _takes_result_images(settings: Settings, request: Request) -> bool:
     """Whether to send images from tool results.
 
-    Many local models refuse images, so a local one gets them only if the person gave it one.
+    Many local models refuse images, so a local one gets them only if the user gave it one.
     """
     given = any(isinstance(part, Image) for message in request.messages for part in message.parts)
     return settings.vendor.images and (given or not settings.vendor.local)
@@ -187,19 +155,16 @@ def _result_images(result: ToolResult) -> list[Json]:
     """Tool messages can only hold text here, so their images follow in a user message."""
     if not result.images:
         return []
-    label = {"type": "text", "text": f"The images of {result.name} ({result.call_id}):"}
-    return [label, *(_image(image) for image in result.images)]
+    return [_text(f"The images of {result.name} ({result.call_id}):"), *map(_image, result.images)]
 
 
 def _image(image: Image) -> Json:
     return {"type": "image_url", "image_url": {"url": data_url(image, *IMAGE_LIMITS), "detail": "auto"}}
 
 
-def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
-        }
-        for tool in tools
-    ]
+_BLOCKS = Blocks(text=_text, image=_image, call=_call)
+
+
+def _tool(tool: ToolSpec) -> Json:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+    return {"type": "function", "function": function}

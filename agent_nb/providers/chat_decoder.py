@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ProviderError
 from agent_nb.events import Stop
 from agent_nb.messages import Usage
 from agent_nb.providers import failure
-from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece
-from agent_nb.providers.settings import Settings
+from agent_nb.providers.decoder import Decoder
 
 _STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
 _REASONING = ("reasoning_content", "reasoning")
@@ -23,14 +21,12 @@ _JOINED = ("text", "summary", "data")
 _RARE = frozenset((*_REASONING, "reasoning_details", "refusal"))
 
 
-class ChatDecoder:
+class ChatDecoder(Decoder):
     """Decodes the chunks of one answer."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._turn = Assembler()
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self._usage = Usage()
-        self._model = settings.model
         self._stop = ""
         self._ids: dict[Any, str] = {}
         self._newest: dict[int, Any] = {}
@@ -71,8 +67,8 @@ class ChatDecoder:
         if self._stop == "error":  # OpenRouter, when the vendor behind it fails
             raise failure.from_status(self._settings, 500, "the answer ended with an error")
         refusal = "".join(self._refusal)
-        stop = _STOPS.get(self._stop) or ("tool_use" if self._turn.has_calls else "end_turn")
-        if refusal and stop == "end_turn":
+        stop = _STOPS.get(self._stop)
+        if refusal and stop is None and not self._turn.has_calls:
             stop = "refusal"
         detail = refusal or (self._stop if stop == "refusal" else "")
         vendor = {self._settings.vendor.name: echo} if (echo := self._echo()) else {}
@@ -81,7 +77,7 @@ class ChatDecoder:
 
     def _without_choices(self, data: Json) -> Sequence[Piece]:
         if problem := data.get("error"):
-            raise _event_error(self._settings, problem)
+            raise self._error(problem)
         if data.get("usage"):
             self._usage = _usage(data["usage"])
         return ()
@@ -116,7 +112,7 @@ class ChatDecoder:
         pieces: list[Piece] = []
         if key not in self._ids:
             if not call.get("id") and not function.get("name"):
-                raise failure.disordered(self._settings)
+                raise self._disordered()
             call_id = self._ids[key] = str(call.get("id") or f"call_{len(self._ids)}")
             pieces.append(self._turn.start_call(key, call_id, function.get("name") or ""))
         if arguments := function.get("arguments"):
@@ -178,12 +174,3 @@ def _usage(counts: Json) -> Usage:
         output=counts.get("completion_tokens") or 0,
         reasoning=(counts.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
     )
-
-
-def _event_error(settings: Settings, problem: Any) -> ProviderError:
-    """An error inside the stream. Its code is a status or a word, or missing."""
-    if not isinstance(problem, dict):
-        return failure.from_status(settings, 500, str(problem))
-    code = str(problem.get("code") or problem.get("type") or "")
-    status = int(code) if code.isdigit() and len(code) == 3 else 500
-    return failure.from_status(settings, status, str(problem.get("message") or code), body=problem)

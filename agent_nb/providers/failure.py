@@ -31,15 +31,9 @@ _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )
 _USED_UP: dict[Limit, tuple[str, str]] = {
-    "credit": ("The {title} account has no quota or credit left", "Check its billing page."),
-    "period": (
-        "This quota of the {title} account is used up",
-        "Wait until it is renewed, or use another model.",
-    ),
-    "size": (
-        "The request is larger than the {title} account may send in a minute",
-        "Send less, or start a new run.",
-    ),
+    "credit": ("There is no quota or credit left at {}", "Check its billing page."),
+    "period": ("This quota at {} is used up", "Wait until it is renewed, or use another model."),
+    "size": ("The request is larger than what {} takes in a minute", "Send less, or start a new run."),
 }
 """What a limit that waiting does not lift means, and what to do about it."""
 _RETRY_STATUSES = (408, 409, 425, 429)
@@ -72,7 +66,7 @@ def from_status(
     if status in _RETRY_STATUSES or status >= 500:
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
         return error(
-            f"{settings.vendor.title} {why} ({status}): {line} Try again in a while.",
+            f"{_subject(settings)} {why} ({status}): {line} Try again in a while.",
             kind=RateLimitError if status == 429 else ProviderError,
             retryable=headers.get("x-should-retry") != "false",
             wait=wait_asked(headers, body, message),
@@ -80,18 +74,18 @@ def from_status(
     if 300 <= status < 400:
         where = headers.get("location", "another address")
         return error(f"{settings.server} redirects to {where}. Set `base_url` to the final address.")
-    sentence = f"{settings.vendor.title} refused the request ({status}): {line}"
+    sentence = f"{_subject(settings)} refused the request ({status}): {line}"
     return RequestRefusedError(mask(sentence), refusal=refusal)
 
 
 def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:
     """What a refusal means and what to do about it; None if no remedy is known."""
-    title = settings.vendor.title
+    title = _subject(settings)
     if status < 500 and _BAD_KEY.search(text):
         return f"{title} refused the key", _key_remedy(settings)
     if limit in _USED_UP:
         what, what_to_do = _USED_UP[limit]
-        return what.format(title=title), what_to_do
+        return what.format(settings.title), what_to_do
     if status >= 500:
         return None
     if status == 404 and "model" in text.lower() and not text.lstrip().startswith("<"):
@@ -100,7 +94,7 @@ def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> 
         401: (f"{title} refused the key", _key_remedy(settings)),
         403: (f"{title} does not allow this for your key", _key_remedy(settings)),
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
-        413: (f"The request is too large for {title}", "Send fewer or smaller images."),
+        413: (f"The request is too large for {settings.title}", "Send fewer or smaller images."),
     }.get(status)
 
 
@@ -117,6 +111,24 @@ def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError
     return ProviderError(mask(sentence), too_long=True, window=window)
 
 
+def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
+    """The error for an exception of an SDK. In all of them, those for a status have it and the body of the answer."""
+    import httpx2
+
+    # Google's `generate_content` has other names for both.
+    status = getattr(exc, "status_code", None) or getattr(exc, "code", None)
+    body = getattr(exc, "body", None) or getattr(exc, "details", None)
+    if isinstance(status, int) and status >= 300:
+        message = message_in(body) or str(getattr(exc, "message", ""))
+        headers = getattr(getattr(exc, "response", None), "headers", None)
+        return from_status(settings, status, message, headers=headers, body=body)
+    network = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError)
+    for cause in (exc, exc.__cause__):
+        if isinstance(cause, network):
+            return from_network(settings, cause)
+    return garbled(settings) if isinstance(exc, json.JSONDecodeError) else unexpected(settings, exc)
+
+
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:
     """The error for a connection that failed, broke or went silent."""
     import httpx2
@@ -128,7 +140,7 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
             return error(f"{settings.server} cannot be used: {as_sentence(str(exc))} Check `base_url`.")
         case httpx2.TimeoutException():
             return error(
-                f"{settings.vendor.title} sent nothing for too long. Try again, or allow more with `silence`.",
+                f"{_subject(settings)} sent nothing for too long. Try again, or allow more with `silence`.",
                 retryable=True,
             )
         case httpx2.DecodingError():
@@ -138,28 +150,24 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
 
 
 def cut(settings: Settings) -> ProviderError:
-    return error(
-        f"The stream from {settings.vendor.title} broke off before its end. Try again.", retryable=True
-    )
+    return error(f"The stream from {settings.title} broke off before its end. Try again.", retryable=True)
 
 
 def garbled(settings: Settings, expected: str = "JSON") -> ProviderError:
     return error(
-        f"{settings.vendor.title} sent an event that is not valid {expected}. Try again.", retryable=True
+        f"{_subject(settings)} sent an event that is not valid {expected}. Try again.", retryable=True
     )
 
 
 def disordered(settings: Settings) -> ProviderError:
     """For events that contradict each other, because one came twice or too early."""
-    return error(
-        f"{settings.vendor.title} sent events twice or in the wrong order. Try again.", retryable=True
-    )
+    return error(f"{_subject(settings)} sent events twice or in the wrong order. Try again.", retryable=True)
 
 
 def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = False) -> ProviderError:
     """For exceptions that no mapping knows, such as an answer of an unknown shape."""
     return error(
-        f"{settings.vendor.title}'s answer could not be read ({type(exc).__name__}): {as_sentence(str(exc))}",
+        f"The answer of {settings.title} could not be read ({type(exc).__name__}): {as_sentence(str(exc))}",
         retryable=retryable,
     )
 
@@ -171,7 +179,7 @@ def not_an_api(settings: Settings, body: str) -> ProviderError:
         return error(f"{settings.server} answered with a web page: not an API answer; check `base_url`.")
     if message := message_in(_json_or_none(text)):
         return too_long(settings, message) or error(
-            f"{settings.vendor.title} answered with an error instead of a stream: {as_sentence(message)}"
+            f"{_subject(settings)} answered with an error instead of a stream: {as_sentence(message)}"
         )
     start = repr(text[:80]) if text else "nothing"
     return error(f"{settings.server} answered {start} instead of a stream of events; check `base_url`.")
@@ -230,7 +238,7 @@ def _unreachable_from_page(settings: Settings) -> ProviderError:
     """A browser does not tell a server that is down from one that refuses web pages."""
     if settings.vendor.local:
         return error(
-            f"The browser gets no answer from {settings.server}. {settings.vendor.title} must be running there and "
+            f"The browser gets no answer from {settings.server}. The server there must be running and "
             "allow requests from this page's origin (CORS)."
         )
     return error(
@@ -245,8 +253,15 @@ def _key_remedy(settings: Settings) -> str:
         return f"Enter another with `%agent key {settings.vendor.name}`."
     if settings.key_variable:
         return f"Check `{settings.key_variable}`."
-    variables = settings.vendor.keys
-    return f"Check the `api_key` you passed{f', or set `{variables[0]}`' if variables else ''}."
+    variable = f", or set `{settings.vendor.keys[0]}`" if settings.vendor.keys else ""
+    return (
+        f"Check the `api_key` you passed{variable}." if settings.api_key else f"Pass an `api_key`{variable}."
+    )
+
+
+def _subject(settings: Settings) -> str:
+    """The vendor at the beginning of a sentence. Names such as `vLLM` keep their spelling."""
+    return re.sub("^your", "Your", settings.title)
 
 
 def _json_or_none(text: str) -> Any:

@@ -4,57 +4,46 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ProviderError
+from agent_nb.errors import ProviderError
 from agent_nb.images.charge import Charge
 from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
-from agent_nb.providers.generate_content import ANSWER_SECONDS, REFUSALS, sdk_error
+from agent_nb.providers.generate_content import ANSWER_SECONDS, refuse_page
+from agent_nb.providers.generate_content_decoder import REFUSALS
 from agent_nb.providers.http import responses_opened
-from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
+from agent_nb.providers.image_maker import VendorImageMaker
+from agent_nb.providers.image_prices import ImageTokens, count, price_of_image
 from agent_nb.providers.interactions import IMAGE_LIMITS, make_client
-from agent_nb.providers.streaming import SILENCE_SECONDS, VendorClient
+from agent_nb.providers.streaming import SILENCE_SECONDS
 
 if TYPE_CHECKING:
     import httpx2
 
-TYPICAL_TOKENS = 1_120
-"""Output tokens of an image in the default size."""
 
-
-class GeminiImageMaker(VendorClient):
-    note = ""
-    edits = True
+class GeminiImageMaker(VendorImageMaker):
     transparent = False
+    typical_tokens = 1_120
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         client = make_client(self.settings, http, seconds=ANSWER_SECONDS)
         return client, client.aio.models
 
-    def price(self, order: Order) -> float | None:
-        return likely_price(self.name, TYPICAL_TOKENS, order.prompt, len(order.images))
-
-    async def make(self, order: Order, charge: Charge) -> Image:
+    async def made(self, order: Order, charge: Charge) -> Image:
         _, models = await self.client()
-        failed: ProviderError | None = None
         opened: list[httpx2.Response] = []
+        contents = [{"role": "user", "parts": await off_loop(_parts, order)}]
         try:
-            parts = await off_loop(_parts, order)
             with responses_opened(opened, SILENCE_SECONDS):
                 answer = await models.generate_content(
-                    model=self.settings.model,
-                    contents=[{"role": "user", "parts": parts}],
-                    config=_config(order),
+                    model=self.settings.model, contents=contents, config=_config(order)
                 )
-            charge.pay(self._cost(answer.usage_metadata))
-            return _image(answer)
-        except AgentError:
+        except ValueError:
+            refuse_page(self.settings, opened)
             raise
-        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
-            failed = sdk_error(self.settings, exc, opened)
-        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
-        raise failed
+        charge.pay(self._cost(answer.usage_metadata))
+        return _image(answer)
 
     def _cost(self, usage: Any) -> float | None:
         if not usage or not (usage.prompt_token_count or usage.candidates_token_count):

@@ -6,37 +6,30 @@ behind them, because only closing that stops a stream at once.
 
 import base64
 import contextlib
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ProviderError
-from agent_nb.events import Stop
+from agent_nb.errors import ProviderError
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers import failure
-from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Accepted, Piece, Request, UsagePiece
+from agent_nb.providers.base import Request
 from agent_nb.providers.dialects import GEMINI
+from agent_nb.providers.generate_content_decoder import VENDOR, GenerateContentDecoder
 from agent_nb.providers.http import responses_opened
 from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
-from agent_nb.providers.optional import OptionalParameter, explained
+from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
-from agent_nb.providers.parts import arguments_object, source_text
+from agent_nb.providers.parts import Blocks, arguments_object
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import VendorProvider
+from agent_nb.providers.streaming import Answer, VendorProvider
 
 if TYPE_CHECKING:
     import httpx2
 
-VENDOR = "generate_content"
 ANSWER_SECONDS = 1800.0
 """The SDK sends this limit to the server too, which ends the whole answer when it is reached."""
-REFUSALS = frozenset(
-    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
-    | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
-)
 _BUDGETS = {
     "none": 0,
     "minimal": 512,
@@ -49,8 +42,6 @@ _BUDGETS = {
 """Thinking tokens for models that take a budget, before the limits of the model."""
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """The documented signature for calls that Gemini has not made itself."""
-_STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
-_ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
 
 
 class GenerateContentProvider(VendorProvider):
@@ -76,65 +67,63 @@ class GenerateContentProvider(VendorProvider):
         return client, client.aio.models
 
     def body(self, request: Request) -> Json:
-        return _body(self.settings, request)
+        settings = self.settings
+        config: Json = {"automatic_function_calling": {"disable": True}, "automatic_continuation": False}
+        if settings.family.thoughts:
+            config["thinking_config"] = {"include_thoughts": True, **_effort(settings)}
+        if request.system:
+            config["system_instruction"] = request.system
+        if settings.max_tokens:
+            config["max_output_tokens"] = settings.max_tokens
+        if request.tools:
+            config["tools"] = [{"function_declarations": [_tool(tool) for tool in request.tools]}]
+        return {
+            "model": settings.model,
+            "contents": _messages(request.messages, settings.family.signed_calls),
+            "config": {**config, **settings.options},
+        }
 
-    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        offered = self.offered(request.tools)
-        request, restored = offered.outgoing(request), offered.incoming()
-        body = await self.prepared_body(request)
-        _, models = await self.client()
-        decoder = _Decoder(self.settings)
-        failed: ProviderError | None = None
+    def error(self, exc: Exception) -> ProviderError:
+        from google.genai import errors
+
+        if isinstance(exc, errors.UnknownApiResponseError):
+            return failure.garbled(self.settings)
+        return super().error(exc)
+
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
         opened: list[httpx2.Response] = []
-        try:
-            with responses_opened(opened, self.silence, strict=True):
-                chunks = await models.generate_content_stream(**body)
+        stack.push_async_callback(_close, opened)
+        with responses_opened(opened, self.silence, strict=True):
+            chunks = await client[1].generate_content_stream(**body)
+            try:
                 first = await anext(chunks, None)
-            yield Accepted()
-            async for chunk in _after(first, chunks):
-                for piece in restored(decoder.feed(chunk)):
-                    yield piece
-            for piece in restored(decoder.finish()):
-                yield piece
-        except ProviderError as error:
-            failed = error
-        except AgentError:
-            raise
-        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
-            failed = sdk_error(self.settings, exc, opened)
-        finally:
-            for response in opened:
-                with contextlib.suppress(Exception):
-                    await response.aclose()
-        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
-        if failed is not None:
-            if opened and opened[-1].is_success:
-                yield Accepted()  # the headers came, but perhaps no chunk
-            raise explained(failed, self.optional, request, body)
+            except Exception as exc:  # raised when the chunks are read, if the answer had begun
+                if not opened or not opened[-1].is_success:
+                    raise
+                refuse_page(self.settings, opened)
+                first = exc
+        return GenerateContentDecoder(self.settings, _after(first, chunks))
 
 
-async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _close(opened: "Sequence[httpx2.Response]") -> None:
+    for response in opened:
+        with contextlib.suppress(Exception):
+            await response.aclose()
+
+
+async def _after(first: Any, chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    if isinstance(first, Exception):
+        raise first
     if first is not None:
         yield first
     async for chunk in chunks:
         yield chunk
 
 
-def _body(settings: Settings, request: Request) -> Json:
-    config: Json = {"automatic_function_calling": {"disable": True}, "automatic_continuation": False}
-    if settings.family.thoughts:
-        config["thinking_config"] = {"include_thoughts": True, **_effort(settings)}
-    if request.system:
-        config["system_instruction"] = request.system
-    if settings.max_tokens:
-        config["max_output_tokens"] = settings.max_tokens
-    if request.tools:
-        config["tools"] = [{"function_declarations": _tools(request.tools)}]
-    return {
-        "model": settings.model,
-        "contents": _messages(request.messages, settings.family.signed_calls),
-        "config": {**config, **settings.options},
-    }
+def refuse_page(settings: Settings, opened: "Sequence[httpx2.Response]") -> None:
+    """Raises if the answer is a web page, which the SDK takes for bad JSON."""
+    if any("html" in response.headers.get("content-type", "") for response in opened):
+        raise failure.not_an_api(settings, "<html>")
 
 
 def _effort(settings: Settings) -> Json:
@@ -154,7 +143,7 @@ def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
         if message.role == "assistant":
             role, parts = "model", _assistant(message, signed_calls)
         else:
-            role, parts = "user", [block for part in message.parts for block in _user_blocks(part)]
+            role, parts = "user", _BLOCKS.of_user(message)
         if not parts:
             continue
         # An answer in two halves is one content: a call is refused after another content of the model.
@@ -167,22 +156,11 @@ def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
 
 
 def _assistant(message: Message, signed_calls: bool) -> list[Json]:
-    parts = list(message.vendor[VENDOR]) if VENDOR in message.vendor else _plain_parts(message)
+    parts = list(message.vendor[VENDOR]) if VENDOR in message.vendor else _BLOCKS.of_model(message)
     first = next((at for at, part in enumerate(parts) if "function_call" in part), None)
     if signed_calls and first is not None:
         parts[first] = {"thought_signature": _UNSIGNED, **parts[first]}
     return [_with_signature_bytes(part) for part in parts]
-
-
-def _plain_parts(message: Message) -> list[Json]:
-    parts: list[Json] = []
-    for part in message.parts:
-        if isinstance(part, Text) and part.text:
-            parts.append({"text": part.text})
-        elif isinstance(part, ToolCall):
-            call = {"id": part.id, "name": part.name, "args": arguments_object(part.arguments)}
-            parts.append({"function_call": call})
-    return parts
 
 
 def _with_signature_bytes(part: Json) -> Json:
@@ -191,157 +169,33 @@ def _with_signature_bytes(part: Json) -> Json:
     return {**part, "thought_signature": base64.b64decode(part["thought_signature"])}
 
 
-def _user_blocks(part: Part) -> list[Json]:
-    match part:
-        case Text(text):
-            return [{"text": text}] if text else []
-        case Image():
-            return [{"inline_data": _blob(part)}]
-        case ToolResult():
-            response: Json = {"id": part.call_id, "name": part.name}
-            response["response"] = {"output" if part.ok else "error": part.text}
-            if part.images:
-                response["parts"] = [{"inline_data": _blob(image)} for image in part.images]
-            return [{"function_response": response}]
-        case Source():
-            return [{"text": source_text(part)}]
-        case _:
-            return []
+def _text(text: str) -> Json:
+    return {"text": text}
 
 
-def _blob(image: Image) -> Json:
+def _call(call: ToolCall) -> Json:
+    arguments = arguments_object(call.arguments)
+    return {"function_call": {"id": call.id, "name": call.name, "args": arguments}}
+
+
+def _result(result: ToolResult) -> Json:
+    response: Json = {"id": result.call_id, "name": result.name}
+    response["response"] = {"output" if result.ok else "error": result.text}
+    if result.images:
+        response["parts"] = [_image(image) for image in result.images]
+    return {"function_response": response}
+
+
+def _image(image: Image) -> Json:
     fitted = fit_image(image, *IMAGE_LIMITS)
-    return {"data": fitted.data, "mime_type": fitted.media_type}
+    return {"inline_data": {"data": fitted.data, "mime_type": fitted.media_type}}
 
 
-def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
-    return [
-        {"name": tool.name, "description": tool.description, "parameters_json_schema": _ordered(tool.schema)}
-        for tool in tools
-    ]
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
 
 
-def _ordered(schema: Json) -> Json:
+def _tool(tool: ToolSpec) -> Json:
     """Asks for the properties in the order of the schema: Gemini would write them in the order of their names."""
-    properties = schema.get("properties")
-    return {**schema, "propertyOrdering": list(properties)} if properties else schema
-
-
-class _Decoder:
-    """Decodes the chunks of one answer."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._turn = Assembler()
-        self._parts: list[Json] = []
-        self._call_ids: set[str | None] = set()
-        self._usage = Usage()
-        self._model = settings.model
-        self._reason = ""
-        self._detail = ""
-
-    def feed(self, chunk: Any) -> Sequence[Piece]:
-        pieces: list[Piece] = []
-        self._model = chunk.model_version or self._model
-        if chunk.usage_metadata and (usage := _usage(chunk.usage_metadata)) != self._usage:
-            self._usage = usage
-            pieces.append(UsagePiece(usage))
-        feedback = chunk.prompt_feedback
-        if feedback and feedback.block_reason:
-            self._reason = "SAFETY"
-            self._detail = feedback.block_reason_message or str(feedback.block_reason.value)
-        for candidate in (chunk.candidates or [])[:1]:
-            for part in (candidate.content and candidate.content.parts) or []:
-                pieces += self._part(part)
-            if candidate.finish_reason:
-                self._reason = str(candidate.finish_reason.value)
-                self._detail = self._detail or candidate.finish_message or ""
-        return pieces
-
-    def finish(self) -> Sequence[Piece]:
-        """The end of the chunks: complete if a finish reason came, else cut."""
-        reason = self._reason
-        if not reason:
-            raise failure.cut(self._settings)
-        stop = "refusal" if reason in REFUSALS else _STOPS.get(reason)
-        if stop is None and reason not in _ENDS:
-            cause = self._detail or reason
-            raise failure.from_status(self._settings, 500, f"the answer ended with {cause}")
-        return (
-            self._turn.turn(
-                stop=stop or ("tool_use" if self._turn.has_calls else "end_turn"),
-                usage=self._usage,
-                model=self._model,
-                vendor={VENDOR: [_joined(part) for part in self._parts]},
-                detail=(self._detail or reason) if stop == "refusal" else "",
-            ),
-        )
-
-    def _part(self, part: Any) -> Sequence[Piece]:
-        signature = part.thought_signature
-        extra: Json = {"thought_signature": base64.b64encode(signature).decode()} if signature else {}
-        if part.function_call:
-            return self._call(part.function_call, extra)
-        if part.text is None:
-            return ()
-        if part.thought:
-            extra["thought"] = True
-        self._remember_text(part.text, extra)
-        if not part.text:
-            return ()
-        return (self._turn.thinking(part.text) if part.thought else self._turn.text(part.text),)
-
-    def _remember_text(self, text: str, extra: Json) -> None:
-        """Joins unsigned fragments. A signed part stays separate, even an empty one, for its signature."""
-        signed = "thought_signature" in extra
-        last = self._parts[-1] if self._parts else {}
-        plain = isinstance(last.get("text"), list) and "thought_signature" not in last
-        if plain and not signed and last.get("thought") == extra.get("thought"):
-            last["text"].append(text)
-        elif text or signed:
-            self._parts.append({"text": [text], **extra})
-
-    def _call(self, call: Any, extra: Json) -> Sequence[Piece]:
-        if call.id and call.id in self._call_ids:
-            raise failure.disordered(self._settings)
-        self._call_ids.add(call.id)
-        key = len(self._parts)
-        call_id = call.id or f"call_{key}"
-        arguments = call.args or {}
-        sent: Json = {"name": call.name, "args": arguments} | ({"id": call.id} if call.id else {})
-        self._parts.append({"function_call": sent, **extra})
-        started = self._turn.start_call(key, call_id, call.name)
-        return started, self._turn.arguments(key, json.dumps(arguments, ensure_ascii=False))
-
-
-def _joined(part: Json) -> Json:
-    return {**part, "text": "".join(part["text"])} if "text" in part else part
-
-
-def _usage(counts: Any) -> Usage:
-    thoughts = counts.thoughts_token_count or 0
-    return Usage(
-        input=(counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0),
-        cached_read=counts.cached_content_token_count or 0,
-        output=(counts.candidates_token_count or 0) + thoughts,
-        reasoning=thoughts,
-    )
-
-
-def sdk_error(settings: Settings, exc: Exception, opened: "Sequence[httpx2.Response]" = ()) -> ProviderError:
-    import httpx2
-    from google.genai import errors
-
-    match exc:
-        case errors.APIError():
-            message = str(exc.message or exc.status or "")
-            headers = getattr(exc.response, "headers", None)
-            return failure.from_status(settings, exc.code or 500, message, headers=headers, body=exc.details)
-        case errors.UnknownApiResponseError() | json.JSONDecodeError():
-            if any("html" in response.headers.get("content-type", "") for response in opened):
-                return failure.not_an_api(settings, "<html>")
-            return failure.garbled(settings)
-        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
-            return failure.from_network(settings, exc)
-        case _:
-            return failure.unexpected(settings, exc)
+    order = {"propertyOrdering": list(properties)} if (properties := tool.schema.get("properties")) else {}
+    schema = {"parameters_json_schema": {**tool.schema, **order}}
+    return {"name": tool.name, "description": tool.description, **schema}

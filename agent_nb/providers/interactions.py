@@ -4,49 +4,32 @@ The SDK would build a pydantic class for every event (1.4 ms each), so it only o
 each answer, with their signatures, are kept on its message and sent back in order.
 """
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
-from agent_nb.errors import ProviderError
-from agent_nb.events import Stop
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult, ToolSpec, Usage
-from agent_nb.providers import failure
-from agent_nb.providers.assemble import Assembler
-from agent_nb.providers.base import Piece, Request, UsagePiece
+from agent_nb.messages import Image, Message, ToolCall, ToolResult, ToolSpec
+from agent_nb.providers.base import Request
 from agent_nb.providers.dialects import GEMINI
 from agent_nb.providers.http import HEADER_SECONDS
+from agent_nb.providers.interactions_decoder import VENDOR, InteractionsDecoder
 from agent_nb.providers.optional import OptionalParameter
 from agent_nb.providers.pairing import fit_calls
-from agent_nb.providers.parts import arguments_object, base64_of, source_text
+from agent_nb.providers.parts import Blocks, arguments_object, base64_of
 from agent_nb.providers.settings import Settings
-from agent_nb.providers.streaming import Decoder, StreamingProvider
+from agent_nb.providers.streaming import StreamingProvider
 
 if TYPE_CHECKING:
     import httpx2
 
-VENDOR = "gemini"
 CALL_ID = r"(?s).+"
 IMAGE_LIMITS = (3072, 7_000_000)
-
-_STOPS: dict[str, Stop] = {"incomplete": "max_tokens", "requires_continuation": "go_on"}
-_FAILED = ("failed", "cancelled", "budget_exceeded")
-_STATUS_OF = {
-    "INVALID_ARGUMENT": 400,
-    "FAILED_PRECONDITION": 400,
-    "UNAUTHENTICATED": 401,
-    "PERMISSION_DENIED": 403,
-    "NOT_FOUND": 404,
-    "RESOURCE_EXHAUSTED": 429,
-    "UNAVAILABLE": 503,
-    "DEADLINE_EXCEEDED": 504,
-}
 
 
 class InteractionsProvider(StreamingProvider):
     dialect = GEMINI
+    decoder = InteractionsDecoder
     optional = (
         OptionalParameter(
             name="thinking_level", path="generation_config.thinking_level", refused=r"thinking[ _]level"
@@ -64,16 +47,32 @@ class InteractionsProvider(StreamingProvider):
         return client, client.aio.interactions.with_streaming_response
 
     def body(self, request: Request) -> Json:
-        return _body(self.settings, request)
+        settings, family = self.settings, self.settings.family
+        config: Json = {"thinking_summaries": "auto"} if family.thoughts else {}
+        if settings.effort and family.efforts:
+            config["thinking_level"] = family.effort(settings.effort)
+        if settings.max_tokens:
+            config["max_output_tokens"] = settings.max_tokens
+        messages, token = _without_unfinished(request.messages)
+        body: Json = {
+            "model": settings.model,
+            "stream": True,
+            "store": False,
+            "input": _messages(messages),
+            "generation_config": config,
+        }
+        if token:
+            body["continuation_token"] = token
+        if request.system:
+            body["system_instruction"] = request.system
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        if settings.options:
+            body["extra_body"] = dict(settings.options)
+        return body
 
     def open(self, client: Any, body: Json) -> Any:
         return client[1].create(**body)
-
-    def decoder(self, body: Json) -> Decoder:
-        return _Decoder(self.settings)
-
-    def error(self, exc: Exception) -> ProviderError:
-        return sdk_error(self.settings, exc)
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
@@ -89,32 +88,6 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float =
         retry_options=types.HttpRetryOptions(attempts=1),
     )
     return genai.Client(api_key=settings.api_key, vertexai=False, http_options=options)
-
-
-def _body(settings: Settings, request: Request) -> Json:
-    family = settings.family
-    config: Json = {"thinking_summaries": "auto"} if family.thoughts else {}
-    if settings.effort and family.efforts:
-        config["thinking_level"] = family.effort(settings.effort)
-    if settings.max_tokens:
-        config["max_output_tokens"] = settings.max_tokens
-    messages, token = _without_unfinished(request.messages)
-    body: Json = {
-        "model": settings.model,
-        "stream": True,
-        "store": False,
-        "input": _messages(messages),
-        "generation_config": config,
-    }
-    if token:
-        body["continuation_token"] = token
-    if request.system:
-        body["system_instruction"] = request.system
-    if request.tools:
-        body["tools"] = _tools(request.tools)
-    if settings.options:
-        body["extra_body"] = dict(settings.options)
-    return body
 
 
 def _without_unfinished(messages: Sequence[Message]) -> tuple[Sequence[Message], str]:
@@ -133,8 +106,7 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
             steps += _assistant(message)
             continue
         steps += [_result(part) for part in message.parts if isinstance(part, ToolResult)]
-        content = [block for part in message.parts for block in _user_blocks(part)]
-        if content:
+        if content := _BLOCKS.of_user(message):
             steps.append({"type": "user_input", "content": content})
     return steps
 
@@ -142,14 +114,7 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
 def _assistant(message: Message) -> list[Json]:
     if VENDOR in message.vendor:
         return [step for step in message.vendor[VENDOR]["steps"] if _is_accepted(step)]
-    steps: list[Json] = []
-    for part in message.parts:
-        if isinstance(part, Text) and part.text:
-            steps.append({"type": "model_output", "content": [{"type": "text", "text": part.text}]})
-        elif isinstance(part, ToolCall):
-            arguments = arguments_object(part.arguments)
-            steps.append({"type": "function_call", "id": part.id, "name": part.name, "arguments": arguments})
-    return steps
+    return _BLOCKS.of_model(message)
 
 
 def _is_accepted(step: Json) -> bool:
@@ -162,21 +127,21 @@ def _is_accepted(step: Json) -> bool:
     return True
 
 
-def _user_blocks(part: Part) -> list[Json]:
-    match part:
-        case Text(text):
-            return [{"type": "text", "text": text}] if text else []
-        case Image():
-            return [_image(part)]
-        case Source():
-            return [{"type": "text", "text": source_text(part)}]
-        case _:
-            return []
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _said(text: str) -> Json:
+    return {"type": "model_output", "content": [_text(text)]}
+
+
+def _call(call: ToolCall) -> Json:
+    arguments = arguments_object(call.arguments)
+    return {"type": "function_call", "id": call.id, "name": call.name, "arguments": arguments}
 
 
 def _result(result: ToolResult) -> Json:
-    content: list[Json] = [{"type": "text", "text": result.text}]
-    content += [_image(image) for image in result.images]
+    content = [_text(result.text), *map(_image, result.images)]
     step = {"type": "function_result", "call_id": result.call_id, "name": result.name}
     return {**step, "result": content, "is_error": not result.ok}
 
@@ -186,148 +151,13 @@ def _image(image: Image) -> Json:
     return {"type": "image", "data": base64_of(fitted), "mime_type": fitted.media_type}
 
 
-def _tools(tools: Sequence[ToolSpec]) -> list[Json]:
-    return [
-        {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema}
-        for tool in tools
-    ]
+_BLOCKS = Blocks(text=_text, image=_image, call=_call, said=_said)
 
 
-class _Decoder:
-    """Decodes the events of one answer. Steps are keyed by their index."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._turn = Assembler()
-        self._steps: dict[int, Json] = {}
-        self._open: set[int] = set()
-        self._event_id = ""
-
-    def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        kind = data.get("event_type") or event
-        if event_id := data.get("event_id"):
-            if event_id == self._event_id:
-                return ()
-            self._event_id = event_id
-        if kind == "step.delta":
-            return self._delta(data["index"], data["delta"])
-        match kind:
-            case "step.start":
-                return self._start(data["index"], data["step"])
-            case "step.stop":
-                self._open.discard(data["index"])
-            case "interaction.completed":
-                return self._finished(data["interaction"])
-            case "interaction.status_update" if data.get("usage"):
-                return (UsagePiece(_usage(data["usage"])),)
-            case "error":
-                raise _event_error(self._settings, data.get("error") or {})
-        return ()
-
-    def finish(self) -> Sequence[Piece]:
-        return ()
-
-    def _start(self, index: int, step: Json) -> Sequence[Piece]:
-        if index in self._open:
-            raise failure.disordered(self._settings)
-        self._open.add(index)
-        self._steps[index] = dict(step)
-        if step.get("type") != "function_call":
-            return ()
-        started = self._turn.start_call(index, step["id"], step["name"])
-        if not step.get("arguments"):
-            return (started,)
-        return started, self._turn.arguments(index, json.dumps(step["arguments"], ensure_ascii=False))
-
-    def _delta(self, index: int, delta: Json) -> Sequence[Piece]:
-        if index not in self._open:
-            raise failure.disordered(self._settings)
-        kind = delta["type"]
-        if kind == "arguments_delta":
-            text = delta.get("arguments")
-            return (self._turn.arguments(index, text),) if text else ()
-        if kind == "text":
-            return (self._turn.text(delta["text"], index),)
-        if kind == "thought_summary":
-            text = (delta.get("content") or {}).get("text")
-            return (self._turn.thinking(text, index),) if text else ()
-        if kind == "thought_signature":
-            self._steps[index]["signature"] = delta["signature"]
-        elif kind == "text_annotation":
-            self._cite(delta.get("annotations") or [])
-        return ()
-
-    def _cite(self, annotations: Sequence[Json]) -> None:
-        for annotation in annotations:
-            if url := annotation.get("url"):
-                self._turn.source(Source(annotation.get("title") or url, url))
-
-    def _finished(self, interaction: Json) -> Sequence[Piece]:
-        status = interaction.get("status") or "completed"
-        problem = next((step["error"] for step in self._steps.values() if step.get("error")), None)
-        if status in _FAILED:
-            cause = problem or interaction.get("error") or {}
-            raise _event_error(self._settings, {"message": f"status {status}", **cause})
-        stop: Stop = _STOPS.get(status) or ("tool_use" if self._turn.has_calls else "end_turn")
-        echo: Json = {"steps": [self._complete(index) for index in sorted(self._steps)]}
-        if stop == "go_on" and interaction.get("continuation_token"):
-            echo["continuation_token"] = interaction["continuation_token"]
-        return (
-            self._turn.turn(
-                stop="refusal" if problem else stop,
-                usage=_usage(interaction.get("usage") or {}),
-                model=interaction.get("model") or self._settings.model,
-                vendor={VENDOR: echo},
-                detail=str(problem.get("message") or "") if problem else "",
-            ),
-        )
-
-    def _complete(self, index: int) -> Json:
-        """The step as it is sent back."""
-        step = self._steps[index]
-        match step.get("type"):
-            case "thought":
-                text = self._turn.joined("thinking", index)
-                return {**step, "summary": [{"type": "text", "text": text}]} if text else step
-            case "model_output":
-                text = self._turn.joined("text", index)
-                return {**step, "content": [{"type": "text", "text": text}]}
-            case "function_call":
-                return {**step, "arguments": arguments_object(self._turn.joined("call", index))}
-        return step
-
-
-def _usage(counts: Json) -> Usage:
-    thought = counts.get("total_thought_tokens") or 0
-    return Usage(
-        input=(counts.get("total_input_tokens") or 0) + (counts.get("total_tool_use_tokens") or 0),
-        cached_read=counts.get("total_cached_tokens") or 0,
-        output=(counts.get("total_output_tokens") or 0) + thought,
-        reasoning=thought,
-    )
-
-
-def _event_error(settings: Settings, problem: Json) -> ProviderError:
-    """An error inside the stream. Its code is a status or Google's name for one."""
-    word = str(problem.get("code") or "")
-    status = int(word) if word.isdigit() and len(word) == 3 else _STATUS_OF.get(word.upper(), 500)
-    return failure.from_status(settings, status, str(problem.get("message") or word), body=problem)
-
-
-def sdk_error(settings: Settings, exc: Exception) -> ProviderError:
-    import httpx2
-    from google.genai._gaos.lib import compat_errors
-
-    match exc:
-        case compat_errors.APIStatusError():
-            message = failure.message_in(exc.body) or exc.message
-            headers = exc.response.headers
-            return failure.from_status(
-                settings, exc.status_code or 500, message, headers=headers, body=exc.body
-            )
-        case compat_errors.APIConnectionError():
-            return failure.from_network(settings, exc.__cause__ or exc)
-        case httpx2.HTTPError() | httpx2.InvalidURL() | httpx2.StreamError():
-            return failure.from_network(settings, exc)
-        case _:
-            return failure.unexpected(settings, exc)
+def _tool(tool: ToolSpec) -> Json:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.schema,
+    }

@@ -52,7 +52,7 @@ def find_key(variables: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _colab_secret(name: str) -> str:
-    """A secret of this Colab notebook; empty when there is none or the person did not grant it."""
+    """A secret of this Colab notebook; empty when there is none or the user did not grant it."""
     if name in _from_colab:
         return _from_colab[name]
     userdata = _colab_userdata()

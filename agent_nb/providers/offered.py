@@ -29,7 +29,7 @@ class Offered:
         """Raises `ConfigError` if the vendor does not take so many tools."""
         if dialect.max_tools is not None and len(specs) > dialect.max_tools:
             raise ConfigError(
-                f"{vendor} takes at most {dialect.max_tools} tools, and this run has {len(specs)}. Name those that"
+                f"This run has {len(specs)} tools, and {vendor} takes at most {dialect.max_tools}. Name those that"
                 " it needs, such as `-t mcp:SERVER/TOOL` or `Agent(tools=[...])`."
             )
         tools, left_out = [], []

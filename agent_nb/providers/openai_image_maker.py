@@ -6,22 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.errors import AgentError, ProviderError
 from agent_nb.images.charge import Charge
 from agent_nb.images.convert import fit_image
 from agent_nb.images.maker import Order
 from agent_nb.messages import Image
 from agent_nb.providers import failure
-from agent_nb.providers.image_prices import ImageTokens, count, likely_price, price_of_image
-from agent_nb.providers.responses import make_client, sdk_error
-from agent_nb.providers.streaming import VendorClient
+from agent_nb.providers.image_maker import VendorImageMaker
+from agent_nb.providers.image_prices import ImageTokens, count, price_of_image
+from agent_nb.providers.responses import make_client
 
 if TYPE_CHECKING:
     import httpx2
 
 IMAGE_LIMITS = (3072, 20_000_000)
-TYPICAL_TOKENS = 1_500
-"""Output tokens of an image of about a megapixel in medium quality."""
 _SIZES = {
     "1:1": "1024x1024",
     "4:3": "1408x1056",
@@ -35,37 +32,25 @@ _SIZES = {
 """Both sides are multiples of 16, as the models require."""
 
 
-class OpenAIImageMaker(VendorClient):
-    note = ""
-    edits = True
+class OpenAIImageMaker(VendorImageMaker):
     transparent = True
+    typical_tokens = 1_500
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         return make_client(self.settings, http).images
 
-    def price(self, order: Order) -> float | None:
-        return likely_price(self.name, TYPICAL_TOKENS, order.prompt, len(order.images))
-
-    async def make(self, order: Order, charge: Charge) -> Image:
+    async def made(self, order: Order, charge: Charge) -> Image:
         images = await self.client()
-        failed: ProviderError | None = None
-        try:
-            if order.images:
-                uploads = await off_loop(_uploads, order)
-                answer = await images.edit(**_body(self.settings.model, order), image=uploads)
-            else:
-                answer = await images.generate(**_body(self.settings.model, order))
-            # The SDK returns a web page in place of JSON as text.
-            if isinstance(answer, str):
-                raise failure.not_an_api(self.settings, answer)
-            charge.pay(self._cost(answer.usage))
-            return _image(answer)
-        except AgentError:
-            raise
-        except Exception as exc:  # every failure of the SDK becomes a ProviderError here
-            failed = sdk_error(self.settings, exc)
-        # Raised outside the handler: the SDK's exception holds headers and must not become the context.
-        raise failed
+        if order.images:
+            uploads = await off_loop(_uploads, order)
+            answer = await images.edit(**_body(self.settings.model, order), image=uploads)
+        else:
+            answer = await images.generate(**_body(self.settings.model, order))
+        # The SDK returns a web page in place of JSON as text.
+        if isinstance(answer, str):
+            raise failure.not_an_api(self.settings, answer)
+        charge.pay(self._cost(answer.usage))
+        return _image(answer)
 
     def _cost(self, usage: Any) -> float | None:
         if not usage:

@@ -1,11 +1,52 @@
-"""Conversions that several vendors share: images to base64, arguments to an object, sources to text."""
+"""The parts of messages as a wire protocol writes them."""
 
 import base64
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from agent_nb._base.wire import Json
 from agent_nb.images.convert import fit_image
-from agent_nb.messages import Image, Source
+from agent_nb.messages import Image, Message, Source, Text, ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocks:
+    """How a protocol writes each part."""
+
+    text: Callable[[str], Json]
+    image: Callable[[Image], Json]
+    call: Callable[[ToolCall], Json]
+    said: Callable[[str], Json] | None = None
+    """Text of the model, if it differs from that of the user."""
+    result: Callable[[ToolResult], Json] | None = None
+    """A result, if it is among the other parts of a message."""
+
+    def of_user(self, message: Message) -> list[Json]:
+        """What the user or a tool said. Vendors refuse blank texts, so these are left out."""
+        blocks: list[Json] = []
+        for part in message.parts:
+            match part:
+                case Text(text) if text.strip():
+                    blocks.append(self.text(text))
+                case Image():
+                    blocks.append(self.image(part))
+                case Source():
+                    blocks.append(self.text(source_text(part)))
+                case ToolResult() if self.result:
+                    blocks.append(self.result(part))
+        return blocks
+
+    def of_model(self, message: Message) -> list[Json]:
+        """An answer without what its vendor has attached to it: it may be another vendor's."""
+        blocks: list[Json] = []
+        for part in message.parts:
+            match part:
+                case Text(text) if text.strip():
+                    blocks.append((self.said or self.text)(text))
+                case ToolCall():
+                    blocks.append(self.call(part))
+        return blocks
 
 
 def base64_of(image: Image) -> str:

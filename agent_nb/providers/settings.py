@@ -12,7 +12,7 @@ from agent_nb._base.secrets import register
 from agent_nb.errors import ConfigError, MissingKeyError
 from agent_nb.providers.keys import find_key
 from agent_nb.providers.models import Family
-from agent_nb.providers.vendors import VENDORS, Vendor
+from agent_nb.providers.vendors import VENDORS, YOUR_SERVER, Vendor
 
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
 """Names of headers whose values are secret; those of others, such as a content type, are ordinary text."""
@@ -64,6 +64,11 @@ class Settings:
     def family(self) -> Family:
         """What the model takes."""
         return self.vendor.family(self.model)
+
+    @property
+    def title(self) -> str:
+        """The vendor in a sentence. A server without a name of its own has an address."""
+        return f"{YOUR_SERVER} at {self.server}" if self.vendor.title == YOUR_SERVER else self.vendor.title
 
     @property
     def server(self) -> str:

@@ -23,6 +23,7 @@ from agent_nb.errors import AgentError, InstallError, ProviderError
 from agent_nb.messages import Image, ToolResult, ToolSpec
 from agent_nb.providers import failure
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn
+from agent_nb.providers.decoder import Decoder
 from agent_nb.providers.dialects import Dialect
 from agent_nb.providers.http import release, responses_opened, shared_client
 from agent_nb.providers.offered import Offered
@@ -44,13 +45,29 @@ _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
 
 
-class Decoder(Protocol):
-    """Turns the events of one stream into pieces; the last piece is the turn."""
+class Reader(Protocol):
+    """Splits the bytes of a stream into events, which may end anywhere in a chunk."""
 
-    def feed(self, event: str, data: Json) -> Sequence[Piece]: ...
+    def feed(self, chunk: bytes) -> Sequence[tuple[str, bytes]]:
+        """The events that this chunk completes: the name, if it has one, and the data as JSON."""
+        ...
+
+
+class Answer(Protocol):
+    """An answer that has begun."""
+
+    @property
+    def chunks(self) -> AsyncGenerator[Any, None]: ...
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more will come that matters."""
+        ...
+
+    def feed(self, chunk: Any) -> Sequence[Piece]: ...
 
     def finish(self) -> Sequence[Piece]:
-        """The stream ended without a turn. Returns the turn if the protocol allows such an end, else nothing."""
+        """What follows the last chunk: the turn, unless it came before. Raises `ProviderError` if there is none."""
         ...
 
 
@@ -89,6 +106,10 @@ class VendorClient(abc.ABC):
             known = self._clients[loop] = (http, await off_loop(self._load, http))
         return known[1]
 
+    def error(self, exc: Exception) -> ProviderError:
+        """The `ProviderError` for an exception of the SDK."""
+        return failure.from_sdk(self.settings, exc)
+
     def _load(self, http: "httpx2.AsyncClient") -> Any:
         package = self.settings.vendor.api.package
         try:
@@ -120,7 +141,7 @@ class VendorProvider(VendorClient, Provider):
         return context_window(self.name)
 
     def offered(self, tools: Sequence[ToolSpec]) -> Offered:
-        return Offered.of(tools, self.dialect, self.settings.vendor.title)
+        return Offered.of(tools, self.dialect, self.settings.title)
 
     def left_out(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
         return self.offered(tools).left_out
@@ -129,47 +150,32 @@ class VendorProvider(VendorClient, Provider):
     def body(self, request: Request) -> Json:
         """What to send, as arguments of the SDK."""
 
+    @abc.abstractmethod
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+        """Sends the request and waits until the vendor begins to answer. The stack ends the connection."""
+
     async def prepared_body(self, request: Request) -> Json:
         """The request's body, without what the vendor has refused; images are resized off the loop."""
         body = await off_loop(self.body, request) if _has_images(request) else self.body(request)
         return lean_body(self.optional, request, body)
-
-
-class StreamingProvider(VendorProvider):
-    """A vendor whose SDK opens a stream of server-sent events, which is read here."""
-
-    @abc.abstractmethod
-    def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
-        """The SDK's streaming response; it has the HTTP response as `http_response`."""
-
-    @abc.abstractmethod
-    def decoder(self, body: Json) -> Decoder:
-        """A fresh decoder for one stream, the answer to `body`."""
-
-    @abc.abstractmethod
-    def error(self, exc: Exception) -> ProviderError:
-        """The `ProviderError` for an exception of the SDK."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         offered = self.offered(request.tools)
         request, restored = offered.outgoing(request), offered.incoming()
         body = await self.prepared_body(request)
         client = await self.client()
-        reading = _Reading(self.decoder(body), self.settings)
         failed: ProviderError | None = None
         try:
             async with contextlib.AsyncExitStack() as stack:
-                with responses_opened([], self.silence):
-                    response = await stack.enter_async_context(self.open(client, body))
-                chunks = await stack.enter_async_context(contextlib.aclosing(_chunks(response.http_response)))
-                await self._check_answer(response.http_response)
+                answer = await self.begin(stack, client, body)
+                chunks = await stack.enter_async_context(contextlib.aclosing(answer.chunks))
                 yield Accepted()
                 async for chunk in chunks:
-                    for piece in restored(reading.feed(chunk)):
+                    for piece in restored(answer.feed(chunk)):
                         yield piece
-                    if reading.ended:
+                    if answer.ended:
                         break
-                for piece in restored(reading.finish()):
+                for piece in restored(answer.finish()):
                     yield piece
                 await _drain(chunks)
         except ProviderError as error:
@@ -181,6 +187,24 @@ class StreamingProvider(VendorProvider):
         # Raised outside the handler: the SDK's exception holds headers and must not become the context.
         if failed is not None:
             raise explained(failed, self.optional, request, body)
+
+
+class StreamingProvider(VendorProvider):
+    """A vendor whose SDK opens a stream of bytes, which is read here."""
+
+    decoder: type[Decoder]
+    reader: type[Reader] = SseReader
+
+    def open(self, client: Any, body: Json) -> contextlib.AbstractAsyncContextManager[Any]:
+        """The SDK's streaming response; it has the HTTP response as `http_response`."""
+        return client.create(**body)  # type: ignore[no-any-return]
+
+    async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> Answer:
+        with responses_opened([], self.silence):
+            response = await stack.enter_async_context(self.open(client, body))
+        await self._check_answer(response.http_response)
+        decoder = self.decoder(self.settings, body)
+        return _Reading(_chunks(response.http_response), self.reader(), decoder, self.settings)
 
     async def _check_answer(self, response: "httpx2.Response") -> None:
         """Refuses a redirect, a web page and a JSON object: each is a wrong address or an error."""
@@ -200,13 +224,16 @@ class StreamingProvider(VendorProvider):
 class _Reading:
     """One stream being read: bytes to events to pieces."""
 
-    def __init__(self, decoder: Decoder, settings: Settings) -> None:
+    def __init__(
+        self, chunks: AsyncGenerator[bytes, None], reader: Reader, decoder: Decoder, settings: Settings
+    ) -> None:
+        self.chunks = chunks
         self.ended = False
         """A turn was yielded, or `[DONE]` came."""
         self._finish = decoder.finish
         self._decode = decoder.feed
         self._settings = settings
-        self._feed = SseReader().feed
+        self._feed = reader.feed
         self._head = b""
         self._has_events = False
         self._has_turn = False

@@ -23,6 +23,8 @@ from agent_nb.providers.models import (
 EFFORT = "{effort}"
 """Stands for the effort word in `Vendor.effort_fields`."""
 FREE, NO_PRICE = "free", ""
+YOUR_SERVER = "your server"
+"""The title of a server that can be anyone's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,7 @@ class Vendor:
     key_page: str = ""
     """Where the vendor gives out keys."""
     recommended: str = ""
-    """The model used when none is named; empty if only the person can know."""
+    """The model used when none is named; empty if only the user can know."""
     preferred: bool = False
     """Whether its key makes its recommended model the default. The first such vendor in the table wins."""
     name_prefixes: tuple[str, ...] = ()
@@ -99,7 +101,7 @@ class Vendor:
     """Empty for the SDK's own default."""
     base_url_variable: str = ""
     local: bool = False
-    """A server of the person's own: needs no key, has no price, may take minutes to send its first byte."""
+    """A server of the user's own: needs no key, has no price, may take minutes to send its first byte."""
     price_id: str
     """Its id in the `genai-prices` tables, `FREE`, or `NO_PRICE` when its prices are not known."""
     models: tuple[Family, ...] = CHAT_MODELS
@@ -258,7 +260,7 @@ _ROWS = (
     ),
     Vendor(
         name="chat",
-        title="The server",
+        title=YOUR_SERVER,
         base_url_variable="CHAT_BASE_URL",
         local=True,
         price_id=NO_PRICE,

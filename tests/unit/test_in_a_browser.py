@@ -63,7 +63,7 @@ async def test_anthropic_is_told_that_a_browser_asks(monkeypatch, in_browser) ->
     [
         (
             "chat:m",
-            "The browser gets no answer from http://127.0.0.1:9/v1. The server must be running there and allow "
+            "The browser gets no answer from http://127.0.0.1:9/v1. The server there must be running and allow "
             "requests from this page's origin (CORS).",
         ),
         (

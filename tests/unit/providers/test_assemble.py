@@ -54,5 +54,5 @@ def test_empty_text_leaves_no_part():
     turn = Assembler()
     turn.text("", 0)
     turn.thinking("", 1)
-    turn.source(Source("A page", "https://example.org"))
+    turn.cite({"title": "A page", "url": "https://example.org"})
     assert parts_of(turn) == (Source("A page", "https://example.org"),)

@@ -13,7 +13,8 @@ from google.genai import errors as genai_errors
 from google.genai._gaos.lib import compat_errors
 
 from agent_nb.errors import ProviderError
-from agent_nb.providers import anthropic_messages, failure, generate_content, interactions, model, responses
+from agent_nb.providers import failure, model
+from agent_nb.providers.streaming import VendorProvider
 
 KEY = "sk-test-0123456789abcdef0123"
 REQUEST = httpx2.Request("POST", "https://example.org/v1", headers={"authorization": f"Bearer {KEY}"})
@@ -23,6 +24,9 @@ def classes_of(module: Any) -> list[type[Exception]]:
     return [value for _, value in inspect.getmembers(module, inspect.isclass) if issubclass(value, Exception)]
 
 
+STATUS_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, compat_errors.APIStatusError)
+
+
 def instance_of(kind: type[Exception]) -> Exception:
     """An exception of that class, made without its constructor, with what the SDK would have put on it."""
     status = getattr(kind, "status_code", None)
@@ -30,39 +34,43 @@ def instance_of(kind: type[Exception]) -> Exception:
     response = httpx2.Response(status, request=REQUEST, headers={"retry-after": "3"})
     made = kind.__new__(kind, "it failed")
     body = {"error": {"message": f"it failed with {KEY}"}}
-    made.__dict__.update(message=f"it failed with {KEY}", body=body, response=response, request=REQUEST)
-    made.__dict__.update(status_code=status, code=status, type="x", error_code=None, status="X", details=body)
+    made.__dict__.update(message=f"it failed with {KEY}", request=REQUEST, type="x", code=None, body=None)
+    if issubclass(kind, STATUS_ERRORS):
+        made.__dict__.update(status_code=status, body=body, response=response)
+    elif issubclass(kind, genai_errors.APIError):
+        made.__dict__.update(code=status, status="X", details=body, response=response)
+    elif issubclass(
+        kind, openai.APIConnectionError | anthropic.APIConnectionError | compat_errors.APIConnectionError
+    ):
+        made.__cause__ = httpx2.ReadError(f"it failed with {KEY}")
     return made
 
 
+def error_of(name: str, exc: Exception, **settings: Any) -> ProviderError:
+    if type(exc).__module__ == genai_errors.__name__:
+        settings["api"] = "generate_content"
+    provider = model(name, api_key=KEY, **settings)
+    assert isinstance(provider, VendorProvider)
+    return provider.error(exc)
+
+
 SDKS = [
-    ("openai:m", responses.sdk_error, import_module("openai._exceptions")),
-    ("anthropic:m", anthropic_messages.sdk_error, import_module("anthropic._exceptions")),
-    ("gemini:m", interactions.sdk_error, compat_errors),
-    ("gemini:m", generate_content.sdk_error, genai_errors),
-    *(
-        (name, mapping, httpx2)
-        for name, mapping in (
-            ("openai:m", responses.sdk_error),
-            ("anthropic:m", anthropic_messages.sdk_error),
-            ("gemini:m", interactions.sdk_error),
-            ("gemini:m", generate_content.sdk_error),
-        )
-    ),
+    ("openai:m", import_module("openai._exceptions")),
+    ("anthropic:m", import_module("anthropic._exceptions")),
+    ("gemini:m", compat_errors),
+    ("gemini:m", genai_errors),
+    ("openai:m", httpx2),
 ]
 EVERY = [
-    pytest.param(
-        name, mapping, kind, id=f"{mapping.__module__.rpartition('.')[2]}-{kind.__module__}-{kind.__name__}"
-    )
-    for name, mapping, module in SDKS
+    pytest.param(name, kind, id=f"{kind.__module__}-{kind.__name__}")
+    for name, module in SDKS
     for kind in classes_of(module)
 ]
 
 
-@pytest.mark.parametrize(("name", "mapping", "kind"), EVERY)
-def test_every_sdk_exception_is_mapped(name, mapping, kind):
-    settings = model(name, api_key=KEY).settings
-    error = mapping(settings, instance_of(kind))
+@pytest.mark.parametrize(("name", "kind"), EVERY)
+def test_every_sdk_exception_is_mapped(name, kind):
+    error = error_of(name, instance_of(kind))
     assert isinstance(error, ProviderError)
     assert str(error)
     assert KEY not in str(error)
@@ -85,32 +93,29 @@ UNREAD = {
 
 
 @pytest.mark.parametrize(
-    ("mapping", "kind", "retryable"),
+    ("name", "kind", "retryable"),
     [
-        (responses.sdk_error, openai.RateLimitError, True),
-        (responses.sdk_error, openai.InternalServerError, True),
-        (responses.sdk_error, openai.AuthenticationError, False),
-        (anthropic_messages.sdk_error, anthropic._exceptions.OverloadedError, True),
-        (anthropic_messages.sdk_error, anthropic.NotFoundError, False),
-        (interactions.sdk_error, compat_errors.RateLimitError, True),
-        (interactions.sdk_error, compat_errors.PermissionDeniedError, False),
-        (generate_content.sdk_error, genai_errors.ServerError, True),
-        (responses.sdk_error, httpx2.ReadTimeout, True),
-        (anthropic_messages.sdk_error, httpx2.RemoteProtocolError, True),
-        (responses.sdk_error, httpx2.UnsupportedProtocol, False),
+        ("openai:m", openai.RateLimitError, True),
+        ("openai:m", openai.InternalServerError, True),
+        ("openai:m", openai.AuthenticationError, False),
+        ("anthropic:m", anthropic._exceptions.OverloadedError, True),
+        ("anthropic:m", anthropic.NotFoundError, False),
+        ("gemini:m", compat_errors.RateLimitError, True),
+        ("gemini:m", compat_errors.PermissionDeniedError, False),
+        ("gemini:m", genai_errors.ServerError, True),
+        ("openai:m", httpx2.ReadTimeout, True),
+        ("anthropic:m", httpx2.RemoteProtocolError, True),
+        ("openai:m", httpx2.UnsupportedProtocol, False),
     ],
 )
-def test_only_passing_trouble_is_retryable(mapping, kind, retryable):
-    error = mapping(model("openai:m", api_key=KEY).settings, instance_of(kind))
-    assert error.retryable == retryable
+def test_only_passing_trouble_is_retryable(name, kind, retryable):
+    assert error_of(name, instance_of(kind)).retryable == retryable
 
 
 def test_a_wrapped_network_error_shows_its_cause():
     exc = openai.APIConnectionError(request=REQUEST)
     exc.__cause__ = httpx2.ConnectError("Name or service not known")
-    error = responses.sdk_error(
-        model("openai:m", api_key=KEY, base_url="https://nowhere.example").settings, exc
-    )
+    error = error_of("openai:m", exc, base_url="https://nowhere.example")
     assert "https://nowhere.example" in str(error)
     assert "Name or service not known" in str(error)
 
