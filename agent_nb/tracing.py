@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.secrets import dump_masked, mask
 from agent_nb._base.wire import Json
-from agent_nb.engine.observers import OBSERVERS
+from agent_nb.engine.journal import OBSERVERS
 from agent_nb.errors import ConfigError
 from agent_nb.events import (
     ENDINGS,

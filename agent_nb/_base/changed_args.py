@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from agent_nb._base.secrets import mask_json
+from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
 
 MOST_CHARACTERS = 400
@@ -32,14 +33,6 @@ def _json(value: Any) -> str:
 
 def _from_to(before: str, after: str) -> str:
     """Both texts; of long ones the part with the first difference."""
-    if max(len(before), len(after)) <= MOST_CHARACTERS:
-        return f"{before} to {after}"
-    pairs = enumerate(zip(before, after, strict=False))
-    first = next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
-    start = max(0, first - BEFORE_CHANGE)
-    return f"{_part(before, start)} to {_part(after, start)}"
-
-
-def _part(text: str, start: int) -> str:
-    end = start + MOST_CHARACTERS
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+    if max(len(before), len(after)) > MOST_CHARACTERS:
+        before, after = from_difference(before, after, MOST_CHARACTERS, BEFORE_CHANGE)
+    return f"{before} to {after}"

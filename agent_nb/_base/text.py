@@ -45,6 +45,16 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def from_difference(before: str, after: str, limit: int, lead: int) -> tuple[str, str]:
+    """At most `limit` characters of both texts, from `lead` characters before where they begin to differ."""
+    pairs = enumerate(zip(before, after, strict=False))
+    first = next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
+    start = max(0, first - lead)
+    cut = [f"{'…' if start else ''}{text[start : start + limit]}" for text in (before, after)]
+    ends = ["…" if start + limit < len(text) else "" for text in (before, after)]
+    return cut[0] + ends[0], cut[1] + ends[1]
+
+
 def change_texts(value: Any, change: Callable[[str], str]) -> Any:
     """Applies a function to every string in a JSON value, keys included."""
     match value:

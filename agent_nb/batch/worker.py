@@ -13,17 +13,16 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
-from typing import Any, Literal, Protocol, Unpack
+from typing import Any, Literal
 
 from agent_nb._base.constants import VERSION
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import start_thread
-from agent_nb.batch.jobs import Job
+from agent_nb.batch.jobs import BatchAgent, Job
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.engine.opening import Material
 from agent_nb.engine.prepared import Prepared
 from agent_nb.errors import AgentError, ConfigError
-from agent_nb.run import Run
 from agent_nb.tools import Tool
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -36,12 +35,6 @@ POLL = 0.5
 
 Answer = tuple[Literal["run", "failed", "interrupted", "unusable"], Any]
 """The pickled run; why the job failed; nothing; or why this worker cannot run any job of the call."""
-
-
-class WorkerAgent(Protocol):
-    """What a worker needs of an agent."""
-
-    async def run(self, prompt: str, **material: Unpack[Material]) -> Run: ...
 
 
 def run_job(versions: str, parcel: bytes, place: int, prompt: str, ticket: tuple[str, str]) -> Answer:
@@ -90,7 +83,7 @@ def _is_stopped(batch: str) -> bool:
 
 
 @functools.lru_cache(maxsize=2)
-def _open(parcel: bytes) -> tuple[Sequence[WorkerAgent], Material]:
+def _open(parcel: bytes) -> tuple[Sequence[BatchAgent], Material]:
     """The agents stay for the next job, with their connections."""
     agents, material = pickle.loads(zlib.decompress(parcel))
     return agents, material

@@ -4,12 +4,15 @@ Built-in texts and tools change with every release, and cassettes outlive those.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent_nb._base.secrets import MASK
+from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
 from agent_nb.engine.fingerprint import digest, tool_digest
 from agent_nb.engine.run_config import RunConfig
+from agent_nb.images.pillow import pixel_digest
+from agent_nb.messages import Image
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Toolbox
@@ -95,13 +98,39 @@ def _changed(before: Json, now: Json) -> list[str]:
 
 def _excerpts(before: str, now: str) -> str:
     """Both texts, from where they begin to differ."""
-    start = next((i for i, pair in enumerate(zip(before, now, strict=False)) if pair[0] != pair[1]), None)
-    if start is None:
-        start = min(len(before), len(now))
-    start = max(0, start - 12)
-    return f"“{_excerpt(before, start)}” then, “{_excerpt(now, start)}” now"
+    texts = from_difference(before, now, _EXCERPT, 12)
+    then, now = (" ".join(text.split()) for text in texts)
+    return f"“{then}” then, “{now}” now"
 
 
-def _excerpt(text: str, start: int) -> str:
-    part = " ".join(text[start : start + _EXCERPT].split())
-    return ("…" if start else "") + part + ("…" if start + _EXCERPT < len(text) else "")
+def with_pixels(fingerprint: Json, images: Sequence[Image]) -> Json:
+    """The fingerprint with digests of the images' pixels, which outlast those of their bytes.
+
+    matplotlib writes its version into images, and a new Pillow compresses them differently.
+    """
+    pairs = zip(fingerprint["images"], images, strict=True)
+    return {
+        **fingerprint,
+        "images": [{**entry, "pixels": pixel_digest(image)} for entry, image in pairs],
+    }
+
+
+def as_recorded(fingerprint: Json, recorded: Json, images: Sequence[Image]) -> Json:
+    """The fingerprint of a request, with the recorded digests of the images that have the same pixels."""
+    before = recorded.get("images", ())
+    if len(before) != len(images):
+        return fingerprint
+    entries = zip(fingerprint["images"], before, images, strict=True)
+    return {
+        **fingerprint,
+        "images": [
+            {**entry, "sha256": old["sha256"]} if _same_pixels(entry, old, image) else entry
+            for entry, old, image in entries
+        ],
+    }
+
+
+def _same_pixels(entry: Json, recorded: Json, image: Image) -> bool:
+    if recorded["sha256"] == entry["sha256"] or "pixels" not in recorded:
+        return False  # nothing to replace
+    return bool(recorded["pixels"] == pixel_digest(image))

@@ -15,10 +15,9 @@ from pathlib import Path
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.format import Cassette, RecordedVariant, ToolMoment
-from agent_nb.cassette.matching import differences, release_fingerprint
+from agent_nb.cassette.matching import as_recorded, differences, release_fingerprint
 from agent_nb.cassette.reader import AGAIN, read_cassette
 from agent_nb.cassette.server_tools import ReplayToolbox, with_recorded
-from agent_nb.cassette.upgrades import as_recorded
 from agent_nb.engine.approval import question_about
 from agent_nb.engine.approval_rules import Rules
 from agent_nb.engine.ending import EndRun, MustCompact

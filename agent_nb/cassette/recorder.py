@@ -5,7 +5,7 @@ The run itself is not changed. `Recording` collects the variants and writes the 
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.cassette.format import (
@@ -20,12 +20,12 @@ from agent_nb.cassette.format import (
     Stage,
     ToolMoment,
 )
-from agent_nb.cassette.matching import release_fingerprint
+from agent_nb.cassette.matching import release_fingerprint, with_pixels
 from agent_nb.cassette.recording import Recording, Target
 from agent_nb.cassette.server_tools import with_server_tools
-from agent_nb.cassette.upgrades import with_pixels
 from agent_nb.engine.cost import CostMeter, estimate_tokens
 from agent_nb.engine.ending import NOT_RUN
+from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.prepared import Prepared, variants_fingerprint
 from agent_nb.engine.run_config import RunConfig
 from agent_nb.engine.tool_runner import one_line
@@ -55,7 +55,7 @@ from agent_nb.events import (
     TurnStarted,
     UsageUpdated,
 )
-from agent_nb.files import Content, Files
+from agent_nb.files import Content
 from agent_nb.messages import ToolResult, Usage
 from agent_nb.providers.base import Accepted, Piece, Provider, Request, Turn, UsagePiece, WrappedProvider
 
@@ -64,16 +64,6 @@ NOT_REPLAYED: dict[type[BaseEvent], str] = {}
 
 _ALWAYS = ("text", "seconds", "cost")
 """Fields that are always written for a call that is not repeated, even if empty."""
-
-
-class Recordable(Protocol):
-    """What the recorder needs from a running run."""
-
-    @property
-    def files(self) -> Files: ...
-
-    call_costs: dict[str, float | None]
-    """The cost of calls, by their ids in events."""
 
 
 class Recorder:
@@ -106,7 +96,7 @@ class Recorder:
         else:
             self._pieces.append((None, piece))
 
-    def hear(self, event: Event, run: Recordable) -> None:
+    def hear(self, event: Event, run: RunHandle) -> None:
         """Records what a replay needs to emit this event again."""
         match event:
             case (
@@ -137,7 +127,7 @@ class Recorder:
                 self._hear_call(event, run)
                 self._time_piece(event.at)
 
-    def _hear_call(self, event: CallEvent, run: Recordable) -> None:
+    def _hear_call(self, event: CallEvent, run: RunHandle) -> None:
         match event:
             case ToolStarted(call_id=call_id, name=name):
                 self._calls.append(call_id)
@@ -317,7 +307,7 @@ def _counted(pieces: Iterable[tuple[Gap, Piece]]) -> Usage:
 
 
 def _answer(event: ApprovalResolved) -> Json:
-    """What was answered; who decided and what ran only where it is not what one expects."""
+    """The answer. Who decided and what ran are written only if they differ from the default."""
     answer: Json = {"approved": event.approved, "note": event.note}
     if event.by != "person":
         answer["by"] = event.by

@@ -10,8 +10,7 @@ from typing import Any
 from agent_nb._base.changed_args import changes
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval_rules import Rule, Rules
-from agent_nb.engine.ending import EndRun
-from agent_nb.engine.own_code import call_own_code
+from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.errors import ConfigError, ToolError
 from agent_nb.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.messages import ToolCall

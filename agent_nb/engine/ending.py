@@ -1,5 +1,10 @@
-"""How a run is ended early or sent back from inside a turn, and what its open tool calls say then."""
+"""How a run is ended early or sent back from inside a turn, also by code that the user or a tool's author wrote."""
 
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from agent_nb.errors import ToolError
 from agent_nb.events import Reason, WhyCompacted
 
 NOT_RUN = "Not run: the run ended first."
@@ -20,3 +25,21 @@ class MustCompact(Exception):  # noqa: N818 - asks for something, but is not an 
     def __init__(self, why: WhyCompacted, limit: int | None) -> None:
         super().__init__(why)
         self.why, self.limit = why, limit
+
+
+async def call_own_code(title: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Calls a hook, a policy or a tool's own function, sync or async. Its exceptions become tool errors.
+
+    A `KeyboardInterrupt` ends the run, as it does anywhere else.
+    """
+    try:
+        result = function(*args)
+        return await result if inspect.isawaitable(result) else result
+    except (ToolError, EndRun):
+        raise
+    except KeyboardInterrupt:  # must not reach the event loop, which it would end
+        raise EndRun("interrupted") from None
+    except SystemExit as error:
+        raise ToolError(f"{title} tried to exit with {error.code!r}.") from None
+    except Exception as error:
+        raise ToolError(f"{title} failed: {type(error).__name__}: {error}") from error

@@ -13,6 +13,9 @@ from agent_nb.providers.base import Clock
 BATCH_SECONDS = 0.002
 """Seconds over which events are batched, so that an iterator does not wake up for every token."""
 
+OBSERVERS: list[Callable[[], Callable[[Event], None]]] = []
+"""Each makes an observer for one run, such as a tracer. Called with each event, in the task of the run."""
+
 
 class EventLog:
     """Events in the order they were published. Subscribers that raise do not affect the run."""

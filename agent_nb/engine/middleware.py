@@ -15,8 +15,7 @@ from agent_nb._base.constants import MIDDLEWARE_METHODS
 from agent_nb._base.log import log
 from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json
-from agent_nb.engine.ending import EndRun
-from agent_nb.engine.own_code import call_own_code
+from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.errors import AgentError, ConfigError, ToolError
 from agent_nb.events import Event
 from agent_nb.messages import Message, Part, Text, ToolCall, ToolResult, ToolSpec

@@ -9,9 +9,9 @@ from agent_nb._base.log import log
 from agent_nb._base.wire import Json
 from agent_nb.engine.fingerprint import fingerprint_of
 from agent_nb.engine.handle import Recorded
+from agent_nb.engine.journal import OBSERVERS
 from agent_nb.engine.loop import RunHandle
 from agent_nb.engine.middleware import Listener
-from agent_nb.engine.observers import OBSERVERS
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig, VariantGroup
 from agent_nb.engine.window import Window

@@ -12,9 +12,8 @@ from typing import Any
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.engine.approval import Approvals, Approved, Emit
-from agent_nb.engine.ending import EndRun
+from agent_nb.engine.ending import EndRun, call_own_code
 from agent_nb.engine.middleware import Hooks
-from agent_nb.engine.own_code import call_own_code
 from agent_nb.errors import ToolError
 from agent_nb.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
 from agent_nb.images.charge import Charge

@@ -1,7 +1,7 @@
 """The versions of files, oldest first: always the latest, and older ones up to a total size."""
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from agent_nb._base.wire import Json
 
@@ -11,59 +11,34 @@ MAX_OLD_BYTES = 64_000_000
 Content = str | bytes
 
 
-class Versions(Mapping[str, tuple[Content | None, ...]]):
-    """Versions by path; None where the file was deleted. Changed only by a `Files` that nobody else has yet."""
+class Versions(NamedTuple):
+    """The versions of one file; None where it was deleted."""
 
-    __slots__ = ("_dropped", "_kept", "_old_bytes")
+    kept: tuple[Content | None, ...] = ()
+    dropped: int = 0
+    """How many older ones there were."""
+    old_bytes: int = 0
 
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[Content | None, ...]] = {}
-        self._old_bytes: dict[str, int] = {}
-        self._dropped: dict[str, int] = {}
-
-    def __getitem__(self, path: str) -> tuple[Content | None, ...]:
-        return self._kept[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kept)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def copy(self) -> "Versions":
-        copy = Versions()
-        copy._kept, copy._old_bytes = dict(self._kept), dict(self._old_bytes)
-        copy._dropped = dict(self._dropped)
-        return copy
-
-    def dropped(self, path: str) -> int:
-        """How many versions were dropped."""
-        return self._dropped.get(path, 0)
-
-    def number(self, path: str) -> int:
+    @property
+    def number(self) -> int:
         """The number of the latest version, counted from 1 and including dropped ones."""
-        return self.dropped(path) + len(self._kept[path])
+        return self.dropped + len(self.kept)
 
-    def add(self, path: str, content: Content | None, replaced: int = 0) -> None:
-        """Adds a version, after one of `replaced` bytes."""
-        self._kept[path] = (*self._kept.get(path, ()), content)
-        self._old_bytes[path] = self._old_bytes.get(path, 0) + replaced
-        self._make_room()
+    def add(self, content: Content | None, replaced: int = 0) -> "Versions":
+        """With a version after one of `replaced` bytes."""
+        return Versions((*self.kept, content), self.dropped, self.old_bytes + replaced)
 
-    def restore(self, path: str, versions: Sequence[Content | None]) -> None:
-        """Sets the versions of a file, oldest first."""
-        self._kept[path] = tuple(versions)
-        self._old_bytes[path] = sum(_size(version) for version in versions[:-1])
-        self._make_room()
 
-    def _make_room(self) -> None:
-        """Drops the oldest version of the file with the most old bytes, until the rest fits."""
-        while sum(self._old_bytes.values()) > MAX_OLD_BYTES:
-            path = max(self._old_bytes, key=self._old_bytes.__getitem__)
-            oldest, *rest = self._kept[path]
-            self._kept[path] = tuple(rest)
-            self._old_bytes[path] -= _size(oldest)
-            self._dropped[path] = self.dropped(path) + 1
+def restored(versions: list[Content | None]) -> Versions:
+    return Versions(tuple(versions), 0, sum(_size(version) for version in versions[:-1]))
+
+
+def make_room(files: dict[str, Versions]) -> None:
+    """Drops the oldest version of the file with the most old bytes, until the rest fits."""
+    while sum(versions.old_bytes for versions in files.values()) > MAX_OLD_BYTES:
+        path = max(files, key=lambda path: files[path].old_bytes)
+        (oldest, *rest), dropped, old_bytes = files[path]
+        files[path] = Versions(tuple(rest), dropped + 1, old_bytes - _size(oldest))
 
 
 def _size(content: Content | None) -> int:

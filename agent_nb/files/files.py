@@ -18,7 +18,14 @@ from agent_nb._base.wire import Json
 from agent_nb.errors import FileError
 from agent_nb.files.diffs import unified_diff
 from agent_nb.files.file_paths import entry_of, media_type, safe_path
-from agent_nb.files.file_versions import Content, Versions, version_from_wire, version_to_wire
+from agent_nb.files.file_versions import (
+    Content,
+    Versions,
+    make_room,
+    restored,
+    version_from_wire,
+    version_to_wire,
+)
 
 MAX_TEXT_BYTES = 5_000_000
 MAX_BINARY_BYTES = 20_000_000
@@ -48,7 +55,7 @@ class Files(Mapping[str, Content]):
     __slots__ = ("_sizes", "_versions")
 
     def __init__(self, contents: Mapping[str, Content] | None = None) -> None:
-        self._versions = Versions()
+        self._versions: dict[str, Versions] = {}
         self._sizes: dict[str, int] = {}
         """In bytes, without deleted files."""
         if isinstance(contents, Files):
@@ -60,7 +67,7 @@ class Files(Mapping[str, Content]):
     def __getitem__(self, path: str) -> Content:
         if path not in self._sizes:
             raise KeyError(path)
-        content = self._versions[path][-1]
+        content = self._versions[path].kept[-1]
         assert content is not None
         return content
 
@@ -86,15 +93,15 @@ class Files(Mapping[str, Content]):
 
     def versions(self, path: str) -> tuple[Content | None, ...]:
         """All versions, oldest first; None where the file was deleted. Beyond 64 MB in all, the oldest are dropped."""
-        return self._versions[path]
+        return self._versions[path].kept
 
     def version(self, path: str) -> int:
         """The number of the latest version, counted from 1."""
-        return self._versions.number(path)
+        return self._versions[path].number
 
     def diff(self, path: str, old: int = -2, new: int = -1) -> str:
         """The unified diff of two versions, by index in `versions`; before the first one the file is empty."""
-        kept, dropped = self._versions[path], self._versions.dropped(path)
+        kept, dropped, _ = self._versions[path]
         versions = kept if dropped else (None, *kept)
         old, new = (index + (index >= 0 and not dropped) for index in (old, new))
         try:
@@ -117,7 +124,7 @@ class Files(Mapping[str, Content]):
         if path not in self._sizes:
             raise FileError(f"There is no file {path!r} to delete.")
         files = self._copy()
-        files._versions.add(path, None, replaced=files._sizes.pop(path))
+        files._add(path, None, files._sizes.pop(path))
         return files
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
@@ -159,7 +166,8 @@ class Files(Mapping[str, Content]):
                 versions = [version_from_wire(version) for version in saved]
                 if versions[-1] is not None:
                     files._append(safe_path(path), versions[-1])
-                files._versions.restore(safe_path(path), versions)
+                files._versions[safe_path(path)] = restored(versions)
+                make_room(files._versions)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError("These are not saved files: pass what `to_wire` returned.") from error
         return files
@@ -174,7 +182,7 @@ class Files(Mapping[str, Content]):
             return "<em>no files</em>"
         rows = "".join(
             f"<tr><td><code>{html.escape(mask(path))}</code></td><td>{html.escape(media_type(path, content))}</td>"
-            f"<td>{human_size(self._sizes[path])}</td><td>{self._versions.number(path)}</td></tr>"
+            f"<td>{human_size(self._sizes[path])}</td><td>{self.version(path)}</td></tr>"
             for path, content in self.items()
         )
         return (
@@ -184,20 +192,23 @@ class Files(Mapping[str, Content]):
 
     def _copy(self) -> "Files":
         copy = Files()
-        copy._versions, copy._sizes = self._versions.copy(), dict(self._sizes)
+        copy._versions, copy._sizes = dict(self._versions), dict(self._sizes)
         return copy
 
     def _append(self, path: str, content: Content) -> bool:
         """Adds a version in place if the content is new; only for a copy that nobody else has."""
         content = _normalised(path, content)
-        versions = self._versions.get(path, ())
-        if versions and versions[-1] == content:
+        if path in self._versions and self.versions(path)[-1] == content:
             return False
         size = len(_encoded(content))
         self._check_limits(path, content, size)
-        self._versions.add(path, content, replaced=self._sizes.get(path, 0))
+        self._add(path, content, self._sizes.get(path, 0))
         self._sizes[path] = size
         return True
+
+    def _add(self, path: str, content: Content | None, replaced: int) -> None:
+        self._versions[path] = self._versions.get(path, Versions()).add(content, replaced)
+        make_room(self._versions)
 
     def _check_limits(self, path: str, content: Content, size: int) -> None:
         kind, limit = ("text", MAX_TEXT_BYTES) if isinstance(content, str) else ("binary", MAX_BINARY_BYTES)
@@ -227,7 +238,7 @@ class Files(Mapping[str, Content]):
     def _ordered(self) -> list[tuple[str, tuple[Content | None, ...]]]:
         """Deleted files first, then the others, so that reading them back keeps their order."""
         deleted = [path for path in self._versions if path not in self._sizes]
-        return [(path, self._versions[path]) for path in (*deleted, *self._sizes)]
+        return [(path, self.versions(path)) for path in (*deleted, *self._sizes)]
 
 
 def _normalised(path: str, content: Any) -> Content:

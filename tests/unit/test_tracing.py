@@ -196,7 +196,7 @@ async def test_parents_are_right_for_variants_and_for_spans_of_the_callers_own_c
 def test_nothing_is_imported_and_nothing_recorded_without_enable():
     script = (
         "import asyncio, sys; from agent_nb import Agent; from agent_nb.demo.provider import DemoProvider; "
-        "from agent_nb.engine.observers import OBSERVERS; "
+        "from agent_nb.engine.journal import OBSERVERS; "
         "asyncio.run(Agent(DemoProvider(pace=0)).run('A page')); "
         "print([name for name in sys.modules if name.startswith(('opentelemetry', 'agent_nb.tracing'))], OBSERVERS)"
     )
