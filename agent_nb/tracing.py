@@ -64,9 +64,8 @@ def disable() -> None:
 class RunTracer:
     """The spans of one run.
 
-    Events arrive in the task that they tell about, so the current span is set there: spans of the vendor's HTTP client
-    and of the code of a tool become children of the turn or the call. Each task has its own context and ends with
-    it, so nothing has to be reset.
+    Events arrive in the task of the turn or the call, so the current span is set there: spans of the vendor's HTTP
+    client and of a tool's code become its children. Each task has its own context, so nothing has to be reset.
     """
 
     def __init__(self, tracer: "Tracer", contents: bool) -> None:

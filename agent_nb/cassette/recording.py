@@ -49,7 +49,7 @@ class Recording:
     def __init__(self, target: Target, *, request: Json, release: Json, variants: int = 1) -> None:
         check_target(target, request)
         self._target, self._request, self._release = target, request, release
-        self._missing, self._takes = variants, list[RecordedVariant]()
+        self._missing, self._recorded = variants, list[RecordedVariant]()
         self._writing: asyncio.Task[None] | None = None
         self.outcome = _FAILED
         """Where the cassette is, or why there is none."""
@@ -57,10 +57,10 @@ class Recording:
     def add(self, recorded: RecordedVariant) -> None:
         """Adds a variant that has ended; the last one writes the cassette."""
         self._missing -= 1
-        self._takes.append(recorded)
+        self._recorded.append(recorded)
         if self._missing:
             return
-        variants = sorted(self._takes, key=lambda recorded: recorded.variant)
+        variants = sorted(self._recorded, key=lambda recorded: recorded.variant)
         if refusal := self._refusal(variants):
             self.outcome = refusal
             return

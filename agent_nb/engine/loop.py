@@ -10,10 +10,10 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb.engine.approval import Approvals
-from agent_nb.engine.conversation import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.cost import Budget
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import Handle, Recorded
+from agent_nb.engine.history import files_in, unfinished_text, unsaved_files
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.opening import Opening
 from agent_nb.engine.run_config import RunConfig, VariantGroup

@@ -7,7 +7,8 @@ from typing import Any, TypedDict
 
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import off_loop
-from agent_nb.engine.conversation import (
+from agent_nb.engine.cost import density, estimate_tokens
+from agent_nb.engine.history import (
     describe_edits,
     describe_files,
     images_in,
@@ -15,7 +16,6 @@ from agent_nb.engine.conversation import (
     page_in,
     to_message,
 )
-from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.errors import ConfigError
 from agent_nb.events import TurnFinished
 from agent_nb.files import Files, safe_path

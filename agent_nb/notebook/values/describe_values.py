@@ -13,8 +13,8 @@ from IPython.core.error import UsageError
 
 from agent_nb._base.dtypes import without_unit
 from agent_nb._base.secrets import MASK, mask
-from agent_nb.engine.conversation import fenced
 from agent_nb.engine.handle import Handle
+from agent_nb.engine.history import fenced
 from agent_nb.events import ENDINGS
 from agent_nb.files import Files, human_size
 from agent_nb.files.file_paths import entry_of

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agent_nb import Agent, Tool, replay
 from agent_nb.engine.approval_rules import Rules
-from agent_nb.engine.conversation import files_in
 from agent_nb.engine.fingerprint import tool_digest
+from agent_nb.engine.history import files_in
 from agent_nb.errors import AgentError, CassetteError
 from agent_nb.events import ToolReady
 from agent_nb.messages import Message, ToolCall, ToolResult, ToolSpec, assistant

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.engine.conversation import fenced, page_in, to_message
+from agent_nb.engine.history import fenced, page_in, to_message
 from agent_nb.errors import ConfigError
 
 
