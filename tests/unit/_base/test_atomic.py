@@ -43,7 +43,7 @@ SHORT = {"replace", "remove", "copy", "move", "link", "rename", "extract", "trun
 ALLOWED = {
     "_base/atomic.py": "the place",
     "batch/executor.py": "mkstemp makes a new file, whose name nobody knows",
-    "batch/store.py": "makes the folder that the user named",
+    "batch/runs.py": "makes the folder that the user named",
     "looking/chromium_process.py": "a new folder of its own below the system's temporary folder",
     "hosts/marimo/prepare.py": "deletes a recording, after `check_place`",
     "lab/marks/gallery_folder.py": "deletes pages of an earlier class in a folder that is no link",
