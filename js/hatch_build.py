@@ -8,7 +8,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUNDLE = ("widget.js", "annotations.js", "check.js", "inspect.js", "replay.js", "request.js")
+BUNDLE = ("widget.js", "annotations.js", "check.js", "inspect.js", "replay.js", "request.js", "zip.js")
 
 
 class BundleHook(BuildHookInterface):

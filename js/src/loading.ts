@@ -6,6 +6,7 @@ import type * as Form from "./form/form.ts";
 import type * as Inspect from "./inspect/inspector.ts";
 import type { RunEntry } from "./runs.ts";
 import type * as Request from "./view/transcript/request-parts.ts";
+import type * as Zip from "./zip.ts";
 
 interface Modules {
 	annotations: typeof Annotations;
@@ -13,6 +14,7 @@ interface Modules {
 	form: typeof Form;
 	inspect: typeof Inspect;
 	request: typeof Request;
+	zip: typeof Zip;
 }
 
 const loaded = new Map<string, Promise<unknown>>();

@@ -11,6 +11,7 @@ import { newChoices } from "./ui.ts";
 import { openReplay } from "./view/replay/replay.ts";
 import { createApp } from "./view/shell/app.ts";
 import * as request from "./view/transcript/request-parts.ts";
+import * as zip from "./zip.ts";
 
 interface Turn {
 	/** Where each field of the request is in the pool. */
@@ -46,6 +47,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	const { batch } = record;
 	provideModule("annotations", annotations);
 	provideModule("request", request);
+	provideModule("zip", zip);
 	runs.receive(batch);
 	// No window owns the run: there is nothing to stop, to approve or to pick.
 	runs.receive({ kind: "owner", run_id: batch.run_id, window: 0, confirm: false });

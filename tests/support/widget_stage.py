@@ -48,7 +48,7 @@ class DevHandler(http.server.SimpleHTTPRequestHandler):
 
     def translate_path(self, path: str) -> str:
         name = urlsplit(path).path.lstrip("/") or "index.html"
-        built = name in ("widget.js", "annotations.js", "check.js", "form.js", "inspect.js", "request.js")
+        built = (BUNDLE.parent / name).is_file()
         return str((BUNDLE.parent if built else ROOT / "js" / "dev") / name)
 
     def do_GET(self) -> None:
