@@ -219,3 +219,27 @@ def test_a_refusal_that_comes_instead_of_a_stream_is_recognized():
     settings = model("llamacpp:x", base_url="http://127.0.0.1:9/v1").settings
     body = '{"error": {"message": "the request exceeds the available context size."}}'
     assert failure.not_an_api(settings, body).too_long
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (500, "Your server at http://127.0.0.1:9/v1 failed (500): Oops. Try again in a while."),
+        (401, "Your server at http://127.0.0.1:9/v1 refused the key: Oops. Pass an `api_key`."),
+        (
+            402,
+            "There is no quota or credit left at your server at http://127.0.0.1:9/v1: Oops. Check its billing page.",
+        ),
+        (
+            413,
+            "The request is too large for your server at http://127.0.0.1:9/v1: Oops. Send fewer or smaller images.",
+        ),
+    ],
+)
+def test_a_server_without_a_name_is_named_by_its_address(status: int, sentence: str):
+    settings = model("chat:m", base_url="http://127.0.0.1:9/v1").settings
+    assert str(failure.from_status(settings, status, "Oops")) == sentence
+    broken = str(failure.cut(settings))
+    assert (
+        broken == "The stream from your server at http://127.0.0.1:9/v1 broke off before its end. Try again."
+    )
