@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.notebook.kernel_tools.handover import content_of
+from agent_nb.files.contents import content_of
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, needs_browser, wrote
 
