@@ -18,5 +18,8 @@ MODE_VARIABLE = "AGENT_NB_MODE"
 CHECK_TYPE = "application/vnd.agent-nb.check+json"
 """The media type of a page check in the outputs of a call. The bundles after it hold the screenshots."""
 
+NAMES_TYPE = "application/vnd.agent-nb.names+json"
+"""The media type of what a call of `run_python` did to names, in the outputs of the call."""
+
 MIDDLEWARE_METHODS = ("on_request", "before_tool", "after_tool", "on_event")
 """What a middleware object may have."""

@@ -15,6 +15,7 @@ from agent_nb.errors import ConfigError, RunFailedError
 from agent_nb.looking.element_look import Element
 from agent_nb.messages import Usage
 from agent_nb.run.annotations import Annotation, given_choices, meant_answer
+from agent_nb.run.cells import Cells, notebook_of, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.find_element import find_element
 from agent_nb.run.manifest import manifest_of
@@ -114,6 +115,19 @@ class Run(RunRecord):
         from agent_nb.render import to_html_page
 
         return to_html_page(self)
+
+    def to_cells(self) -> Cells:
+        """The code that the run executed as plain cells that need no agent_nb, with the model's words as Markdown.
+
+        Failed and repeated attempts are left out, and secrets are masked.
+        """
+        return to_cells(self)
+
+    def to_notebook(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the cells of `to_cells` as a notebook, without outputs."""
+        target = Path(path)
+        write_atomically(target, notebook_of(self), within=None)
+        return target
 
     def to_replay(self, path: str | os.PathLike[str]) -> Path:
         """Writes one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.

@@ -26,6 +26,12 @@ def headline(error: BaseException) -> str:
     return _message(error) + (f" (line {number})" if number else "")
 
 
+def failed_line(error: BaseException | None) -> int | None:
+    """The line of the code at which it was left; None if it is not known, or if nothing of it has run."""
+    frames = _frames(error) if error is not None else []
+    return next((frame.lineno for frame in frames if frame.filename.startswith("<run_python")), None)
+
+
 def _lines(error: BaseException) -> Iterator[str]:
     frames = [frame for frame in _frames(error) if is_source(frame.filename)]
     if isinstance(error, SyntaxError) and not frames:

@@ -9,6 +9,7 @@ import asyncio
 import builtins
 import contextlib
 import getpass
+import hashlib
 import inspect
 import itertools
 import linecache
@@ -35,6 +36,17 @@ POLL = 0.05
 _running = threading.Lock()
 """Held by the one call that runs. Variants share it, and so do runs on other event loops."""
 _numbers = itertools.count(1)
+_executed: set[bytes] = set()
+"""Hashes of the code that has run in this kernel."""
+
+
+def has_run(code: str) -> bool:
+    """Whether this very code has run in this kernel."""
+    return _digest(code) in _executed
+
+
+def _digest(code: str) -> bytes:
+    return hashlib.sha256(code.encode("utf-8", "replace")).digest()
 
 
 @dataclass(slots=True)
@@ -75,6 +87,7 @@ async def execute(call: Call) -> Execution:
 
 
 async def _execute(call: Call) -> Execution:
+    _executed.add(_digest(call.code))
     namespace = call.shell.user_ns
     before, directory = user_names(call.shell), current_directory()
     seconds = max(0.0, min(call.seconds, call.context.seconds_left()))

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 from agent_nb.errors import ConfigError
 
-NAMES_TYPE = "application/vnd.agent-nb.names+json"
 KEPT = 20
 """Calls that can be undone; few, because each holds the objects that it replaced."""
 
@@ -86,6 +85,11 @@ class UndoStore:
         while len(self._calls) > KEPT:
             self._calls.popitem(last=False)
         return token
+
+    def before(self, token: str) -> Mapping[str, Any]:
+        """The objects that the call replaced or deleted, by name; empty if they are no longer held."""
+        changes = self._calls.get(token)
+        return changes.before if changes else {}
 
     def undo(self, token: str) -> str:
         if token not in self._calls:

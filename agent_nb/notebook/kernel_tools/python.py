@@ -6,17 +6,20 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.errors import AgentError, ToolError
 from agent_nb.events import MimeBundle
 from agent_nb.messages import Image
 from agent_nb.notebook.kernel_tools.capture import cut
-from agent_nb.notebook.kernel_tools.code_failure import headline, short_traceback
+from agent_nb.notebook.kernel_tools.code_failure import failed_line, headline, short_traceback
 from agent_nb.notebook.kernel_tools.execute import Call, Execution, execute
 from agent_nb.notebook.kernel_tools.mentions import magics, mentions
-from agent_nb.notebook.kernel_tools.name_changes import NAMES_TYPE, undo_store
+from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.session import magic_name, shown_hub
+from agent_nb.run.cells import used_helpers
+from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import tool_spec
 
@@ -142,13 +145,24 @@ def _names(code: str, ended: Execution) -> MimeBundle:
         "bound": changes.bound,
         "changed": changes.changed,
         "deleted": changes.deleted,
-        "code": code,
+        "code": _as_cell(code, ended.notes),
         "notes": ended.notes,
     }
+    if line := failed_line(ended.error):
+        names["line"] = line
     if changes:
         names["undo"] = undo_store.add(changes)
     plain = _joined(changes.sentence(), *ended.notes)
     return {NAMES_TYPE: names, "text/plain": plain} if plain else {NAMES_TYPE: names}
+
+
+def _as_cell(code: str, notes: Sequence[str]) -> str:
+    """The code as a cell of this notebook, which has no `to_file`."""
+    names = dict(used_helpers(names_in(code).reads, notes))
+    if "to_file" not in names or code.lstrip().startswith("%%"):
+        return code
+    renamed = "" if names["to_file"] == "to_file" else f" as {names['to_file']}"
+    return f"from agent_nb.files.contents import to_file{renamed}\n\n{code}"
 
 
 def _summary(outputs: Sequence[MimeBundle]) -> str:

@@ -150,6 +150,12 @@ _ROWS = (
         _late("run_commands", "export_run"),
         candidates.runs,
     ),
+    Command(
+        "cells NAME [--verify]",
+        "The code of a run as plain cells; `--verify` runs them in a fresh kernel and says what differs.",
+        _late("cells", "cells_command"),
+        candidates.runs,
+    ),
     Command("console [NAME]", "What the previewed page has logged.", _console, candidates.runs),
     Command("cost", "What this session has cost, by model.", _late("listings", "list_costs")),
     Command("config", "The settings and their values.", _late("listings", "list_settings")),

@@ -1,0 +1,274 @@
+"""The code of a run as plain cells: what `run_python` executed, with the model's words between as Markdown.
+
+Failed and repeated attempts are left out. What a failed attempt had set before it failed stays, where later code reads
+it: a model that mends a typo in line 3 does not repeat the imports of line 1.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Literal, overload
+
+from agent_nb._base.constants import NAMES_TYPE
+from agent_nb._base.secrets import MASK, safe_text
+from agent_nb._base.text import printable
+from agent_nb._base.wire import Json
+from agent_nb.errors import ConfigError
+from agent_nb.events import ApprovalResolved, ToolFinished, ToolReady
+from agent_nb.files import Files, contents
+from agent_nb.run.code_names import names_in, names_of, needed_by, parsed
+from agent_nb.run.record import RunRecord, unique_call_id
+
+TOOL = "run_python"
+HELPERS = ("to_file", "agent_files")
+"""What the code of a run has besides the notebook's names; `_to_file` where the notebook has a `to_file`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    kind: Literal["code", "markdown"]
+    source: str
+
+
+@dataclass(frozen=True, repr=False)
+class Cells(Sequence[Cell]):
+    """Cells in order. Secrets in them are masked."""
+
+    cells: tuple[Cell, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Cell: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Cell, ...]: ...
+    def __getitem__(self, index: int | slice) -> Cell | tuple[Cell, ...]:
+        return self.cells[index]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The sources of the code cells."""
+        return tuple(cell.source for cell in self.cells if cell.kind == "code")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names that the code reads and does not set: your notebook has to have them."""
+        return needed_by(self.code)
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether a part of the code is masked, so that it cannot run."""
+        return any(MASK in source for source in self.code)
+
+    def to_notebook(self) -> bytes:
+        """A notebook file, without outputs."""
+        cells = [_notebook_cell(number, cell) for number, cell in enumerate(self.cells, 1)]
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+        notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+        return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
+
+    def __repr__(self) -> str:
+        shown = (
+            cell.source if cell.kind == "code" else re.sub("^", "# ", cell.source, flags=re.MULTILINE)
+            for cell in self.cells
+        )
+        return printable("\n\n".join(f"# %%\n{text}" for text in shown)) or "No code."
+
+    def _repr_markdown_(self) -> str:
+        blocks = (_fenced(cell.source) if cell.kind == "code" else cell.source for cell in self.cells)
+        return "\n\n".join(blocks) or "No code."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call of `run_python`."""
+
+    executed: str
+    end: ToolFinished | None
+    code: str
+    """What was executed; of a failed call, what later code needs of it."""
+
+    @property
+    def ok(self) -> bool:
+        return self.end is not None and self.end.ok
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What the call did to names: `bound`, `changed`, `deleted`."""
+        outputs = self.end.outputs if self.end else ()
+        return next((bundle[NAMES_TYPE] for bundle in outputs if NAMES_TYPE in bundle), {})
+
+
+@dataclass(slots=True)
+class _Turn:
+    words: str
+    steps: list[Step] = field(default_factory=list)
+    kept: list[Step] = field(default_factory=list)
+
+
+def to_cells(run: RunRecord) -> Cells:
+    """The cells of a run; none if it has executed no code."""
+    from agent_nb.render.safe_markdown import neutralized  # takes long to load
+
+    turns = _turns(run)
+    codes = [step.code for turn in turns for step in turn.kept]
+    if not codes:
+        return Cells(())
+    cells = [Cell("code", source) for source in _helpers(codes, run)]
+    for turn in turns:
+        if turn.words and (turn.kept or not turn.steps):
+            cells.append(Cell("markdown", neutralized(turn.words)))
+        cells += [Cell("code", step.code) for step in turn.kept]
+    return Cells(tuple(Cell(cell.kind, safe_text(cell.source)) for cell in cells))
+
+
+def kept_steps(run: RunRecord) -> list[Step]:
+    """The calls that are cells, in order."""
+    return [step for turn in _turns(run) for step in turn.kept]
+
+
+def steps_of(run: RunRecord) -> list[Step]:
+    """All calls, in order."""
+    return [step for turn in _turns(run) for step in turn.steps]
+
+
+def notebook_of(run: RunRecord) -> bytes:
+    cells = to_cells(run)
+    if not cells:
+        raise ConfigError(f"`{run.name}` has executed no code, so there are no cells to write.")
+    return cells.to_notebook()
+
+
+def _turns(run: RunRecord) -> list[_Turn]:
+    executed = _executed(run)
+    ends = {event.call_id: event for event in run.events.of(ToolFinished)}
+    seen: dict[str, int] = {}
+    turns = []
+    for message in run.own_messages:
+        if message.role != "assistant":
+            continue
+        turn = _Turn(message.text.strip())
+        for call in message.tool_calls:
+            event_id = unique_call_id(call.id, seen)
+            code = executed.get(event_id, {}).get("code")
+            if call.name == TOOL and isinstance(code, str):
+                tidy = code.strip("\n").rstrip()
+                turn.steps.append(Step(executed=code, end=ends.get(event_id), code=tidy))
+        turns.append(turn)
+    _choose(turns)
+    return turns
+
+
+def _executed(run: RunRecord) -> dict[str, Json]:
+    """The arguments of each call as the tool ran with them: after hooks, and after the edits of the user."""
+    args: dict[str, Json] = {}
+    for event in run.events.of(ToolReady, ApprovalResolved):
+        if isinstance(event, ToolReady):
+            args[event.call_id] = event.args
+        elif event.executed is not None:
+            args[event.call_id] = event.executed
+    return args
+
+
+def _choose(turns: list[_Turn]) -> None:
+    """Fills `kept`, from the last step to the first: what a failed one is good for depends on those after it."""
+    repeated = set(_repeated([step for turn in turns for step in turn.steps]))
+    needed: set[str] = set()
+    for turn in reversed(turns):
+        for step in reversed(turn.steps):
+            if id(step) in repeated:
+                continue
+            code = step.code if step.ok else _part(step, needed)
+            if code:
+                turn.kept.insert(0, replace(step, code=code))
+                names = names_in(code)
+                needed = (needed - names.sets) | set(names.reads)
+
+
+def _repeated(steps: Sequence[Step]) -> Iterator[int]:
+    """The ids of steps with the code of an earlier one, if nothing has changed that it reads, not even by itself."""
+    changed_since: dict[str, set[str]] = {}
+    for step in steps:
+        reads = {*names_in(step.code).reads}
+        if step.ok and step.code in changed_since and not changed_since[step.code] & reads:
+            yield id(step)
+            continue
+        if step.ok:
+            changed_since[step.code] = set()
+        for changed in changed_since.values():
+            changed.update(_changes(step))
+
+
+def _changes(step: Step) -> frozenset[str]:
+    """The names that a step may have changed. A last expression with a value is taken for a look, not a change."""
+    tree = parsed(step.code)
+    shown = [bundle for bundle in (step.end.outputs if step.end else ()) if NAMES_TYPE not in bundle]
+    if tree is None or not shown or not tree.body:
+        return names_in(step.code).changes
+    return names_of(tree.body[:-1]).changes | names_of(tree.body[-1:]).sets
+
+
+def _part(step: Step, needed: set[str]) -> str:
+    """The statements of a failed call that ran and that set names which are read later."""
+    tree, line = parsed(step.code), step.names.get("line")
+    if tree is None or not isinstance(line, int):
+        return ""
+    wanted = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
+    ran = [(statement, names_of([statement])) for statement in tree.body if _lines_of(statement)[1] < line]
+    for _ in ran:  # each round finds at least one more statement, or the last
+        wanted = wanted.union(*(names.reads for _, names in ran if names.sets & wanted))
+    places = [_lines_of(statement) for statement, names in ran if names.sets & wanted]
+    lines = step.code.split("\n")
+    return "\n".join("\n".join(lines[first - 1 : last]) for first, last in places)
+
+
+def _lines_of(statement: Any) -> tuple[int, int]:
+    decorators = [each.lineno for each in getattr(statement, "decorator_list", ())]
+    return min([statement.lineno, *decorators]), statement.end_lineno
+
+
+def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
+    """Cells with ordinary code for what only the code of a run has."""
+    notes = [note for step in kept_steps(run) for note in step.names.get("notes", ())]
+    for usual, name in used_helpers(needed_by(codes), notes):
+        source = _to_file_source() if usual == "to_file" else _files_source(codes, run.files)
+        yield source if name == usual else f"{source}\n\n\n{name} = {usual}"
+
+
+def used_helpers(needed: Collection[str], notes: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The helpers among the names that code needs, and what it calls them, given the notes of its call."""
+    for usual in HELPERS:
+        is_theirs = any(note.startswith(f"`{usual}` is a variable") for note in notes)
+        name = f"_{usual}" if is_theirs else usual
+        if name in needed:
+            yield usual, name
+
+
+@cache
+def _to_file_source() -> str:
+    return inspect.getsource(contents).partition('"""\n')[2].strip()
+
+
+def _files_source(codes: Sequence[str], files: Files) -> str:
+    """The files that the code names, as they are at the end of the run; all text if it names none."""
+    named = {path: content for path, content in files.items() if any(path in code for code in codes)}
+    given = named or {path: content for path, content in files.items() if isinstance(content, str)}
+    items = "".join(f"    {path!r}: {content!r},\n" for path, content in given.items())
+    return f"agent_files = {{\n{items}}}"
+
+
+def _notebook_cell(number: int, cell: Cell) -> Json:
+    more: Json = {"execution_count": None, "outputs": []} if cell.kind == "code" else {}
+    lines = cell.source.splitlines(keepends=True)
+    return {"id": f"cell-{number}", "cell_type": cell.kind, "metadata": {}, "source": lines, **more}
+
+
+def _fenced(code: str) -> str:
+    longest = max((len(ticks) for ticks in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}python\n{code}\n{fence}"

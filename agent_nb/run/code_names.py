@@ -1,0 +1,183 @@
+"""The names that code reads before it sets them, and those that it sets, by its syntax tree."""
+
+import ast
+import builtins
+import itertools
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+GIVEN = frozenset({*dir(builtins), "display", "get_ipython", "In", "Out", "exit", "quit", "__file__"})
+"""Names that every cell has."""
+
+_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_MAGICS = (
+    (re.compile(r"^([ \t]*)%%?(?:time|capture|prun)\b[ \t]*", re.MULTILINE), r"\1"),
+    (re.compile(r"^([ \t]*)(?:%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE), r"\1pass"),
+    (re.compile(r"=[ \t]*[!%].*$", re.MULTILINE), "= None"),
+)
+"""IPython's own syntax, and Python that reads and sets about the same names."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeNames:
+    reads: tuple[str, ...] = ()
+    """Names that the code needs from before it, in order."""
+    sets: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    """`sets`, and names whose items or attributes are set or whose methods are called as a statement."""
+
+
+@lru_cache(maxsize=256)
+def names_in(code: str) -> CodeNames:
+    """The names of a cell. A name that is set in one branch counts as set."""
+    tree = parsed(code)
+    return names_of(tree.body) if tree is not None else CodeNames()
+
+
+def parsed(code: str) -> ast.Module | None:
+    """The syntax tree of a cell, with the same lines; None if it is not Python, as below `%%bash`."""
+    without_magics = code
+    for pattern, python in _MAGICS:
+        without_magics = pattern.sub(python, without_magics)
+    for text in (code, without_magics):
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def names_of(statements: Iterable[ast.stmt]) -> CodeNames:
+    walk = _Walk()
+    for statement in statements:
+        walk.visit(statement)
+    late = [name for name in walk.late if name not in walk.sets]
+    reads = dict.fromkeys(name for name in (*walk.reads, *late) if name not in GIVEN)
+    return CodeNames(tuple(reads), frozenset(walk.sets), frozenset(walk.changes | walk.sets))
+
+
+def needed_by(codes: Iterable[str]) -> tuple[str, ...]:
+    """The names that these cells need from before them, one after the other."""
+    needed: dict[str, None] = {}
+    known: set[str] = set()
+    for code in codes:
+        names = names_in(code)
+        needed |= dict.fromkeys(name for name in names.reads if name not in known)
+        known |= names.sets
+    return tuple(needed)
+
+
+class _Walk(ast.NodeVisitor):
+    """Visits the nodes in the order in which they are executed."""
+
+    def __init__(self) -> None:
+        self.reads: dict[str, None] = {}
+        self.late: dict[str, None] = {}
+        """Names that functions read when they are called."""
+        self.sets: set[str] = set()
+        self.changes: set[str] = set()
+
+    def _read(self, names: Iterable[str]) -> None:
+        self.reads |= dict.fromkeys(name for name in names if name not in self.sets)
+
+    def _visit_all(self, *nodes: ast.AST | Iterable[ast.AST | None] | None) -> None:
+        for node in nodes:
+            for each in [node] if isinstance(node, ast.AST) else node or ():
+                if each is not None:
+                    self.visit(each)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.sets.add(node.id)
+        else:
+            self._read([node.id])
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self._visit_all(node.value, node.targets)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self._visit_all(node.value, node.target)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self._visit_all(node.annotation, node.value, node.target if node.value else None)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._read(_names(node.target))
+        self._visit_all(node.value, node.target)
+
+    def _loop(self, node: ast.For | ast.AsyncFor) -> None:
+        self._visit_all(node.iter, node.target, node.body, node.orelse)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.sets |= _imported(node)
+
+    def _member(self, node: ast.Attribute | ast.Subscript) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.changes |= set(_names(node.value)[:1])
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            self.changes |= set(_names(node.value.func.value)[:1])
+        self.generic_visit(node)
+
+    def _comprehension(self, node: ast.expr) -> None:
+        self._read(_free(node))
+        self.sets |= {each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
+
+    def _binding(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self.sets.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        if node.rest:
+            self.sets.add(node.rest)
+        self.generic_visit(node)
+
+    def _definition(self, node: _Definition) -> None:
+        """Defaults, decorators, bases and the body of a class are read now, the body of a function later."""
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        if isinstance(node, ast.ClassDef):
+            self._visit_all(node.decorator_list, node.bases, node.keywords)
+            self._read(_free(*body))
+        else:
+            self._visit_all(getattr(node, "decorator_list", ()), node.args.defaults, node.args.kw_defaults)
+            self.late |= dict.fromkeys(_free(node.args, *body))
+            self.sets |= {name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names}
+        if not isinstance(node, ast.Lambda):
+            self.sets.add(node.name)
+
+    visit_For = visit_AsyncFor = _loop  # noqa: N815
+    visit_Import = visit_ImportFrom = _import  # noqa: N815
+    visit_Attribute = visit_Subscript = _member  # noqa: N815
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
+    visit_ExceptHandler = visit_MatchAs = visit_MatchStar = _binding  # noqa: N815
+    visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _definition  # noqa: N815
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
+    return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+
+
+def _free(*nodes: ast.AST) -> list[str]:
+    """The names that are read here and set nowhere here."""
+    read: dict[str, None] = {}
+    bound: set[str] = set()
+    for each in itertools.chain.from_iterable(map(ast.walk, nodes)):
+        match each:
+            case ast.Name(id=name, ctx=ast.Load()):
+                read[name] = None
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                bound.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+            case ast.Import() | ast.ImportFrom():
+                bound |= _imported(each)
+    return [name for name in read if name not in bound]

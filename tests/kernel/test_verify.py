@@ -1,0 +1,130 @@
+"""`%agent cells NAME --verify` on a real kernel, with another real kernel that runs the cells."""
+
+import time
+
+import pytest
+
+from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.wire import Call, Say, WireServer, reply
+
+MODEL = "-m anthropic:claude-opus-5-5 -t kernel --approve auto"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with WireServer.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory, server):
+    environment = {
+        "ANTHROPIC_API_KEY": "sk-ant-test-key",
+        "ANTHROPIC_BASE_URL": server.base_url("anthropic_messages"),
+    }
+    home = tmp_path_factory.mktemp("kernel")
+    (home / "prices.csv").write_text("price\n2\n3\n")
+    with start_kernel(home, **environment) as kernel:
+        setup = (
+            "import pandas as pd, os\n"
+            "def double(x): return 2 * x\n"
+            "sales = pd.DataFrame({'region': ['a', 'b', 'a'], 'sold': [1.0, 2.0, 3.0]})\n"
+            "count = 1\nimport threading\nlock = threading.Lock()"
+        )
+        assert kernel.run(setup).status == "ok"
+        yield kernel
+
+
+def ran(kernel, server, *codes: str) -> None:
+    server.forget()
+    server.plan(
+        *(reply(Say("A step."), Call("run_python", {"code": code})) for code in codes), reply(Say("Done."))
+    )
+    cell = kernel.run(f"%%agent ran {MODEL}\nCompute")
+    assert cell.status == "ok", cell.errors
+
+
+def verified(kernel, name: str = "ran", **options) -> dict[str, str]:
+    """The rows of the table: what, and the result."""
+    cell = kernel.run(f"%agent cells {name} --verify", **options)
+    assert cell.status == "ok", cell.errors
+    lines = cell.displays[-1]["text/plain"].splitlines()[1:-1]
+    return {what.strip(): result.strip() for what, _, result in (line.partition("  ") for line in lines)}
+
+
+def test_what_is_equal_and_what_differs(kernel, server):
+    ran(
+        kernel,
+        server,
+        "import matplotlib.pyplot as plt\nfactor = 10\ntotals = sales.groupby('regio').sum()",  # fails
+        "totals = sales.groupby('region').sum() * factor\ntotals",
+        "totals = sales.groupby('region').sum() * factor\ntotals",  # again
+        "totals.plot.barh()\nplt.show()\nto_file('out/totals.json', totals)\ntotals.to_csv('totals.csv')",
+        "count = double(count)\nprices = list(pd.read_csv('prices.csv')['price'])",
+        "pid = os.getpid()\nlazy = (n for n in [1])\ntry:\n    import agent_nb\nexcept ImportError:\n    pass",
+    )
+    rows = verified(kernel)
+    assert rows.pop("pid").startswith("differs: ")
+    assert rows.pop("lazy").startswith("not verified: it cannot be pickled (TypeError: cannot pickle")
+    names = ("factor", "totals", "count", "prices", "figure 1", "out/totals.json", "totals.csv")
+    assert rows == dict.fromkeys(names, "equal")
+    assert kernel.value("count") == "2"
+
+
+def test_an_input_that_cannot_be_pickled_is_listed_and_what_comes_before_it_is_compared(kernel, server):
+    ran(kernel, server, "before = 1", "free = lock.locked()", "after = 2")
+    rows = verified(kernel)
+    assert rows["input lock"].startswith("not verified: it cannot be pickled")
+    assert rows["cell 2"] == "not verified: NameError: name 'lock' is not defined"
+    assert (rows["before"], rows["after"]) == ("equal", "not verified: a cell failed")
+
+
+def test_a_value_that_was_changed_since_differs(kernel, server):
+    ran(kernel, server, "best = [1, 2]\ntable = sales.copy()")
+    kernel.run("best.append(3); table.loc[0, 'sold'] = 7")
+    rows = verified(kernel)
+    assert rows["best"] == "differs: 2 items instead of 3"
+    assert "values are different" in rows["table"]
+
+
+CHILDREN = "[p for p in os.popen('ps --ppid %d -o args=' % os.getpid()) if 'ipykernel_launcher' in p]"
+WAITS = (
+    "import time\nif 'mark' in os.environ:\n    open(os.environ['mark'], 'w').close()\n    time.sleep(1000)"
+)
+
+
+@pytest.fixture
+def mark(kernel, server, tmp_path):
+    """A file that code writes in the fresh kernel, where it then goes on without end."""
+    ran(kernel, server, WAITS)
+    kernel.run(f"os.environ['mark'] = {str(tmp_path / 'mark')!r}")
+    yield tmp_path / "mark"
+    kernel.run("del os.environ['mark']")
+
+
+def test_a_cell_without_end_is_stopped_and_no_kernel_stays(kernel, mark):
+    kernel.run("%config AgentMagics.python_seconds = 3")
+    rows = verified(kernel)
+    kernel.run("%config AgentMagics.python_seconds = 60")
+    assert rows["cell 1"] == "differs: stopped after 3 seconds"
+    assert mark.exists()
+    assert kernel.value(CHILDREN) == "[]"
+
+
+def test_an_interrupt_leaves_no_kernel(kernel, mark):
+    started = kernel.start("%agent cells ran --verify")
+    deadline = time.monotonic() + PATIENCE
+    while not mark.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    kernel.interrupt()
+    assert kernel.finish(started).error["ename"] == "KeyboardInterrupt"
+    assert kernel.value(CHILDREN) == "[]"
+
+
+def test_a_loaded_run_whose_code_did_not_run_here_is_refused_unattended(kernel, server):
+    ran(kernel, server, "x = 40 + 2")
+    kernel.run("path = ran.save('other.json')\npath.write_text(path.read_text().replace('40 + 2', '40 + 3'))")
+    kernel.run("import agent_nb; other = agent_nb.load(path)")
+    cell = kernel.run("%agent cells other --verify")
+    assert "nobody approved it" in cell.errors
