@@ -82,7 +82,7 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
     """The output of a run under way. The page knows it by the run's id."""
     return (
         f"{_title_line(name, 'running')}"
-        f'<div data-anb-run="{html.escape(key)}" data-anb-session="{html.escape(run_id)}"><style>{_style(0)}</style>'
+        f'<div data-anb-run="{html.escape(key)}" data-anb-id="{html.escape(run_id)}"><style>{_style(0)}</style>'
         f"{inside}</div>"
     )
 

@@ -3,7 +3,7 @@
 import { isName, type NotebookContext } from "./cells.ts";
 import type { RunEntry } from "./runs.ts";
 
-/** An element that the person has pointed at. */
+/** An element that the user has pointed at. */
 export interface Pointed {
 	/** Tag names and numbers alone, such as `main > h2:nth-of-type(2)`. */
 	path: string;

@@ -1,6 +1,6 @@
 // Puts a cell below the cell of an output, for buttons such as Load, Retry and Continue.
 //
-// The person must have read the text and clicked on it, and runs the cell with Shift+Enter: nothing here runs code,
+// The user must have read the text and clicked on it, and runs the cell with Shift+Enter: nothing here runs code,
 // and no message from the kernel or a previewed page may lead here. `view/shared/cell-button.ts` is the button for it.
 
 import { toClipboard } from "./clipboard.ts";
@@ -45,7 +45,7 @@ export function isName(name: string): boolean {
 	return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name);
 }
 
-/** Whether what the person reads is what the cell holds: no control or bidi characters, nothing invisible. */
+/** Whether what the user reads is what the cell holds: no control or bidi characters, nothing invisible. */
 export function isReadable(text: string): boolean {
 	return text.trim() !== "" && !/[^\P{C}\n\t]/u.test(text);
 }

@@ -4,7 +4,7 @@ import type { CellOutput } from "./cells.ts";
 import type { RunEntry } from "./runs.ts";
 
 /** The run's id, on the output of a run under way: the same cell may be running in another notebook. */
-export const ID = "data-anb-session";
+export const ID = "data-anb-id";
 
 /** The first frames of a run, each with a function that replaces it; none where the notebook cannot be read. */
 export function firstFrames({ notebook, state }: RunEntry): ((data: CellOutput["data"]) => void)[] {

@@ -21,7 +21,7 @@ export function changedNames(before: Json, after: Json): string[] {
 	return [...names].filter((name) => !sameJson(before[name], after[name]));
 }
 
-/** A value as a person reads it: a string as it is, anything else as JSON. */
+/** A value as a user reads it: a string as it is, anything else as JSON. */
 export function readable(value: unknown, indent = 0): string {
 	return typeof value === "string" ? value : (JSON.stringify(value, null, indent) ?? "");
 }

@@ -1,4 +1,4 @@
-// The moments of a run: a person steps through its replay by them.
+// The moments of a run: a user steps through its replay by them.
 
 import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
 import { decisionText } from "./tool-call.ts";

@@ -185,7 +185,7 @@ export function stopToolRow(row: ToolRow): ToolRow {
 
 /**
  * A denied call has not failed, and neither has one that was still open when the run ended. The engine then denies it
- * itself; that is not shown as the person's answer.
+ * itself; that is not shown as the user's answer.
  */
 function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
 	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };

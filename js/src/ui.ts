@@ -1,4 +1,4 @@
-// The person's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
+// The user's choices: those in each view of a run, as long as the page is open, and the layout, which is stored.
 
 import { type Ask, newAsk } from "./ask.ts";
 import type { Draft } from "./questions.ts";
@@ -35,7 +35,7 @@ export interface Choices {
 	device: Device;
 	variant: number;
 	arrangement: Arrangement;
-	/** Rows the person has opened or closed, by key. */
+	/** Rows the user has opened or closed, by key. */
 	rows: Map<string, boolean>;
 	/** In a narrow frame the transcript of a finished run folds to one line, unless there is nothing else to see. */
 	unfolded: boolean | null;
@@ -49,13 +49,13 @@ export interface Choices {
 	replay: Replay | null;
 	/** The turn whose request is open. */
 	request: number | null;
-	/** What the person is about to ask for. */
+	/** What the user is about to ask for. */
 	ask: Ask;
 	/** What was typed into open questions, by question. */
 	drafts: Map<string, Draft>;
-	/** The question whose card takes the focus when it is drawn next, because the person asked for it. */
+	/** The question whose card takes the focus when it is drawn next, because the user asked for it. */
 	question: string | null;
-	/** The person lets the live preview load from any https address. */
+	/** The user lets the live preview load from any https address. */
 	network: boolean;
 }
 

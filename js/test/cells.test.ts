@@ -20,7 +20,7 @@ function stage({ readOnly = false, key = "k" } = {}) {
 	return { notebook, insertCell, button: root.querySelector("button")! };
 }
 
-/** A click as the person makes it, or one that a script made. */
+/** A click as the user makes it, or one that a script made. */
 function click(button: Element, isTrusted = true): MouseEvent {
 	return { isTrusted, currentTarget: button } as unknown as MouseEvent;
 }
@@ -61,7 +61,7 @@ describe("a cell below an output", () => {
 		expect(await placeCell({ key: "k", notebook: null }, click(button), LOAD)).toBe("failed");
 	});
 
-	test("needs a person's click, and text without hidden characters", async () => {
+	test("needs a user's click, and text without hidden characters", async () => {
 		const { notebook, insertCell, button } = stage();
 		const written = clipboard();
 		expect(await placeCell({ key: "k", notebook }, click(button, false), LOAD)).toBe("failed");

@@ -81,7 +81,7 @@ test("a cell that is run again begins with nothing chosen", async () => {
 		expect(selected("one")).toEqual(["Variant 2"]);
 		// The events of the new run may come before its output, or after it.
 		if (early) kernel.batch(1, BOTH, { run_id });
-		document.querySelector("#one")!.innerHTML = `<p data-anb-run="k" data-anb-session="${run_id}"></p>`;
+		document.querySelector("#one")!.innerHTML = `<p data-anb-run="k" data-anb-id="${run_id}"></p>`;
 		await soon();
 		if (!early) kernel.batch(1, BOTH, { run_id });
 		await soon();

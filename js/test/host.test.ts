@@ -16,7 +16,7 @@ describe("mounting", () => {
 		tell(kernel, 1, 9);
 		await soon();
 		tell(kernel, 1, 2, "r2");
-		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-session="r2"></div></div>';
+		document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-id="r2"></div></div>';
 		await soon();
 		expect(kernel.commands("hello")).toHaveLength(2);
 		kernel.answer(kernel.commands("hello")[1], { ok: true, run_id: "r2", owner: true });
@@ -83,7 +83,7 @@ describe("mounting", () => {
 
 	test("the interface stays when the result replaces the first frame", async () => {
 		document.body.innerHTML =
-			'<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-session="r1"></p></div>';
+			'<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-id="r1"></p></div>';
 		await soon();
 		tell(kernel, 1, 9);
 		const node = document.querySelector(".jp-RenderedHTML")!;
@@ -234,7 +234,7 @@ describe("several kernels", () => {
 	test("an output that names its run is no other kernel's", async () => {
 		tell(kernel, 1, 9, "older");
 		document.body.innerHTML =
-			'<div class="cell"><div data-anb-run="k" data-anb-session="newer"><p>frozen</p></div></div>';
+			'<div class="cell"><div data-anb-run="k" data-anb-id="newer"><p>frozen</p></div></div>';
 		await soon();
 		expect(output().shadowRoot).toBeNull();
 		const other = new Kernel("2");
@@ -284,7 +284,7 @@ describe("several kernels", () => {
 		expect(phase()).toBe("done");
 		tell(kernel, 1, 3, "r2");
 		expect(shadow().querySelector("slot")).not.toBeNull();
-		document.querySelector("#b")!.innerHTML = '<p data-anb-run="k" data-anb-session="r2"></p>';
+		document.querySelector("#b")!.innerHTML = '<p data-anb-run="k" data-anb-id="r2"></p>';
 		await soon();
 		expect(shadow().querySelector("slot")).not.toBeNull();
 		expect(document.querySelector("#b p")?.shadowRoot?.querySelector(".phase")?.textContent).toBe("thinking");
@@ -327,7 +327,7 @@ describe("several kernels", () => {
 	test("a run whose kernel is restarted stays as it was seen", async () => {
 		const { model, stopIt, become } = mortal("3");
 		const draw = async (): Promise<void> => {
-			document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-session="r1"></div></div>';
+			document.body.innerHTML = '<div class="cell"><div data-anb-run="k" data-anb-id="r1"></div></div>';
 			await soon();
 		};
 		await draw();

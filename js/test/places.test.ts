@@ -3,7 +3,7 @@ import widget from "../src/widget.ts";
 import { Kernel, soon } from "./kernel.ts";
 import { tell } from "./stage.ts";
 
-const FIRST = '<div data-anb-run="k" data-anb-session="r1"></div>';
+const FIRST = '<div data-anb-run="k" data-anb-id="r1"></div>';
 
 describe("the place of a run under way", () => {
 	/** The notebook's only cell, as JupyterLab holds it. */

@@ -42,7 +42,7 @@ def test_batches_are_contiguous_to_the_end(page):
 def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert 'data-anb-run="hero-' in page.displays[-1]["text/html"]
     assert 'data-anb-run="hero-' in page.updates[-1]["text/html"]
-    assert "data-anb-session" not in page.updates[-1]["text/html"]
+    assert "data-anb-id" not in page.updates[-1]["text/html"]
     ready = [message for message in page.messages if message["kind"] == "ready"]
     assert "hero" in ready[-1]["line"]
     (path,) = ready[-1]["paths"]

@@ -70,7 +70,7 @@ def assert_saved_once(page: Page, lab: Lab, name: str) -> None:
     expect(bar(page)).to_have_count(0)
     wait_for_kernel(page)
     page.wait_for_function(
-        "() => !JSON.stringify(window.jupyterapp.shell.currentWidget.model.toJSON()).includes('data-anb-session')"
+        "() => !JSON.stringify(window.jupyterapp.shell.currentWidget.model.toJSON()).includes('data-anb-id')"
     )
     save(page)
     cells = json.loads((lab.root / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]

@@ -53,7 +53,7 @@ export class Feed {
 	#fed = 0;
 	#epoch: number | null = null;
 	#closed = false;
-	/** What the person has given to the fields of the previous frame. */
+	/** What the user has given to the fields of the previous frame. */
 	#given: GivenField[] = [];
 	#html = "";
 	/** Where the page was last scrolled to from outside. */

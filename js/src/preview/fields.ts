@@ -1,4 +1,4 @@
-// What the person has given to the fields of a page: kept while the page is changed, or loaded again.
+// What the user has given to the fields of a page: kept while the page is changed, or loaded again.
 
 type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
@@ -16,13 +16,13 @@ const FIELDS = "input:not([type=file]), textarea, select";
 export class Fields {
 	readonly #touched = new WeakSet<EventTarget>();
 
-	/** Remembers that the person has changed a field; what scripts write into fields is theirs. */
+	/** Remembers that the user has changed a field; what scripts write into fields is theirs. */
 	readonly onInput = (event: Event): void => {
 		const field = event.composedPath()[0];
 		if (event.isTrusted && field) this.#touched.add(field);
 	};
 
-	/** What the person has given to fields, each with the keys to find it again. */
+	/** What the user has given to fields, each with the keys to find it again. */
 	take(): GivenField[] {
 		const all = keyed();
 		return all.flatMap(({ field, keys }) =>

@@ -1,4 +1,4 @@
-// Keeps the focus where the person put it: when a page takes it by itself, it is given back.
+// Keeps the focus where the user put it: when a page takes it by itself, it is given back.
 
 /** Milliseconds between a press or Tab and the focus it causes at most; the frame is in another process. */
 const DELAY = 500;

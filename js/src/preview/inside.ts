@@ -42,7 +42,7 @@ const later = window.setTimeout.bind(window);
 /** What a script that is not in a file has as its name. */
 const ADDRESS = /^(about|data|blob|https?):/;
 const UNSENT = "The preview sends no forms.";
-/** Milliseconds after a press, a key or a turn of the wheel in which the person may still be scrolling. */
+/** Milliseconds after a press, a key or a turn of the wheel in which the user may still be scrolling. */
 const REST = 3000;
 const DRAWN = "img, svg, canvas, video, input, button, select, textarea, meter, progress, hr";
 /** Milliseconds for which a finished page may show nothing, and between two looks at it. */
@@ -150,12 +150,12 @@ function onSubmit(event: SubmitEvent): void {
 }
 
 const onLeave = (): void => tell("leaving", true);
-/** When the person has last done something that may scroll. */
+/** When the user has last done something that may scroll. */
 let acted = Number.NEGATIVE_INFINITY;
 const onAction = (event: Event): void => {
 	if (event.isTrusted) acted = performance.now();
 };
-/** When the widget has last led the person to an edit. */
+/** When the widget has last led the user to an edit. */
 let led = Number.NEGATIVE_INFINITY;
 const isActing = (): boolean => performance.now() - acted < REST;
 /** Where the widget has scrolled the page to, which is no news for it. */
@@ -235,7 +235,7 @@ function lead(old: Document, next: Document): void {
 	reveal(old, next, mayScroll());
 }
 
-/** Not while the person scrolls, or types into the page. */
+/** Not while the user scrolls, or types into the page. */
 function mayScroll(): boolean {
 	const typing = document.hasFocus() && document.activeElement !== document.body;
 	return !typing && !isActing();

@@ -1,4 +1,4 @@
-// What every view may use: the run, the person's choices, and ways to act.
+// What every view may use: the run, the user's choices, and ways to act.
 
 import type { RunEntry, RunState } from "../runs.ts";
 import type { VariantState } from "../state.ts";

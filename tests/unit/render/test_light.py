@@ -31,7 +31,7 @@ async def test_it_shows_the_phase_the_page_the_calls_and_the_last_words():
     before_the_end = run.events[:-1]
     form = form_of(before_the_end)
     assert form.startswith("<!-- hero: running -->\n")
-    assert 'data-anb-run="hero-1" data-anb-session="id-1"' in form
+    assert 'data-anb-run="hero-1" data-anb-id="id-1"' in form
     shown = text_of(form)
     size = f"{run.files.size('index.html')} bytes"
     for part in (

@@ -11,7 +11,7 @@ const LONGEST_FRAME = 100;
 export interface Stops {
 	/** The first stop from here to another position, both included. */
 	between(replay: Replay, to: Position): Position | null;
-	/** Called when the person wants to go on from a stop. */
+	/** Called when the user wants to go on from a stop. */
 	insist(): void;
 }
 

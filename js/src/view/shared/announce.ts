@@ -1,4 +1,4 @@
-// Short messages to the person: announced by a screen reader, or shown for a moment.
+// Short messages to the user: announced by a screen reader, or shown for a moment.
 
 import { h, setText } from "../../dom.ts";
 

@@ -4,7 +4,7 @@
 //     footer.append(load.element);
 //     load.update(isName(name) ? `%agent load ${name}` : null);   // null hides it
 //
-// Names in the text must have passed `isName`. The person runs the cell.
+// Names in the text must have passed `isName`. The user runs the cell.
 
 import { isReadable, placeCell } from "../../cells.ts";
 import { h, listen, setText } from "../../dom.ts";
@@ -28,7 +28,7 @@ export function createCellButton(context: Context, label: string, onInserted?: (
 	};
 }
 
-/** Makes the button insert a cell with a text that the person has read, there or on the card that asked about it. */
+/** Makes the button insert a cell with a text that the user has read, there or on the card that asked about it. */
 export function insertOnClick(
 	context: Context,
 	button: HTMLElement,

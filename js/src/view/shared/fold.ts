@@ -1,4 +1,4 @@
-// A row that opens and closes by itself, until the person opens or closes it.
+// A row that opens and closes by itself, until the user opens or closes it.
 
 import { h, listen } from "../../dom.ts";
 import type { Context } from "../context.ts";

@@ -1,6 +1,6 @@
 // Which elements are on screen: the others need not be drawn.
 
-/** Pixels around the screen that count as in sight, so that a page is there when the person scrolls to it. */
+/** Pixels around the screen that count as in sight, so that a page is there when the user scrolls to it. */
 const NEAR = { rootMargin: "300px", scrollMargin: "300px" };
 
 export class Sight {

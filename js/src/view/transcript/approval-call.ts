@@ -39,7 +39,7 @@ export function createCall(context: Context, changed: () => void) {
 	return { element, draw, load };
 }
 
-/** While the person edits, a fold with what differs from the proposal. */
+/** While the user edits, a fold with what differs from the proposal. */
 function createChanges() {
 	const label = h("span");
 	const body = h("div");

@@ -109,12 +109,12 @@ function createLine() {
 	};
 }
 
-/** How long the tool took; not shown for a denied call, where it is the time a person took to decide. */
+/** How long the tool took; not shown for a denied call, where it is the time a user took to decide. */
 function timeOf({ seconds: took, status }: ToolRow): string {
 	return took === null || took < 0.05 || status === "denied" ? "" : seconds(took);
 }
 
-/** A row is open while it works, when it failed, and where it has a person's note or an image. */
+/** A row is open while it works, when it failed, and where it has a user's note or an image. */
 function opensItself(row: ToolRow): boolean {
 	if (row.status === "failed" || row.status === "writing") return true;
 	if (row.status === "running") return row.progress !== "" || row.outputs.length > 0;

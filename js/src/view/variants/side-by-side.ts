@@ -29,7 +29,7 @@ export function createSide(context: Context): BodyView {
 	return { element, update, tick: update };
 }
 
-/** Scrolls all pages as far as the one that the person scrolls. A page that forges this can do no more than scroll. */
+/** Scrolls all pages as far as the one that the user scrolls. A page that forges this can do no more than scroll. */
 function createScrolling() {
 	const pages = new Map<number, { scrollToShare(share: number): void }>();
 	return {
