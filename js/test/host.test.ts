@@ -82,8 +82,7 @@ describe("mounting", () => {
 	});
 
 	test("the interface stays when the result replaces the first frame", async () => {
-		document.body.innerHTML =
-			'<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-id="r1"></p></div>';
+		document.body.innerHTML = '<div class="jp-RenderedHTML"><p data-anb-run="k" data-anb-id="r1"></p></div>';
 		await soon();
 		tell(kernel, 1, 9);
 		const node = document.querySelector(".jp-RenderedHTML")!;
