@@ -24,7 +24,7 @@ from agent_nb.render.preview import TooLargeError, assembled, with_frame_script
 SECONDS = 10.0
 """For everything that a page may take. What is not done by then is missing from the report."""
 LOAD_SECONDS, REPLY_SECONDS, FINDINGS_SECONDS = 4.0, 2.0, 3.0
-SETTLE_SECONDS, RESETTLE_SECONDS = 3.0, 1.0
+SETTLE_SECONDS, RESETTLE_SECONDS = 3.0, 2.0
 MAX_PAGE = 10_000_000
 _MAX_ENTRIES = 200
 _MAX_AT_A_PLACE = 3
