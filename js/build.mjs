@@ -9,11 +9,11 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
-import { esbuildText } from "./bundling.mjs";
+import { esbuildText, LEAN } from "./bundling.mjs";
 
 const STATIC = "../agent_nb/static";
 const OUTPUT = `${STATIC}/widget.js`;
-const LIMIT = 80 * 1024;
+const LIMIT = 90 * 1024;
 const PORT = 8765;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".json": "application/json" };
 
@@ -27,6 +27,7 @@ const options = {
 	legalComments: "none",
 	charset: "utf8",
 	plugins: [esbuildText],
+	alias: LEAN,
 	logLevel: "info",
 };
 

@@ -4,6 +4,13 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as esbuild from "esbuild";
 
+/** Packages that the Markdown parser needs little of, and what it gets instead. */
+export const LEAN = {
+	entities: resolve(import.meta.dirname, "src/markdown/lean/entities.ts"),
+	"uc.micro": resolve(import.meta.dirname, "src/markdown/lean/characters.ts"),
+	mdurl: resolve(import.meta.dirname, "src/markdown/lean/addresses.ts"),
+};
+
 const SUFFIX = "?bundle";
 
 export async function scriptText(file) {

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.secrets import mask
+from agent_nb.render.markdown_math import add_math
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -84,10 +85,12 @@ def _parser() -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     parser.validateLink = is_safe_link  # type: ignore[method-assign]
+    parser.normalizeLinkText = str  # type: ignore[method-assign, assignment]
     # Notebooks put the headings of outputs into their table of contents, where the model's do not belong.
     parser.add_render_rule("heading_open", lambda *_: "<p><strong>")
     parser.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     parser.add_render_rule("link_open", _open_link)
+    add_math(parser)
     _show_deep_text(parser)
     return parser
 
@@ -114,6 +117,8 @@ def _show_deep_text(parser: "MarkdownIt") -> None:
 
 
 def _open_link(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    if not tokens[index].attrGet("href"):  # `[text]()`, which would open the notebook itself
+        del tokens[index].attrs["href"]
     tokens[index].attrSet("target", "_blank")
     tokens[index].attrSet("rel", "noopener noreferrer")
     return str(renderer.renderToken(tokens, index, options, env))

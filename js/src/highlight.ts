@@ -1,6 +1,7 @@
 // Colours for code. Handwritten, because a highlighting library was a sixth of the bundle: what it adds is more
 // languages and more kinds of tokens than the page has colours for.
 
+import { h } from "./dom.ts";
 import { CSS, JAVASCRIPT, JSON_RULES, MARKDOWN, MARKUP, PYTHON, type Rule } from "./languages.ts";
 
 const BY_ENDING: Record<string, readonly Rule[]> = {
@@ -18,7 +19,16 @@ const BY_ENDING: Record<string, readonly Rule[]> = {
 	json: JSON_RULES,
 	md: MARKDOWN,
 	py: PYTHON,
+	// what fences of Markdown are marked with
+	python: PYTHON,
+	ipython: PYTHON,
+	javascript: JAVASCRIPT,
+	typescript: JAVASCRIPT,
+	markdown: MARKDOWN,
 };
+
+/** Characters of a text to colour at most: it happens in one go. */
+const MOST_COLOURED = 50_000;
 
 /** A script or a style sheet in a page: its tag, and its text, which is in another language. */
 const EMBEDDED = /(<(script|style)\b[^>]*>)([\s\S]*?)(?=<\/\2|(?![\s\S]))/gi;
@@ -44,6 +54,16 @@ export function highlight(path: string, text: string): Token[][] | null {
 	if (rules === MARKUP) markup(text, emit);
 	else tokenize(text, rules, "", emit);
 	return lines;
+}
+
+/** A text in the colours of its language. */
+export function colouredText(language: string, text: string): (Node | string)[] {
+	const lines = text.length > MOST_COLOURED ? null : highlight(`.${language}`, text);
+	if (!lines) return [text];
+	return lines.flatMap((line, index) => [
+		index ? "\n" : "",
+		...line.map(({ colour, text: piece }) => (colour ? h("span", { class: colour }, piece) : piece)),
+	]);
 }
 
 function markup(text: string, emit: Emit): void {

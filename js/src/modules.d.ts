@@ -12,3 +12,8 @@ declare module "*/render/page.js" {
 	/** Prepares the window for a page. Returns a function that adds its listeners again after `document.open`. */
 	export function prepare(): () => void;
 }
+
+declare module "markdown-it/lib/rules_block/reference.mjs" {
+	const rule: import("markdown-it/lib/parser_block.mjs").RuleBlock;
+	export default rule;
+}

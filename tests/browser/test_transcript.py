@@ -21,9 +21,8 @@ def finished() -> dict[str, Any]:
 
 
 def test_nested_quotes_do_not_crash_the_tab(stage: Stage):
-    stage.play(
-        [BEGUN, TURN, said("> " * 3000 + "deep\n\nשלום, world\n\n| " + "wide cell | " * 60), finished()]
-    )
+    table = f"|{'wide cell|' * 60}\n|{'---|' * 60}\n"
+    stage.play([BEGUN, TURN, said("> " * 3000 + f"deep\n\nשלום, world\n\n{table}"), finished()])
     text = stage.widget.locator(".anb-say")
     text.get_by_text("deep").wait_for()
     assert text.locator("blockquote").count() <= 20

@@ -2,13 +2,10 @@
 
 import { h } from "../../dom.ts";
 import type { Json } from "../../events.ts";
-import { highlight } from "../../highlight.ts";
+import { colouredText } from "../../highlight.ts";
 import { readable, sameJson } from "../../json.ts";
 import { pieces, printable } from "../../printable.ts";
 import { createDiffTable, diffOf } from "../shared/diff-table.ts";
-
-/** Characters to colour at most: it happens in one go. */
-const MOST_COLOURED = 50_000;
 
 /** Characters of a value that stands beside its name. */
 const LONGEST_SHORT = 24;
@@ -54,12 +51,7 @@ export function coloured(language: string, text: string): (Node | string)[] {
 	const parts = pieces(text);
 	if (parts.length > 1)
 		return parts.map((part, index) => (index % 2 ? h("mark", { class: "anb-written" }, part) : part));
-	const lines = text.length > MOST_COLOURED ? null : highlight(`.${language}`, text);
-	if (!lines) return [text];
-	return lines.flatMap((line, index) => [
-		index ? "\n" : "",
-		...line.map(({ colour, text: piece }) => (colour ? h("span", { class: colour }, piece) : piece)),
-	]);
+	return colouredText(language, text);
 }
 
 /** Arguments wrap and never scroll sideways. What was changed is shown as a diff that leaves nothing out. */

@@ -1,0 +1,87 @@
+// CommonMark with tables, struck out text and formulas: the parser of the saved form (agent_nb/render/safe_markdown.py)
+// with the same rules. Of markdown-it only what names tokens is used, so that no HTML is ever made of the model's text.
+
+import type MarkdownIt from "markdown-it";
+import * as helpers from "markdown-it/lib/helpers/index.mjs";
+import ParserBlock from "markdown-it/lib/parser_block.mjs";
+import ParserInline from "markdown-it/lib/parser_inline.mjs";
+import reference from "markdown-it/lib/rules_block/reference.mjs";
+import type StateBlock from "markdown-it/lib/rules_block/state_block.mjs";
+import type Token from "markdown-it/lib/token.mjs";
+import { formulaBlock, inlineFormula } from "./math.ts";
+
+export type { Token };
+/** Definitions of links: `[label]: https://a.example`. */
+export type References = Record<string, { href: string; title: string }>;
+
+/** How many blocks may be nested, as in the saved form: browsers crash on thousands. */
+const DEEPEST = 20;
+const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
+
+const block = new ParserBlock();
+const inline = new ParserInline();
+const parser = {
+	block,
+	inline,
+	helpers,
+	options: { html: false, linkify: false, maxNesting: DEEPEST },
+	validateLink: (address: string) => SAFE_LINK.test(address),
+	normalizeLink,
+	normalizeLinkText: (address: string) => address,
+} as unknown as MarkdownIt;
+
+const ENDS = ["paragraph", "reference", "blockquote", "list"];
+block.ruler.before("fence", "math", formulaBlock, { alt: ENDS });
+block.ruler.at("reference", definition);
+block.ruler.disable("html_block");
+inline.ruler.before("escape", "math", inlineFormula);
+inline.ruler.disable(["linkify", "image", "html_inline"]);
+
+const tokenize = block.tokenize.bind(block);
+block.tokenize = (state, start, end) => {
+	if (state.level < DEEPEST) tokenize(state, start, end);
+	else flatten(state, start, end);
+};
+
+/** The tokens of a text, with links to what was defined before; its own definitions are added. */
+export function parse(text: string, references: References): Token[] {
+	const tokens = parseBlocks(text, references);
+	for (const token of tokens) {
+		if (token.type === "inline") inline.parse(token.content, parser, { references }, token.children ?? []);
+	}
+	return tokens;
+}
+
+/** The same without the text of the blocks. */
+export function parseBlocks(text: string, references: References): Token[] {
+	const tokens: Token[] = [];
+	block.parse(text.replace(/\r\n?/g, "\n").replaceAll("\0", "\uFFFD"), parser, { references }, tokens);
+	return tokens;
+}
+
+/** Encodes what an address cannot contain; what is encoded already stays. */
+function normalizeLink(address: string): string {
+	return encodeURI(address.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(/%25(?=[\da-f]{2})/gi, "%");
+}
+
+/** A definition leaves a token, so that it counts as a block. */
+function definition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+	if (!reference(state, start, end, silent)) return false;
+	if (silent) return true;
+	const token = state.push("definition", "", 0);
+	token.map = [start, state.line];
+	token.hidden = true;
+	return true;
+}
+
+/** Blocks beyond the deepest level become a paragraph; markdown-it itself drops them. */
+function flatten(state: StateBlock, start: number, end: number): void {
+	let line = start;
+	while (line < end && (state.isEmpty(line) || state.sCount[line]! >= state.blkIndent)) line++;
+	state.push("paragraph_open", "p", 1);
+	const text = state.push("inline", "", 0);
+	text.content = state.getLines(start, line, state.blkIndent, false).trim();
+	text.children = [];
+	state.push("paragraph_close", "p", -1);
+	state.line = line;
+}
