@@ -1,5 +1,8 @@
 """What a model takes is read from the table of families."""
 
+import typing
+from typing import Any
+
 import pytest
 
 from agent_nb._base.constants import EFFORTS
@@ -7,7 +10,8 @@ from agent_nb.providers import model
 from agent_nb.providers.models import nearest_effort
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.cases import ask
-from tests.support.wire.rules import Asked, first_refusal
+from tests.support.wire.rules import Asked, first_refusal, listed_models
+from tests.support.wire.rules.listed_models import OPENAI_EFFORTS
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
@@ -51,48 +55,42 @@ def test_claude_thinks_by_its_version(name: str, thinking: str):
     assert VENDORS["anthropic"].family(name).thinking == thinking
 
 
-OPENAI_MODELS = [
-    "gpt-6.1-sol",
-    "gpt-6-astra",
-    "gpt-6-sol",
-    "gpt-6.1-terra",
-    "gpt-5.6-sol",
-    "gpt-5.5",
-    "gpt-5.4-mini",
-    "gpt-5.2",
-    "gpt-5.2-pro",
-    "gpt-5.1",
-    "gpt-5.1-codex",
-    "gpt-5.1-codex-max",
-    "gpt-5.3-codex",
-    "gpt-5",
-    "gpt-5-mini-2025-08-07",
-    "gpt-5-pro",
-    "gpt-5-codex",
-    "gpt-5-chat-latest",
-    "gpt-5.2-chat-latest",
-    "o3",
-    "o4-mini",
-    "o3-mini",
-    "o1",
-    "o3-deep-research",
-    "gpt-4.1",
-    "gpt-4o-mini",
-    "gpt-4-turbo",
-    "gpt-3.5-turbo",
-    "chatgpt-4o-latest",
-    "ft:gpt-4o-mini:me",
-    "gpt-oss-120b",
-    "gpt-7",
-    "some-deployment",
-]
+LISTED = [name for names in OPENAI_EFFORTS.values() for name in names]
 
 
-@pytest.mark.parametrize("effort", [None, *EFFORTS])
-@pytest.mark.parametrize("name", OPENAI_MODELS)
-def test_openai_accepts_every_effort_of_every_model(name: str, effort: str | None):
-    provider = model(f"openai:{name}", api_key="k", effort=effort)
-    assert first_refusal("responses", Asked(name, provider.body(ask()))) is None
+def names_in(literal: Any) -> set[str]:
+    """The strings of a type such as `Union[Literal["a"], str]`."""
+    found = typing.get_args(literal)
+    return {each for each in found if isinstance(each, str)}.union(*map(names_in, found)) if found else set()
+
+
+def test_the_lists_of_models_have_all_that_the_sdks_name():
+    import anthropic.types
+    from google.genai._gaos.types.interactions.model import Model as GeminiModel
+    from openai.types.shared import ResponsesModel
+
+    openai = {name for name in names_in(ResponsesModel) if "audio" not in name}
+    assert openai <= {*LISTED, *listed_models.OPENAI_UNKNOWN}
+    claude = names_in(anthropic.types.Model)
+    assert claude <= {*listed_models.EVERY_CLAUDE, *listed_models.CLAUDE_UNKNOWN}
+    levels = [name for names in listed_models.GEMINI_LEVELS.values() for name in names]
+    known = {*levels, *listed_models.GEMINI_2_5, *listed_models.GEMINI_WITHOUT_THINKING}
+    other = names_in(GeminiModel) - known
+    assert not [name for name in other if not any(part in name for part in listed_models.GEMINI_UNKNOWN)]
+
+
+@pytest.mark.parametrize("name", listed_models.EVERY_CLAUDE)
+def test_claude_accepts_every_effort_of_every_model(name: str):
+    for effort in (None, *EFFORTS):
+        body = model(f"anthropic:{name}", api_key="k", effort=effort).body(ask())
+        assert first_refusal("anthropic_messages", Asked(name, body)) is None
+
+
+@pytest.mark.parametrize("name", [*LISTED, "gpt-7", "some-deployment"])
+def test_openai_accepts_every_effort_of_every_model(name: str):
+    for effort in (None, *EFFORTS):
+        body = model(f"openai:{name}", api_key="k", effort=effort).body(ask())
+        assert first_refusal("responses", Asked(name, body)) is None
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tests.support.wire.rules.interactions import LEVELS, NO_THINKING
+from tests.support.wire.rules.listed_models import (
+    GEMINI_2_5,
+    GEMINI_LEVELS,
+    GEMINI_SIGNED,
+    GEMINI_WITHOUT_THINKING,
+)
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
 
-SIGNED = r"gemini-([3-9]|pro-latest|flash-latest)(?!.*-image)"
-"""The families that check the signatures of calls."""
-BUDGETS = {
-    "gemini-2.5-pro": (r"gemini-2\.5-pro", 128, 32_768, (-1,)),
-    "gemini-2.5-flash-lite": (r"gemini-2\.5-flash-lite", 512, 24_576, (-1, 0)),
-    "gemini-2.5-flash": (r"gemini-2\.5-flash(?!-lite)", 0, 24_576, (-1,)),
-}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 
 
@@ -215,19 +213,19 @@ _RESPONSE = {"functionResponse": {"name": "search", "response": {"output": "3 hi
 _CONFIG = (
     *(
         Rule(
-            id=f"ge-level-{model}",
+            id=f"ge-level-{names[0]}",
             protocol="generate_content",
-            family=family,
-            check=_level(levels),
+            models=names,
+            check=_level(levels.split()),
             source="pi#9455 (3.8); vellum#32687 (3.1-pro); proxypal#170 (3-pro); livekit/agents#7080 (gemma)",
-            example=_example(model=model, thinking={"thinkingLevel": "XHIGH"}),
+            example=_example(model=names[0], thinking={"thinkingLevel": "XHIGH"}),
         )
-        for model, (family, levels) in LEVELS.items()
+        for levels, names in GEMINI_LEVELS.items()
     ),
     Rule(
         id="ge-level25",
         protocol="generate_content",
-        family=r"gemini-2\.5",
+        models=GEMINI_2_5,
         check=_no_level,
         source="RooCodeInc/Roo-Code#10700; Kilo-Org/kilocode#4490",
         example=_example(model="gemini-2.5-flash", thinking={"thinking_level": "LOW"}),
@@ -243,25 +241,25 @@ _CONFIG = (
         Rule(
             id=f"ge-budget-{model}",
             protocol="generate_content",
-            family=family,
+            models=(model,),
             check=_budget(least, most, others),
             source="RooCodeInc/Roo-Code#4399; gemini-balance#206; ai.google.dev/gemini-api/docs/thinking",
             example=_example(model=model, thinking={"thinking_budget": most + 1}),
         )
-        for model, (family, least, most, others) in BUDGETS.items()
+        for model, (least, most, others) in GEMINI_2_5.items()
     ),
     Rule(
         id="ge-budget0",
         protocol="generate_content",
-        family=r"gemini-([3-9][\d.]*|2\.5)-pro",
+        models=("gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.1-pro-preview"),
         check=_no_budget,
         source="gemini-balance#206; vercel/ai#8027",
-        example=_example(model="gemini-3.1-pro", thinking={"thinkingBudget": 0}),
+        example=_example(model="gemini-3.1-pro-preview", thinking={"thinkingBudget": 0}),
     ),
     Rule(
         id="ge-think20",
         protocol="generate_content",
-        family=NO_THINKING,
+        models=GEMINI_WITHOUT_THINKING,
         check=_no_thinking,
         source="Veloera#41",
         example=_example(model="gemini-2.0-flash", thinking={"includeThoughts": True}),
@@ -299,7 +297,7 @@ _CONVERSATION = (
     Rule(
         id="ge-signature",
         protocol="generate_content",
-        family=SIGNED,
+        models=GEMINI_SIGNED,
         check=_unsigned_call,
         source="Antigravity-Manager#3202; 5ire#405; ai.google.dev/gemini-api/docs/thought-signatures",
         example=_example(_content("model", _UNSIGNED), _content("user", _RESPONSE)),

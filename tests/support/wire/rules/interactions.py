@@ -3,18 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tests.support.wire.rules.listed_models import GEMINI_2_5, GEMINI_LEVELS, GEMINI_WITHOUT_THINKING
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
-
-LEVELS = {
-    "gemini-3-pro-preview": (r"gemini-3-pro", ("low", "high")),
-    "gemini-3.8-flash": (
-        r"gemini-3\.1-pro|gemini-3\.[78]-flash(?!-lite)|gemini-(pro|flash)-latest|gemini-4",
-        ("low", "medium", "high"),
-    ),
-    "gemma-4-31b": (r"gemma-4", ("minimal", "high")),
-}
-"""The families that do not take all four thinking levels, each by one of its models."""
-NO_THINKING = r"gemini-(1|2\.0)|-image|nano-banana"
 
 
 def error_body(error: Json) -> Json:
@@ -119,19 +109,19 @@ _RESULT = {"type": "function_result", "call_id": "c", "result": [{"type": "text"
 RULES = (
     *(
         Rule(
-            id=f"gi-level-{model}",
+            id=f"gi-level-{names[0]}",
             protocol="interactions",
-            family=family,
-            check=_level(levels),
+            models=names,
+            check=_level(levels.split()),
             source="kiss-translator#1048; livekit/agents#7080; ai.google.dev/gemini-api/docs/thinking",
-            example=_example(model=model, generation_config={"thinking_level": "xhigh"}),
+            example=_example(model=names[0], generation_config={"thinking_level": "xhigh"}),
         )
-        for model, (family, levels) in LEVELS.items()
+        for levels, names in GEMINI_LEVELS.items()
     ),
     Rule(
         id="gi-level25",
         protocol="interactions",
-        family=r"gemini-2\.5",
+        models=GEMINI_2_5,
         check=_no_level,
         source="as ge-level25",
         example=_example(model="gemini-2.5-flash", generation_config={"thinking_level": "low"}),
@@ -139,7 +129,7 @@ RULES = (
     Rule(
         id="gi-think20",
         protocol="interactions",
-        family=NO_THINKING,
+        models=GEMINI_WITHOUT_THINKING,
         check=_no_summaries,
         source="as ge-think20",
         example=_example(model="gemini-2.0-flash", generation_config={"thinking_summaries": "auto"}),

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tests.support.wire.rules.listed_models import OPENAI_NOT_REASONING
 from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
-
-NOT_REASONING = r"^(gpt-3|gpt-4|chatgpt-4o|gpt-5-chat|ft:gpt-4)"
 
 
 def error_body(error: Json) -> Json:
@@ -204,7 +203,7 @@ RULES = (
     Rule(
         id="oa-reasoning-nr",
         protocol="responses",
-        family=NOT_REASONING,
+        models=OPENAI_NOT_REASONING,
         check=_reasoning,
         error={"param": "input"},
         source="OpenAI's message for these models, from memory; the words may differ",

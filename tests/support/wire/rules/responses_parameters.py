@@ -4,22 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.wire.rules.responses import NOT_REASONING, example
-from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
-
-_EFFORTS = (
-    (r"^(gpt-)?chat-latest|^gpt-5\.\d-chat|deep-research|^computer-use", "medium"),
-    (r"^(o1|o3|o4)|^gpt-oss|^gpt-5-codex|^gpt-5\.1-codex(?!-max)", "low medium high"),
-    (r"^gpt-5-pro", "high"),
-    (r"^gpt-5\.1-codex-max|^gpt-5\.[23]-codex", "low medium high xhigh"),
-    (r"^gpt-5(-mini|-nano)?(-\d{4}|$)", "minimal low medium high"),
-    (r"^gpt-5\.1", "none low medium high"),
-    (r"^gpt-5\.[245]-pro", "medium high xhigh"),
-    (r"^gpt-5\.[2345]", "none low medium high xhigh"),
-    (r"^gpt-5\.6|^gpt-6-(sol|luna)", "none low medium high xhigh max"),
-    (r"^gpt-6", "low medium high xhigh max"),
+from tests.support.wire.rules.listed_models import (
+    OPENAI_EFFORTS,
+    OPENAI_NOT_REASONING,
+    OPENAI_WITHOUT_SUMMARIES,
 )
-"""The effort words of each family; the first match wins."""
+from tests.support.wire.rules.responses import example
+from tests.support.wire.rules.rule import Asked, Fault, Json, Rule
 
 
 def _encrypted_content(asked: Asked) -> Iterator[Fault]:
@@ -34,7 +25,9 @@ def _effort(asked: Asked) -> Iterator[Fault]:
 
 def _effort_value(asked: Asked) -> Iterator[Fault]:
     effort = (asked.body.get("reasoning") or {}).get("effort")
-    accepted = next((known.split() for family, known in _EFFORTS if re.search(family, asked.model)), [effort])
+    accepted = next(
+        (words.split() for words, names in OPENAI_EFFORTS.items() if asked.model in names), [effort]
+    )
     if effort is not None and effort not in accepted:
         *first, last = (f"'{value}'" for value in accepted)
         values = f"{', '.join(first)}{',' if len(first) > 1 else ''} and {last}" if first else last
@@ -82,7 +75,7 @@ RULES = (
     Rule(
         id="oa-include",
         protocol="responses",
-        family=NOT_REASONING,
+        models=OPENAI_NOT_REASONING,
         check=_encrypted_content,
         error={"param": "include"},
         source="pydantic/pydantic-ai#2865, #3326; draive#399",
@@ -91,7 +84,7 @@ RULES = (
     Rule(
         id="oa-effort",
         protocol="responses",
-        family=NOT_REASONING,
+        models=OPENAI_NOT_REASONING,
         check=_effort,
         error={"param": "reasoning.effort", "code": "unsupported_parameter"},
         source="BoundaryML/baml#2708; songquanpeng/one-api#120; OpenAI-DotNet#500",
@@ -108,7 +101,7 @@ RULES = (
     Rule(
         id="oa-summary-model",
         protocol="responses",
-        family=r"^(o1|o3-mini)",
+        models=OPENAI_WITHOUT_SUMMARIES,
         check=_summary,
         error={"param": "reasoning.summary", "code": "unsupported_parameter"},
         source="openai/openai-python#2194",

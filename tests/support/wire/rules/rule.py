@@ -1,7 +1,7 @@
 """What a rule is: one thing that a vendor refuses, for the models of one family."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,8 +42,10 @@ class Rule:
     check: Callable[[Asked], Iterable[Fault]]
     example: Asked | Callable[[], Asked]
     """A request that this rule refuses; a function if it is costly to make."""
+    models: Collection[str] = ()
+    """The names of the models that it holds for, from a list of the vendor; empty for every model."""
     family: str = ""
-    """A regular expression, searched for in the model's name; empty for every model."""
+    """A regular expression for their names, where nobody lists them: servers of Chat Completions name models freely."""
     status: int = 400
     error: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the error beside its message."""
@@ -54,6 +56,9 @@ class Rule:
     def refused_request(self) -> Asked:
         return self.example if isinstance(self.example, Asked) else self.example()
 
+    def holds_for(self, model: str) -> bool:
+        return (not self.models or model in self.models) and re.search(self.family, model) is not None
+
     def faults(self, asked: Asked) -> Iterator[Fault]:
-        if re.search(self.family, asked.model):
+        if self.holds_for(asked.model):
             yield from self.check(asked)

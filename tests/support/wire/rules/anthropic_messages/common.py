@@ -9,14 +9,6 @@ from tests.support.wire.rules.rule import Asked, Exchange, Json, Rule
 rule = functools.partial(Rule, protocol="anthropic_messages")
 DOCS = "platform.claude.com/docs/en/"
 
-GENERATION_5 = r"(opus|sonnet|haiku|fable|mythos)-5"
-FROM_4_7 = rf"opus-4-[78]|{GENERATION_5}"
-FROM_4_6 = rf"sonnet-4-6|opus-4-6|{FROM_4_7}"
-UP_TO_4_5 = r"claude-[23]|(opus|sonnet|haiku)-4(-[015])?(-\d{8}|$)"
-BOUND = r"(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5"
-"""Models whose thinking is bound to all that came before it."""
-EVERY_CLAUDE = r"claude-"
-
 
 def messages(asked: Asked) -> Iterator[tuple[int, Json, list[Json]]]:
     """Each message with its number and its content as a list of blocks."""
