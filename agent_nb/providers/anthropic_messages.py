@@ -52,10 +52,8 @@ class AnthropicMessagesProvider(StreamingProvider):
             refused=r"\bthinking[.:]|thinking is not supported|not support \S*thinking|`thinking` is enabled",
         ),
         OptionalParameter(name="effort", path="output_config.effort", refused=r"\beffort\b|output_config"),
-        OptionalParameter(name="cache_control", path="*.cache_control", refused=r"cache_control"),
-        OptionalParameter(
-            name="eager_input_streaming", path="*.eager_input_streaming", refused=r"eager_input_streaming"
-        ),
+        OptionalParameter(name="cache_control", path="*.cache_control"),
+        OptionalParameter(name="eager_input_streaming", path="*.eager_input_streaming"),
     )
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:

@@ -34,12 +34,8 @@ class ChatProvider(StreamingProvider):
         ),
         OptionalParameter(name="reasoning", path="extra_body.reasoning", refused=r"\breasoning\b"),
         OptionalParameter(name="thinking", path="extra_body.thinking", refused=r"\bthinking\b(?! mode)"),
-        OptionalParameter(
-            name="chat_template_kwargs",
-            path="extra_body.chat_template_kwargs",
-            refused=r"chat_template_kwargs",
-        ),
-        OptionalParameter(name="stream_options", refused=r"stream_options"),
+        OptionalParameter(name="chat_template_kwargs", path="extra_body.chat_template_kwargs"),
+        OptionalParameter(name="stream_options"),
     )
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:

@@ -3,31 +3,9 @@
 import re
 from dataclasses import dataclass
 
-_KEYWORDS = frozenset(
-    {
-        "type",
-        "title",
-        "description",
-        "enum",
-        "const",
-        "default",
-        "properties",
-        "required",
-        "items",
-        "anyOf",
-        "format",
-    }
-    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "minLength"}
-    | {
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "minProperties",
-        "maxProperties",
-        "additionalProperties",
-    }
-)
+from agent_nb.providers.schema_keywords import VALID
+
+_KEYWORDS = frozenset(VALID) - {"prefixItems"}
 _NOT_IN_GRAMMARS = {"multipleOf", "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"}
 
 
@@ -49,6 +27,12 @@ class Dialect:
 OPENAI = Dialect(max_tools=128)
 """Arrays need `items`, and patterns have no lookaround; `strict.py` has the rules of strict mode.
 https://developers.openai.com/api/docs/guides/function-calling, https://github.com/vercel/ai/pull/21037"""
+STRICT = Dialect(
+    keywords=_KEYWORDS
+    - {"default", "minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"},
+    formats=frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}),
+)
+"""https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas"""
 ANTHROPIC = Dialect(keywords=_KEYWORDS | {"prefixItems"}, property_name=re.compile(r"[a-zA-Z0-9_.-]{1,64}"))
 """Any schema that is valid under draft 2020-12, with these names of properties.
 https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools

@@ -29,8 +29,8 @@ class OptionalParameter:
 
     name: str
     """What people call it, in the vendor's terms."""
-    refused: str
-    """A regular expression for the refusals that name it: the `param` of the error, or its message."""
+    refused: str = ""
+    """A regular expression for the refusals that name it, in `param` or in the message; by default `name`."""
     path: str = ""
     """Where it is in the body, with dots; by default at `name`. `*.name` stands for every place."""
 
@@ -40,7 +40,10 @@ class OptionalParameter:
 
     def is_refused(self, refusal: str, body: Json) -> bool:
         """Whether a refusal names this parameter and the body has it."""
-        return bool(re.search(self.refused, refusal, re.IGNORECASE)) and self.removed_from(body) != body
+        return (
+            bool(re.search(self.refused or self.name, refusal, re.IGNORECASE))
+            and self.removed_from(body) != body
+        )
 
 
 def lean_body(parameters: Sequence[OptionalParameter], request: Request, body: Json) -> Json:

@@ -36,7 +36,7 @@ class ResponsesProvider(StreamingProvider):
         OptionalParameter(name="reasoning.effort", refused=r"reasoning\.effort"),
         OptionalParameter(name="reasoning", refused=r"parameter:? '?reasoning'?(?![.\w])"),
         OptionalParameter(name="include", refused=r"\binclude\b|encrypted content is not supported"),
-        OptionalParameter(name="parallel_tool_calls", refused=r"parallel_tool_calls"),
+        OptionalParameter(name="parallel_tool_calls"),
         OptionalParameter(name="stream_options", refused=r"stream_options|include_obfuscation"),
     )
 

@@ -47,17 +47,22 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
+    """Waits until the event is set; without one, for ever."""
+
     until: asyncio.Event | None
-    """None waits for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
+    """Waits on the run's own clock."""
+
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class End:
+    """Ends the turn here, for this reason."""
+
     stop: Stop
     detail: str = ""
 
@@ -88,28 +93,12 @@ def usage(*, input: int = 0, output: int = 0, **more: int) -> Usage:  # noqa: A0
     return Usage(input=input, output=output, **more)
 
 
-def fail(error: BaseException) -> Failure:
-    return Failure(error)
-
-
-def pause(until: asyncio.Event) -> Pause:
-    """Waits until the event is set."""
-    return Pause(until)
+fail, pause, wait, stop = Failure, Pause, Wait, End
 
 
 def stall() -> Pause:
     """Waits for ever: only cancelling ends the turn."""
     return Pause(None)
-
-
-def wait(seconds: float) -> Wait:
-    """Waits on the run's own clock."""
-    return Wait(seconds)
-
-
-def stop(reason: Stop) -> End:
-    """Ends the turn here, for this reason."""
-    return End(reason)
 
 
 def refuse(explanation: str = "") -> End:
@@ -161,10 +150,8 @@ class ScriptedProvider(Provider):
                 case End():
                     end = step
                     break
-        end = end or End("tool_use" if assembler.has_calls else "end_turn")
-        yield assembler.turn(
-            stop=end.stop, usage=counted, model=self.name.partition(":")[2], detail=end.detail
-        )
+        why = (end.stop, end.detail) if end else (None, "")
+        yield assembler.turn(stop=why[0], usage=counted, model=self.name.partition(":")[2], detail=why[1])
 
     def new_clock(self) -> Clock:
         return self._clock or VirtualClock(pace=0)

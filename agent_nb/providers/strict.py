@@ -2,39 +2,13 @@
 
 Strict mode requires every property. Making an optional one nullable instead would put nulls into the
 arguments, which the tool's own schema refuses, so such a schema is not rewritten.
-https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas
 """
 
 from collections.abc import Iterator
 
 from agent_nb._base.wire import Json
+from agent_nb.providers.dialects import STRICT
 
-_KEYWORDS = frozenset(
-    {
-        "type",
-        "title",
-        "description",
-        "enum",
-        "const",
-        "properties",
-        "required",
-        "additionalProperties",
-        "items",
-    }
-    | {
-        "anyOf",
-        "$ref",
-        "$defs",
-        "pattern",
-        "format",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-    }
-    | {"multipleOf", "minItems", "maxItems"}
-)
-_FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 MAX_LEVELS, MAX_SCHEMAS, MAX_CHOICES = 5, 100, 500
 """The limits of older models; those of newer ones are higher."""
 
@@ -50,7 +24,8 @@ def strict_schema(schema: Json) -> Json | None:
 
 
 def _fits(schema: Json, is_root: bool) -> bool:
-    if not _KEYWORDS.issuperset(schema) or schema.get("format", "date") not in _FORMATS:
+    known = STRICT.keywords.issuperset(schema.keys() - {"$ref", "$defs"})
+    if not known or schema.get("format", "date") not in (STRICT.formats or ()):
         return False
     if not {"type", "anyOf", "$ref"} & schema.keys():
         return False

@@ -8,31 +8,20 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.providers.dialects import Dialect
+from agent_nb.providers.schema_keywords import TYPES, VALID, is_a, is_text, types
 
 MAX_DEPTH = 16
 MAX_NODES = 2000
 """Schemas inside of one. Beyond that, definitions are no longer written where they are used."""
 MAX_ORDER = 300
 """Characters that describe the places of a tuple."""
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str,
-    "number": (int, float),
-    "integer": int,
-    "boolean": bool,
-    "object": dict,
-    "array": list,
-    "null": type(None),
-}
 _NOT_AT_THE_TOP = {"anyOf", "oneOf", "enum", "const"}
 _OLDER_BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
-_NOT_REGULAR = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=")
-"""Lookaround and back references."""
 
 
 class UnsendableError(ValueError):
@@ -90,7 +79,7 @@ class _Writing:
     def root(self) -> Json:
         """An object. Vendors refuse alternatives at the top, so the properties of all of them are offered."""
         schema = self._whole(self.source)
-        if "object" not in _types(schema.get("type", "object")):
+        if "object" not in types(schema.get("type", "object")):
             raise UnsendableError("is not that of an object")
         options = [self._whole(each) for each in _list(schema, "anyOf") + _list(schema, "oneOf")]
         offered: dict[str, Json] = {}
@@ -183,10 +172,10 @@ class _Writing:
         schema = _modern(schema, self.dialect)
         written: Json = {}
         for keyword, value in schema.items():
-            is_taken = keyword in self.dialect.keywords and _VALID[keyword](value)
+            is_taken = keyword in self.dialect.keywords and VALID[keyword](value)
             if is_taken and (found := self._written(schema, keyword, value)) is not None:
                 written[keyword] = found
-        if "array" in _types(written.get("type")) and not {"items", "prefixItems"} & written.keys():
+        if "array" in types(written.get("type")) and not {"items", "prefixItems"} & written.keys():
             written["items"] = {}
         return written
 
@@ -215,7 +204,7 @@ class _Writing:
 
     def _property(self, name: str, schema: Any) -> Json:
         written = self.schema(schema)
-        if self._name(name) == name or "$ref" in written or not _is_text(name):
+        if self._name(name) == name or "$ref" in written or not is_text(name):
             return written
         return {**written, "description": f"`{name}` {written.get('description', '')}".rstrip()}
 
@@ -226,9 +215,9 @@ class _Writing:
         return sent
 
     def _enum(self, schema: Json, value: list[Any]) -> list[Any] | None:
-        kinds = _types(schema.get("type")) or tuple(_TYPES)
-        fitting = {json.dumps(each, sort_keys=True): each for each in value if _is_a(each, kinds)}
-        taken = all(_is_a(each, tuple(self.dialect.enum_types)) for each in fitting.values())
+        kinds = types(schema.get("type")) or tuple(TYPES)
+        fitting = {json.dumps(each, sort_keys=True): each for each in value if is_a(each, kinds)}
+        taken = all(is_a(each, tuple(self.dialect.enum_types)) for each in fitting.values())
         return (list(fitting.values()) or None) if taken else None
 
 
@@ -274,72 +263,3 @@ def _properties(schema: Json) -> Json:
     return (
         {name: each for name, each in value.items() if each is not False} if isinstance(value, dict) else {}
     )
-
-
-def _types(value: Any) -> tuple[str, ...]:
-    """The types that `type` names."""
-    names = value if isinstance(value, list) else [value]
-    return tuple(name for name in names if isinstance(name, str) and name in _TYPES)
-
-
-def _is_a(value: Any, types: tuple[str, ...]) -> bool:
-    if isinstance(value, bool):
-        return "boolean" in types
-    return any(isinstance(value, _TYPES[name]) for name in types)
-
-
-def _is_text(value: Any) -> bool:
-    """Whether it can be sent: half of a surrogate pair cannot."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_type(value: Any) -> bool:
-    names = value if isinstance(value, list) else [value]
-    return bool(names) and len(set(_types(value))) == len(names)
-
-
-def _is_pattern(value: Any) -> bool:
-    try:
-        return _is_string(value) and bool(re.compile(value)) and not _NOT_REGULAR.search(value)
-    except (re.error, OverflowError, RecursionError):
-        return False
-
-
-def _is_number(value: Any) -> bool:
-    return _is_a(value, ("number",))
-
-
-def _is_count(value: Any) -> bool:
-    return _is_a(value, ("integer",)) and value >= 0
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _is_string(value: Any) -> bool:
-    return isinstance(value, str) and _is_text(value)
-
-
-_VALID: dict[str, Callable[[Any], bool]] = {
-    "type": _is_type,
-    **dict.fromkeys(("title", "description", "format"), _is_string),
-    **dict.fromkeys(("anyOf", "prefixItems"), _is_list),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
-    **dict.fromkeys(("minProperties", "maxProperties"), _is_count),
-    **dict.fromkeys(("const", "default"), _is_text),
-    "enum": lambda value: _is_list(value) and _is_text(value),
-    "required": lambda value: _is_list(value) and all(isinstance(each, str) for each in value),
-    "properties": lambda value: isinstance(value, dict),
-    "items": lambda value: isinstance(value, dict),
-    "additionalProperties": lambda value: isinstance(value, dict | bool),
-    "uniqueItems": lambda value: isinstance(value, bool),
-    "multipleOf": lambda value: _is_number(value) and value > 0,
-    "pattern": _is_pattern,
-}
-"""Whether the value of a keyword is valid under draft 2020-12."""
