@@ -54,15 +54,10 @@ class Reader(Protocol):
 
 
 class Answer(Protocol):
-    """An answer that has begun."""
+    """An answer that has begun. No chunk is read after it has `ended`."""
 
-    @property
-    def chunks(self) -> AsyncGenerator[Any, None]: ...
-
-    @property
-    def ended(self) -> bool:
-        """Nothing more will come that matters."""
-        ...
+    chunks: AsyncGenerator[Any, None]
+    ended: bool
 
     def feed(self, chunk: Any) -> Sequence[Piece]: ...
 
@@ -271,6 +266,8 @@ class _Reading:
         except UnicodeDecodeError:
             raise failure.garbled(self._settings, "UTF-8") from None
         except ValueError:
+            if data.lstrip().startswith(b"<!"):  # a web page, line by line
+                raise failure.not_an_api(self._settings, data.decode()) from None
             if data.strip() != b"[DONE]":
                 raise failure.garbled(self._settings) from None
         self.ended = True

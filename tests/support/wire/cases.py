@@ -37,11 +37,14 @@ class Case:
     messages: str = "messages"
     """Where a body has the conversation."""
     streams_arguments: bool = True
-    counts_cache_writes: bool = False
+    uncounted: tuple[str, ...] = ("cached_write",)
+    """Fields of `Usage` that its usage does not have."""
     signs: Literal["", "as it came", "url-safe"] = ""
     """How the signature of thinking is sent back."""
     refuses: bool = True
     """Whether an answer can end with a refusal."""
+    tells_status: bool = True
+    """Whether an error in the stream says if it will pass."""
     comments: bool = True
     """Whether the stream may have comments."""
     shows_pages: bool = True
@@ -67,7 +70,7 @@ CASES = (
         "responses",
         "openai:gpt-6.1-sol",
         messages="input",
-        counts_cache_writes=True,
+        uncounted=(),
         signs="as it came",
         strict_tools=True,
     ),
@@ -75,7 +78,7 @@ CASES = (
     Case(
         "anthropic_messages",
         "anthropic:claude-opus-5-5",
-        counts_cache_writes=True,
+        uncounted=(),
         signs="as it came",
         renames_arguments=True,
     ),

@@ -8,10 +8,11 @@ from agent_nb.errors import MissingKeyError
 from agent_nb.messages import Usage
 from agent_nb.providers import catalog, model
 from agent_nb.providers.prices import has_price, price_of
-from agent_nb.providers.vendors import EFFORT, NO_PRICE, VENDORS, Vendor, load
+from agent_nb.providers.vendors import APIS, EFFORT, NO_PRICE, VENDORS, Vendor, load
 from tests.support.kernels import KEYS
 from tests.support.wire import Say, WireServer, reply
-from tests.support.wire.cases import KEY, turn_of
+from tests.support.wire.cases import CASE, KEY, turn_of
+from tests.support.wire.dialects import DIALECTS
 
 ACME = Vendor(
     name="acme",
@@ -78,3 +79,8 @@ def test_a_vendors_row_is_in_the_catalog(acme: Vendor):
     assert (row.needs_key, row.key_variable, row.recommended) == (True, "ACME_API_KEY", acme.recommended)
     with pytest.raises(MissingKeyError, match="Set `ACME_API_KEY`"):
         model("acme:")
+
+
+def test_every_protocol_is_spoken_by_the_server_of_the_tests_and_has_a_case():
+    asked = {key for key, api in APIS.items() if api.package}
+    assert asked == set(DIALECTS) == set(CASE)
