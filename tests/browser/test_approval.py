@@ -204,3 +204,21 @@ def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stag
     stage.page.keyboard.press("Control+Enter")
     assert [answer["command"] for answer in sent(stage)] == ["approve"]
     assert "y" in sent(stage)[0]["args"]["code"]
+
+
+def test_the_key_leads_on_to_the_next_question(stage: Stage):
+    call = {
+        "name": "tool",
+        "title": "run it",
+        "args": {},
+        "description": "",
+        "schema": {},
+        "identical_only": False,
+    }
+    asked = [event("approval_requested", call_id=call_id, **call) for call_id in ("first", "second")]
+    stage.play([event("turn_started", step=1), *asked])
+    stage.widget.locator(".anb-card.ask").last.wait_for()
+    held = "call => document.querySelector('[data-anb-run]').shadowRoot.activeElement?.dataset.question?.includes(call)"
+    for call_id in ("first", "second", "first"):
+        stage.page.keyboard.press("F8")
+        stage.page.wait_for_function(held, arg=call_id)

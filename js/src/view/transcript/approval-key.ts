@@ -7,23 +7,29 @@ import { openVariant } from "../variants/variant-parts.ts";
 /** JupyterLab and the browsers leave it free, and it types nothing. */
 export const ANSWER_KEY = "F8";
 
-/** Of several runs on the page that ask, the first takes the key, unless the focus is on its card already. */
+/** Leads to the first question, and from its card to the next. A run with no further question leaves the key to others. */
 export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
 	const { choices, run, signal } = context;
-	let first: Question | undefined;
+	let questions: readonly Question[] = [];
 
 	function onKey(event: KeyboardEvent): void {
 		const plain = !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey);
-		if (event.key !== ANSWER_KEY || !plain || event.defaultPrevented || !first) return;
-		const here = frame.querySelector(".anb-card.ask:focus-within") !== null;
-		if (here || choices.replay || run.state?.owner === false || !frame.checkVisibility()) return;
+		if (event.key !== ANSWER_KEY || !plain || event.defaultPrevented) return;
+		const card = frame.querySelector<HTMLElement>(".anb-card.ask:focus-within");
+		const at = questions.findIndex((question) => questionKey(question) === card?.dataset.question);
+		const next = questions[(at + 1) % questions.length];
+		if (!next || next === questions[at] || !mayAnswer()) return;
 		event.preventDefault();
-		choices.question = questionKey(first);
-		openVariant(context, first.variant);
+		choices.question = questionKey(next);
+		openVariant(context, next.variant);
+	}
+
+	function mayAnswer(): boolean {
+		return !choices.replay && run.state?.owner !== false && frame.checkVisibility();
 	}
 
 	window.addEventListener("keydown", onKey, { capture: true, signal });
 	return ({ variants }) => {
-		first = questionsOf(variants)[0];
+		questions = questionsOf(variants);
 	};
 }

@@ -119,6 +119,7 @@ export class Approval {
 		const [description] = printable(row.description ?? "").split("\n\n", 1);
 		this.#head.ask(title, description ? withCode(description) : [asksFirst(row)]);
 		this.element.setAttribute("aria-label", `Allow ${title}?`);
+		this.element.dataset.question = this.#key;
 		this.#draw();
 		this.#stillness.watch();
 		if (!choices.replay) announce(`Approval needed: ${title}`);
