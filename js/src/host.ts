@@ -17,6 +17,8 @@ import { createApp } from "./view/shell/app.ts";
 const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
+/** On the surface while the interface is mounted, for the styles. */
+const LIVE = "data-anb-live";
 /** A bar at the edge of the page, for a run under way whose output is gone: the cell was cut, or the output cleared. */
 const BAR = "anb-away";
 /** Milliseconds between two looks into the notebook for the output of a run that the page does not draw. */
@@ -100,6 +102,7 @@ export class Host {
 		const root = surface.shadowRoot ?? surface.attachShadow({ mode: "open" });
 		adoptStyles(root);
 		root.replaceChildren(app);
+		surface.setAttribute(LIVE, "");
 		watchKeys(surface, abort.signal);
 	}
 
@@ -123,6 +126,7 @@ export class Host {
 		this.#choices.set(mount.run.key, { id: mount.id, choices: mount.choices });
 		release(element, this);
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
+		mount.surface.removeAttribute(LIVE);
 		mount.restoreFrames();
 		if (isBar(element)) element.remove();
 	}
