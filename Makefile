@@ -51,7 +51,7 @@ test-page: build ## the page's own tests
 	cd js && npm test --silent
 
 test-lessons: env build ## every notebook, with the outputs it was saved with
-	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio
+	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio -p tests.support.patient_nbval
 
 test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters
 	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile

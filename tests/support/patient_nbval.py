@@ -1,0 +1,11 @@
+"""A plugin of pytest: nbval waits 5 seconds for the first output of a cell, which a busy machine exceeds."""
+
+import pytest
+
+PATIENCE = 120
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if hasattr(item, "output_timeout"):
+            item.output_timeout = PATIENCE
