@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 from xml.etree import ElementTree
 
 from packaging.requirements import Requirement
@@ -39,31 +40,48 @@ INTRODUCTION = (
     "in each of these environments, and writes this page. `make test` runs every test in one environment.",
 )
 SHOWN = ("ipython", "ipywidgets", "anywidget", "openai", "anthropic", "google-genai", "httpx2", "pillow")
+COLAB_PINS = (
+    "ipython==7.34.0",
+    "ipywidgets==7.7.1",
+    "anywidget==0.9.21",
+    "jupyter-client==7.4.9",
+    "pyzmq==26.2.1",
+    "tornado==6.5.7",
+    "traitlets==5.7.1",
+    "numpy==2.1.3",
+    "pandas==2.2.3",
+    "matplotlib==3.10.0",
+    "pillow==11.3.0",
+)
+"""What Colab's image has of the packages that a kernel with our magic loads, by its public list of August 2026
+(https://github.com/googlecolab/backend-info). It has older SDKs of the vendors, which pip replaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     python: str
     ipykernel: str
-    lowest: bool = False
-    """Whether our dependencies are at their lowest allowed versions, or at the newest."""
+    versions: Literal["newest", "lowest", "Colab"] = "newest"
+    """Of our dependencies: the newest, the lowest that are allowed, or what Colab has."""
 
     @property
     def name(self) -> str:
-        return f"{self.python}-{'lowest' if self.lowest else 'newest'}-ipykernel-{self.ipykernel}"
+        return f"{self.python}-{self.versions}-ipykernel-{self.ipykernel}"
 
     @property
     def folder(self) -> Path:
         return ENVIRONMENTS / self.name
 
 
+COLAB = Row("3.13", "6.17.1", "Colab")
 ROWS = (
-    Row("3.11", "6.31.0", lowest=True),
+    Row("3.11", "6.31.0", "lowest"),
     Row("3.11", "7.2.0"),
     Row("3.12", "7.4.0"),
     Row("3.13", "7.4.0"),
     Row("3.14", "7.4.0"),
     Row("3.14", "6.31.0"),
+    COLAB,
 )
 
 
@@ -123,7 +141,7 @@ def make_environment(row: Row, python: str) -> None:
         return
     subprocess.run([python, "-m", "venv", "--clear", "--without-pip", row.folder], check=True)
     constraints = row.folder / "constraints.txt"
-    constraints.write_text("\n".join(lowest_versions() if row.lowest else ()), encoding="utf-8")
+    constraints.write_text("\n".join(pins(row)), encoding="utf-8")
     installer = [sys.executable, "-m", "pip", "--python", row.folder / "bin" / "python", "install", "--quiet"]
     wanted = ["--editable", ".", "--group", "matrix", f"ipykernel=={row.ipykernel}"]
     subprocess.run(
@@ -133,6 +151,17 @@ def make_environment(row: Row, python: str) -> None:
         check=True,
     )
     done.touch()
+
+
+def pins(row: Row) -> Iterable[str]:
+    """The constraints of a row."""
+    match row.versions:
+        case "newest":
+            return ()
+        case "lowest":
+            return lowest_versions()
+        case "Colab":
+            return COLAB_PINS
 
 
 def lowest_versions() -> list[str]:
@@ -178,7 +207,11 @@ def installed_versions(python: Path) -> dict[str, str]:
 def page(results: dict[Row, Result]) -> str:
     lines = [*INTRODUCTION, "", "| Python | ipykernel | dependencies | tests |", "|---|---|---|---|"]
     lines += [table_line(row, results.get(row)) for row in ROWS]
-    lines += ["", "The lowest versions are the lower bounds in `pyproject.toml`. Installed were:", ""]
+    lines += [
+        "",
+        "The lowest versions are the lower bounds in `pyproject.toml`; Colab's are those of its image. Installed were:",
+        "",
+    ]
     lines += ["| | " + " | ".join(SHOWN) + " |", "|---" * (len(SHOWN) + 1) + "|"]
     for row, result in results.items():
         title = f"Python {row.python}, ipykernel {row.ipykernel}"
@@ -187,13 +220,12 @@ def page(results: dict[Row, Result]) -> str:
 
 
 def table_line(row: Row, result: Result | None) -> str:
-    dependencies = "lowest" if row.lowest else "newest"
     if result is None:
-        return f"| {row.python} | {row.ipykernel} | {dependencies} | not run: this Python was not available |"
+        return f"| {row.python} | {row.ipykernel} | {row.versions} | not run: this Python was not available |"
     outcome = f"{result.passed} passed"
     outcome += f", {result.skipped} skipped" if result.skipped else ""
     outcome += f", **{result.failed} failed**" if result.failed else ""
-    return f"| {result.python} | {row.ipykernel} | {dependencies} | {outcome} |"
+    return f"| {result.python} | {row.ipykernel} | {row.versions} | {outcome} |"
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def test_an_interrupt_ends_a_plain_cell_that_awaits_a_run(kernel, server):
     kernel.until(cell, lambda cell: "text_delta" in cell.stdout)
     kernel.interrupt()
     assert kernel.finish(cell).error["ename"] in ("KeyboardInterrupt", "CancelledError")
-    kernel.run("handle.stop()")
+    kernel.run("handle.stop()\nawait handle")
 
 
 def test_an_interrupt_keeps_what_was_written(kernel):

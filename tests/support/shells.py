@@ -77,7 +77,8 @@ def start_shell(home: Path) -> Iterator[Shell]:
         patch.setenv("IPYTHONDIR", str(home / ".ipython"))
         InteractiveShell.clear_instance()
         ipython = InteractiveShell.instance(config=config)
-        ipython.history_manager.outputs.clear()  # IPython keeps one for all shells of a process
+        # From version 9 on, IPython keeps the outputs of all shells of a process in one place.
+        getattr(ipython.history_manager, "outputs", {}).clear()
         try:
             ipython.run_line_magic("load_ext", "agent_nb")
             yield Shell(ipython)

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from IPython.core.completer import SimpleCompletion
-
+from agent_nb.notebook.ipython7 import SimpleCompletion
 from agent_nb.notebook.magic.candidates import (
     Candidate,
     commands,
@@ -58,7 +57,8 @@ def complete(session: Session, context: Any) -> dict[str, Any]:
     if place is None:
         return {"completions": [], "suppress": False}
     completions = [
-        SimpleCompletion(text, type=help_.replace(" ", _NO_BREAK_SPACE)) for text, help_ in _matching(place)
+        SimpleCompletion(text=text, type=help_.replace(" ", _NO_BREAK_SPACE))
+        for text, help_ in _matching(place)
     ]
     return {
         "completions": completions or _Nothing(),

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from IPython.core.completer import completion_matcher
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, kwds, magic_arguments
@@ -20,6 +19,7 @@ from traitlets import observe
 
 from agent_nb._base.threads import off_loop
 from agent_nb.batch.tally import watch_with
+from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.magic.rewrite import CellRewriter
 from agent_nb.notebook.magic_settings import Settings
 from agent_nb.notebook.session import Session
@@ -148,10 +148,10 @@ def load(shell: Any) -> None:
     shell.register_magics(magics)
     magics.register_name()
     rewriter, undo = magics.rewriter, magics.on_unload.callback
-    transforms, matchers = shell.input_transformer_manager.line_transforms, shell.Completer.custom_matchers
-    for items, item in ((transforms, rewriter), (matchers, magics.complete)):
-        items.insert(0, item)
-        undo(_remove, items.remove, item)
+    transforms = shell.input_transformer_manager.line_transforms
+    transforms.insert(0, rewriter)
+    undo(_remove, transforms.remove, rewriter)
+    undo(_remove, add_matcher(shell, magics.complete))
     ends = ("post_run_cell", rewriter.end_cell), ("post_run_cell", magics.session.note_end)
     for event, function in (("pre_run_cell", rewriter.begin_cell), *ends):
         shell.events.register(event, function)

@@ -1,0 +1,38 @@
+"""Completion for IPython 7, the version of Colab, which has no matchers that know the cell and the cursor."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from IPython.core import completer
+
+Matcher = Callable[[Any], dict[str, Any]]
+
+_IS_OLD = not hasattr(completer, "completion_matcher")
+SimpleCompletion: Any = SimpleNamespace if _IS_OLD else completer.SimpleCompletion
+completion_matcher: Any = (lambda **_: lambda matcher: matcher) if _IS_OLD else completer.completion_matcher
+
+
+def add_matcher(shell: Any, matcher: Matcher) -> Callable[[], None]:
+    """Adds a matcher of API version 2 to the shell's completer, and returns what removes it."""
+    target = shell.Completer
+    if _IS_OLD:
+        target.completions = partial(_completions, matcher, target.completions)
+        return partial(delattr, target, "completions")
+    target.custom_matchers.append(matcher)
+    return partial(target.custom_matchers.remove, matcher)
+
+
+def _completions(
+    matcher: Matcher, own: Callable[..., Iterator[Any]], text: str, offset: int
+) -> Iterator[Any]:
+    """The matcher's completions where it suppresses others, else IPython's own."""
+    line, column = completer.position_to_cursor(text, offset)
+    found = matcher(SimpleNamespace(full_text=text, cursor_line=line, cursor_position=column))
+    if not found["suppress"]:
+        yield from own(text, offset)
+        return
+    start = offset - len(found["matched_fragment"])
+    for each in found["completions"]:
+        yield completer.Completion(start, offset, each.text, type=each.type)
