@@ -1,10 +1,11 @@
-"""VS Code and Colab, emulated after what is documented of them."""
+"""VS Code and Colab, emulated after what is documented of them. The kernel of Colab has the versions of its image."""
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
+from docs.scripts import matrix
 from tests.support.front_end import COLAB, IN_COLAB, IN_COLAB_APART, VS_CODE, FrontEnd
-from tests.support.kernels import start_kernel
+from tests.support.kernels import PATIENCE, start_kernel
 from tests.support.lab import keep_screenshot, needs_chromium, open_browser
 
 pytestmark = [needs_chromium, pytest.mark.hosts]
@@ -54,11 +55,29 @@ def test_vs_code_shows_the_light_form_if_the_kernel_does_not_know_of_it(page: Pa
         expect(front_end.frame().locator(".anb")).to_have_count(0)
 
 
+@pytest.fixture(scope="module")
+def colab_python() -> str:
+    """The environment of `make test-matrix` with Colab's versions, made when it is first needed."""
+    python = matrix.find_python(matrix.COLAB.python, ())
+    if python is None:
+        pytest.skip(f"needs Python {matrix.COLAB.python}, as Colab has it")
+    matrix.make_environment(matrix.COLAB, python)
+    return str(matrix.COLAB.folder / "bin" / "python")
+
+
 @pytest.fixture
-def colab_kernel(tmp_path):
-    with start_kernel(tmp_path) as kernel:
+def colab_kernel(tmp_path, colab_python):
+    with start_kernel(tmp_path, python=colab_python) as kernel:
         kernel.run(COLAB)
         yield kernel
+
+
+def test_a_cell_runs_and_tab_completes_with_colabs_versions(colab_kernel):
+    assert colab_kernel.value("__import__('IPython').__version__") == "'7.34.0'"
+    assert colab_kernel.run("%%agent hero -m demo: --pace 0\nA form").status == "ok"
+    code = "%%agent second\nLike {{her"
+    colab_kernel.client.complete(code, len(code))
+    assert colab_kernel.client.get_shell_msg(timeout=PATIENCE)["content"]["matches"] == ["hero"]
 
 
 def test_colab_streams_each_run_in_the_frame_of_its_cell(page: Page, colab_kernel):

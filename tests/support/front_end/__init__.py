@@ -24,8 +24,15 @@ COLAB = """
 import sys, types
 colab, output, widgets = (types.ModuleType(f"google.colab{name}") for name in ("", ".output", ".output._widgets"))
 widgets._installed_url = None
+def mark(message):
+    view = "application/vnd.jupyter.widget-view+json"
+    if view in message["content"].get("data", {}):
+        manager = {"custom_widget_manager": {"url": widgets._installed_url}}
+        message["content"].setdefault("metadata", {})[view] = {"colab": manager}
+    return message
 def enable_custom_widget_manager():
     widgets._installed_url = "https://example.org/manager.js"
+    get_ipython().display_pub.register_hook(mark)
 output.enable_custom_widget_manager, output._widgets, colab.output = enable_custom_widget_manager, widgets, output
 sys.modules.update({module.__name__: module for module in (colab, output, widgets)})
 """
