@@ -27,7 +27,7 @@ export function prepare() {
 	let moves = 0;
 	let followed = ``;
 	const onPress = (event) => { if (event.isTrusted) moves = 0; };
-	const onMove = () => { if (location.hash !== followed && ++moves > 10) location.replace(`about:blank`); };
+	const onMove = () => { if (location.hash !== followed && ++moves === 11) location.replace(`about:blank`); };
 	const onClick = (event) => {
 		const link = event.composedPath().find((node) => /^(a|area)$/.test(node.localName));
 		const href = link?.getAttribute(`href`) ?? link?.getAttribute(`xlink:href`);

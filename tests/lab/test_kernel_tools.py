@@ -14,6 +14,7 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
+from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
 
 pytestmark = [needs_chromium, pytest.mark.wide]
@@ -42,6 +43,7 @@ def row(page: Page, number: int) -> Locator:
 
 
 def approve(page: Page) -> None:
+    stand_still(page.locator(".jp-Cell .anb .anb-acts"))
     page.locator(".jp-Cell .anb").get_by_role("button", name="Approve", exact=True).click()
 
 

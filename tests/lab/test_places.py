@@ -17,6 +17,7 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
+from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
 
 pytestmark = needs_chromium
@@ -61,6 +62,7 @@ def notebook_command(page: Page, command: str) -> None:
 
 
 def approve(where: Locator) -> None:
+    stand_still(where.locator(".anb-acts"))
     where.get_by_role("button", name="Approve").click()
 
 

@@ -19,6 +19,7 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
+from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Hold, Pause, Say, Think, reply
 
 pytestmark = needs_chromium
@@ -98,6 +99,7 @@ def test_approvals_are_asked_in_the_widget(page, lab, vendor, button, outcome):
     )
     phase(page, "waiting for approval")
     keep_screenshot(page, f"lab-approval-{button.lower()}")
+    stand_still(page.locator(".anb-acts"))
     page.locator(".anb-acts").get_by_role("button", name=button).click()
     phase(page, "done")
     expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text(outcome)
@@ -119,7 +121,7 @@ def test_a_call_runs_as_it_was_edited(page, lab, vendor):
     keep_screenshot(page, "lab-approval-edit")
     page.keyboard.press("Escape")
     expect(page.locator(".anb-card.ask .anb-diff tr")).to_have_text(["1−ls", "1+ls -l"])
-    expect(page.locator(".anb-acts.waits")).to_have_count(0)
+    stand_still(page.locator(".anb-acts"))
     page.keyboard.press("y")
     phase(page, "done")
     expect(page.locator(".jp-OutputArea-output pre", has_text="result:")).to_contain_text("ran ls -l")
@@ -139,6 +141,7 @@ def test_a_cell_run_again_asks_again(page, lab, vendor):
         else:
             run_all(page)
         expect(page.locator(".anb-card.ask .anb-ask", has_text=command)).to_be_visible()
+        stand_still(page.locator(".anb-acts"))
         page.locator(".anb-acts").get_by_role("button", name="Approve").click()
         said = page.locator(".jp-OutputArea-output pre", has_text="result:")
         expect(said).to_contain_text(f"ran {command}")

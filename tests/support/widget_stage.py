@@ -106,6 +106,25 @@ def edited(path: str, version: int, patch: list[list[Any]], media_type: str = "t
     return event("file_changed", path=path, media_type=media_type, call_id=None, patch=patch, **change)
 
 
+def stand_still(answers: Any) -> None:
+    """Waits until a press on the card of these answers counts, and a click need not scroll, which moves the card."""
+    answers.scroll_into_view_if_needed()
+    answers.evaluate(
+        """(node) => new Promise((resolve) => {
+            let place = '';
+            let since = performance.now();
+            const look = () => {
+                const now = JSON.stringify(node.getBoundingClientRect());
+                if (now !== place || node.matches('.waits')) since = performance.now();
+                place = now;
+                if (performance.now() - since > 700) resolve();
+                else setTimeout(look, 50);
+            };
+            look();
+        })"""
+    )
+
+
 class Stage:
     """One browser page with the widget on it, playing events."""
 
@@ -161,8 +180,8 @@ class Stage:
         )
 
     def still(self) -> None:
-        """Waits until the card that asks has stood still, so that keys count. A click waits by itself."""
-        self.widget.locator(".anb-acts.waits").first.wait_for(state="detached", timeout=10 * SECONDS)
+        """Waits until the card that asks has stood still, so that presses count."""
+        stand_still(self.widget.locator(".anb-acts").first)
 
     @property
     def widget(self) -> Any:
