@@ -22,6 +22,10 @@ settings.load_profile("quick")
 SLOW_FIRST = ("hosts", "lab", "browser", "wide", "kernel", "faults", "unit")
 """Folders in the order they run, so that no worker ends with a long file alone."""
 
+REAL_PROCESSES = ("lab", "browser", "kernel")
+"""Folders of tests with other programs' own time limits, such as JupyterLab's for the answer of a kernel: on a busy
+machine one is exceeded now and then. Such a test is run once more; the summary says `RERUN`."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def folder(item: pytest.Item) -> str:
@@ -31,6 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if folder(item) == "wide":
             item.add_marker("wide")
+        if folder(item) in REAL_PROCESSES:
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def pytest_unconfigure() -> None:

@@ -40,7 +40,8 @@ def test_a_kernel_with_unfinished_runs_ends_quietly(tmp_path, ending):
 def test_a_script_with_an_unfinished_run_ends_quietly(tmp_path):
     script = (
         "import asyncio\nfrom agent_nb import Agent\n"
-        "async def main():\n    Agent('demo:').start('A form')\n    await asyncio.sleep(0.1)\n"
+        "async def main():\n    asyncio.get_running_loop().slow_callback_duration = 60\n"
+        "    Agent('demo:').start('A form')\n    await asyncio.sleep(0.1)\n"
         "asyncio.run(main())\n"
     )
     command = [sys.executable, "-X", "dev", "-c", script]
