@@ -105,6 +105,12 @@ class VendorClient(abc.ABC):
         """The `ProviderError` for an exception of the SDK."""
         return failure.from_sdk(self.settings, exc)
 
+    def preload(self) -> None:
+        """Imports the SDK and what its client needs. Blocks; nothing is sent."""
+        import httpx2
+
+        self._load(httpx2.AsyncClient())
+
     def _load(self, http: "httpx2.AsyncClient") -> Any:
         package = self.settings.vendor.api.package
         try:

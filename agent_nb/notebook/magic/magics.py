@@ -163,6 +163,13 @@ def load(shell: Any) -> None:
     watch_with(partial(_watch, shell))
     undo(watch_with, None)
 
+    def begin(*_: Any) -> None:
+        _remove(shell.events.unregister, "post_run_cell", begin)
+        importlib.import_module("agent_nb.notebook.preload").preload(shell)
+
+    shell.events.register("post_run_cell", begin)
+    undo(_remove, shell.events.unregister, "post_run_cell", begin)
+
 
 def unload(shell: Any) -> None:
     """`%unload_ext agent_nb`: stops background runs and removes everything that `load` registered."""

@@ -1,0 +1,30 @@
+"""What the first run needs is imported after `%load_ext`, while nobody waits."""
+
+import pytest
+
+from tests.support.kernels import start_kernel
+
+ENDED = """
+import sys, threading
+for thread in threading.enumerate():
+    if thread.name == "agent_nb preload":
+        thread.join()
+loaded = [name for name in ("agent_nb.notebook.magic.run_cell", "openai", "anthropic") if name in sys.modules]
+"""
+KEY = "sk-test-0123456789abcdef0123"
+
+
+@pytest.mark.parametrize(
+    ("environment", "attended", "loaded"),
+    [
+        ({"OPENAI_API_KEY": KEY}, True, ["agent_nb.notebook.magic.run_cell", "openai"]),
+        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "demo:"}, True, ["agent_nb.notebook.magic.run_cell"]),
+        ({"OPENAI_API_KEY": KEY, "AGENT_NB_MODEL": "nobody:x"}, True, ["agent_nb.notebook.magic.run_cell"]),
+        ({"OPENAI_API_KEY": KEY}, False, []),
+    ],
+)
+def test_the_default_model_s_sdk_is_imported_where_somebody_watches(tmp_path, environment, attended, loaded):
+    with start_kernel(tmp_path, load=False, **environment) as kernel:
+        assert kernel.run("%load_ext agent_nb", stdin=attended).status == "ok"
+        kernel.run(ENDED)
+        assert kernel.value("loaded") == str(loaded)
