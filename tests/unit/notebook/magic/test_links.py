@@ -17,7 +17,7 @@ MINE = "my own file, with a private key"
 def outside(tmp_path_factory):
     """A folder of the user with one file, which must stay as it is."""
     folder = tmp_path_factory.mktemp("outside")
-    files = {"mine": MINE, ".index.jsonl.abcdefgh": "looks like a leftover of ours"}
+    files = {"mine": MINE, ".000001-20260101-120000-a-b.json.abcdefgh": "looks like a leftover of ours"}
     for name, text in files.items():
         (folder / name).write_text(text)
     yield folder
@@ -30,7 +30,6 @@ FILES = [
     (FILE, (DEMO,), f"This run is not in {FILE}, which cannot be written: {FILE} is a "),
     (".agent_nb/lab-log.lock", (DEMO,), "lab-log.lock is a "),
     (".agent_nb/runs/.lock", (DEMO,), "The run could not be saved in .agent_nb: .lock is a "),
-    (".agent_nb/runs/index.jsonl", (DEMO,), ""),
     (".agent_nb/.gitignore", (DEMO,), ""),
     ("cassettes/hero.jsonl", (RECORD,), "Recorded in cassettes/hero.jsonl"),
     ("site/index.html", (SAVE,), "Files saved in site"),
@@ -82,7 +81,7 @@ def test_a_submission_holds_no_target_of_a_link(shell, tmp_path, tmp_path_factor
     assert shell.run(DEMO).ok
     assert shell.run("del hero").ok
     (tmp_path / "week.ipynb").write_bytes(notebook(DEMO))
-    run = next((tmp_path / ".agent_nb" / "runs").glob("2*.json"))
+    run = next((tmp_path / ".agent_nb" / "runs").glob("0*.json"))
     place = {"log": tmp_path / FILE, "run": run, "notebook": tmp_path / "week.ipynb"}[packed]
     secret = tmp_path_factory.mktemp("outside") / "mine"
     text = place.read_text().replace("A form", MINE)
