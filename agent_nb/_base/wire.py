@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -123,6 +124,14 @@ def _bytes(data: Any) -> bytes:
     raise _other("base64", data)
 
 
+def _datetime(data: Any) -> datetime:
+    with contextlib.suppress(TypeError, ValueError):
+        moment = datetime.fromisoformat(data)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    raise _other("a time with its time zone", data)
+
+
 def _json(data: Any, depth: int = 0) -> Any:
     """Any JSON whose numbers are finite and that is not nested too deeply."""
     if data is None or isinstance(data, str | bool | int):
@@ -141,6 +150,7 @@ def _json(data: Any, depth: int = 0) -> Any:
 _PLAIN: dict[Any, Decoder] = {
     Any: _json,
     bytes: _bytes,
+    datetime: _datetime,
     str: _checked(lambda data: isinstance(data, str), "text"),
     bool: _checked(lambda data: isinstance(data, bool), "true or false"),
     int: _checked(lambda data: type(data) is int and _number(data), "a whole number"),

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal
 
 from agent_nb._base.atomic import append, locked, read_plain
 from agent_nb._base.model_name import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
-from agent_nb._base.text import showable_text
-from agent_nb._base.wire import Json
+from agent_nb._base.text import change_texts, showable_text
+from agent_nb._base.wire import Json, from_wire
 from agent_nb.events import ENDINGS
 from agent_nb.run import Run
 
@@ -76,10 +76,10 @@ class Entry:
     def from_line(cls, line: bytes) -> "Entry | None":
         """The entry of a line, None if it is none: anybody may have written it."""
         try:
-            wire = json.loads(line)
-            return cls(**{name: _READERS[name](value) for name, value in wire.items() if name in _READERS})
-        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+            entry: Entry = from_wire(cls, change_texts(json.loads(line), showable_text))
+        except (ValueError, RecursionError, OverflowError):
             return None
+        return entry if min(entry.cost or 0, entry.held_back) >= 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,68 +163,3 @@ class LabLog:
         """The last line, and whether it ends with a line break, as does an empty log."""
         lines = [line.rstrip(b"\r") for line in self.read(MAX_LINE).split(b"\n")]
         return next((line for line in reversed(lines) if line), b""), not lines[-1]
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return showable_text(value)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError
-    return tuple(_text(item) for item in value)
-
-
-def _time(value: Any) -> datetime:
-    moment = datetime.fromisoformat(_text(value))
-    if moment.tzinfo is None:
-        raise ValueError
-    return moment.astimezone(UTC)
-
-
-def _cost(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-        raise TypeError
-    return float(value)
-
-
-def _number(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
-        raise TypeError
-    return value
-
-
-def _passed(value: Any) -> bool | None:
-    if value is not None and not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _status(value: Any) -> Status:
-    if value not in get_args(Status):
-        raise ValueError
-    status: Status = value
-    return status
-
-
-def _files(value: Any) -> dict[str, str]:
-    return {_text(path): _text(digest) for path, digest in value.items()}
-
-
-_READERS: dict[str, Any] = {
-    **dict.fromkeys(("run", "id", "prompt", "model", "ended", "check", "notebook", "lab"), _text),
-    **dict.fromkeys(("note", "before"), _text),
-    "time": _time,
-    "status": _status,
-    "hints": _texts,
-    "held_back": _number,
-    "edited": _texts,
-    "files": _files,
-    "cost": _cost,
-    "passed": _passed,
-}
-"""How each field is read from JSON."""
