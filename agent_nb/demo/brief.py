@@ -9,7 +9,7 @@ from typing import Literal
 from agent_nb.demo.numbers import Data
 from agent_nb.demo.texts import Trade, entry_for, trade_of
 
-Kind = Literal["landing", "event", "portfolio", "dashboard", "form", "article", "recipe", "game", "app"]
+Kind = Literal["landing", "dashboard", "form", "article", "game", "app"]
 
 _READ = 600
 """Characters of a prompt that are searched for its subject."""
@@ -19,11 +19,9 @@ _KIND_PATTERNS: dict[Kind, str] = {
     "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
     "dashboard": r"dashboards?|charts?|graphs?|plots?|kpis?|metrics|analytics|reports?",
     "form": r"forms?|sign[- ]?up|survey|questionnaire|registration|rsvp|feedback page|booking page|application",
-    "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|newsletter page",
-    "recipe": r"recipes?",
+    "article": r"articles?|blog(?: post)?|essay|post|story|documentation|docs|tutorial|guide|recipes?|newsletter page",
     "app": r"to-?do|to do list|task list|checklist|pomodoro|timer|stopwatch|calculator",
 }
-"""Events and portfolios are landing pages of a trade that says so."""
 _KINDS = [(kind, re.compile(rf"\b(?:{pattern})\b", re.I)) for kind, pattern in _KIND_PATTERNS.items()]
 _NOUN = "|".join([*_KIND_PATTERNS.values(), r"(?:web ?)?(?:page|site|app)"])
 
@@ -113,12 +111,8 @@ def read_brief(prompt: str, variant: int = 0) -> Brief:
     trade = trade_of(subject or text)
     if trade.is_general:
         trade = trade_of(_head(text))
-    if trade.is_general and kind == "recipe":
-        trade = trade_of(kind)
     if not subject and not trade.is_general and kind != "app":
         article, subject = "the ", trade.key.replace("-", " ")
-    if kind == "landing":
-        kind = trade.kind
     phrase = f"{article}{subject}" if subject else "a small idea"
     return Brief(
         kind=kind,
@@ -222,7 +216,7 @@ def _name(kind: Kind, subject: str, phrase: str, text: str, place: str) -> str:
         return f"Hello, {place}" if place else "A small beginning"
     if kind == "form":
         return shortened(entry_for("forms", text)["title"].replace("{{phrase}}", phrase), 60)
-    if kind in ("landing", "event", "portfolio"):
+    if kind == "landing":
         titled = " ".join(_titled(word) for word in subject.split())
         titled = titled[0].upper() + titled[1:]
         if place and place.lower() not in subject.lower():

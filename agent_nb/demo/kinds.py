@@ -1,7 +1,6 @@
 """What each kind of page puts into its template, beside what all kinds share."""
 
 import json
-import random
 import re
 from collections.abc import Sequence
 
@@ -16,26 +15,6 @@ _MANUAL = re.compile(r"\b(?:documentation|docs|manual|tutorial|how-to|readme|ref
 _HONEST = (
     "About this text: the offline demo model knows nothing about {{subject}}. It wrote around your words so that you "
     "can see how a page is made; a real model would have something to say."
-)
-_INGREDIENT = (
-    '<li><label><input type="checkbox"><span>{{name}}</span><b data-amount="{{amount}}">{{amount}}</b> {{unit}}'
-    "</label></li>"
-)
-_WORKS = ("First light", "The long wall", "Tide, falling", "Noon", "Two rooms", "After rain")
-_SHAPES = (
-    '<circle cx="{x}" cy="{y}" r="{r}" fill="{a}"/><path d="M0 {low}c90-{r} 170 {r} 300-20v300H0z" fill="{b}"/>',
-    '<path d="M{x} {low}V{y}a{r} {r} 0 0 1 {d} 0v{low}z" fill="{a}"/><path d="M0 {low}h300v300H0z" fill="{b}"/>',
-    '<path d="M0 {low}L{x} {y}l{d} {r}L300 {y}v400H0z" fill="{a}"/><circle cx="228" cy="66" r="30" fill="{b}"/>',
-    '<g fill="{a}"><path d="M{x} 0h{r}v400h-{r}z"/></g><circle cx="{x}" cy="{low}" r="{r}" fill="{b}"/>',
-    '<g fill="none" stroke="{a}" stroke-width="16"><circle cx="150" cy="{low}" r="{r}"/><circle cx="150" cy="{low}" '
-    'r="{d}"/></g><circle cx="150" cy="{low}" r="26" fill="{b}"/>',
-    '<path d="M40 {low}a{r} {r} 0 0 1 {d} 0z" fill="{a}"/><path d="M{x} {low}a{r} {r} 0 0 0 {d} 0z" fill="{b}"/>',
-)  # fmt: skip
-_INKS = ("var(--accent)", "var(--glow)", "var(--deep)", "var(--tint)", "var(--sky)")
-_FIGURE = (
-    '<figure><svg viewBox="0 0 300 {{height}}" preserveAspectRatio="xMidYMid slice" role="img" '
-    'aria-label="{{title}}, an abstract composition"><path fill="{{ground}}" d="M0 0h300v420H0z"/>{{shape}}</svg>'
-    "<figcaption><i>{{title}}</i> · sample {{number}}</figcaption></figure>"
 )
 _CONTROLS = {
     "area": '<textarea {{shared}} rows="3"></textarea>',
@@ -57,67 +36,19 @@ def landing(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
         list="cards" if layout.name == "evening" else "plain",
         points=joined(fill(card, title=title, text=text) for title, text in points),
     )
-    return _scene(brief, layout, sections, offer)
-
-
-def event(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """A landing page with the programme along a line, and tickets to tear off."""
-    trade = brief.trade
-    stop = "<li><time>{{time}}</time><div><h3>{{title}}</h3><p>{{text}}</p></div></li>"
-    ticket = "<li><span>{{title}}</span><b>{{price}}</b></li>"
-    stops = zip(trade.hours, trade.points, strict=True)
-    offer = fill(
-        template("event.html").strip(),
-        title=trade.offer,
-        prices=trade.tickets,
-        stops=joined(fill(stop, time=at, title=title, text=text) for (_, at), (title, text) in stops),
-        tickets=joined(fill(ticket, title=title, price=price) for title, price in trade.menu),
-    )
-    return _scene(brief, layout, sections, offer)
-
-
-def _scene(brief: Brief, layout: Layout, sections: Sequence[str], offer: Html) -> Slots:
     names = ((name, TITLES[name].split()[-1].capitalize()) for name in sections[-2:])
     links = (("offer", brief.trade.link), *names)
     return {
-        **_opening(brief, sections),
+        "eyebrow": spoken(brief.trade.eyebrow, brief),
+        "headline": emphasised(spoken(brief.choice(brief.trade.headline), brief)),
+        "lede": spoken(brief.choice(brief.trade.lede), brief),
+        "sections": joined(section(name, brief) for name in sections),
         "links": joined((fill('<a href="#{{id}}">{{title}}</a>', id=i, title=t) for i, t in links), ""),
         "action": brief.trade.action,
         "target": "offer" if sections[0] == "contact" else sections[0],
         "art": art(brief.trade.art, "xMidYMid slice" if layout.name == "arch" else "xMidYMax meet"),
         "offer": offer,
     }
-
-
-def portfolio(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """A short introduction and a wall of works, each a composition drawn for this prompt."""
-    return {**_opening(brief, sections), "works": joined(_works(brief))}
-
-
-def _opening(brief: Brief, sections: Sequence[str]) -> Slots:
-    return {
-        "eyebrow": spoken(brief.trade.eyebrow, brief),
-        "headline": emphasised(spoken(brief.choice(brief.trade.headline), brief)),
-        "lede": spoken(brief.choice(brief.trade.lede), brief),
-        "sections": joined(section(name, brief) for name in sections),
-    }
-
-
-def _works(brief: Brief) -> list[Html]:
-    """Six compositions, in an order and with proportions of their own for every prompt and variant."""
-    chance = random.Random(brief.seed + brief.variant)
-    shapes = chance.sample(_SHAPES, len(_SHAPES))
-    works = []
-    for number, (title, shape) in enumerate(zip(_WORKS, shapes, strict=True), start=1):
-        ground, one, two = chance.sample(_INKS, 3)
-        r = chance.randrange(50, 84)
-        places = {"x": chance.randrange(70, 170), "y": chance.randrange(70, 130), "r": r, "d": r * 2}
-        drawn = Html(shape.format(a=one, b=two, low=chance.randrange(200, 250), **places))
-        height = str(chance.choice((240, 300, 360, 400)))
-        works.append(
-            fill(_FIGURE, height=height, title=title, ground=ground, shape=drawn, number=str(number))
-        )
-    return works
 
 
 def article(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
@@ -179,21 +110,6 @@ def _field(field: list[str], key: str) -> Html:
     usual = f'<input {{{{shared}}}} type="{kind}" required>'
     frame = '<div class="field"><label for="{{key}}">{{label}}{{hint}}</label>{{control}}{{error}}</div>'
     return fill(frame, control=fill(_CONTROLS.get(kind, usual), **slots), **slots)
-
-
-def recipe(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:
-    """Ingredients that scale with the servings and can be ticked off, and numbered steps."""
-    dish = entry_for("recipes", brief.prompt)
-    return {
-        "lede": brief.choice(dish["lede"]),
-        "art": art(dish["art"]),
-        "minutes": str(dish["minutes"]),
-        "serves": str(dish["serves"]),
-        "effort": dish["effort"],
-        "ingredients": joined(fill(_INGREDIENT, name=n, amount=a, unit=u) for n, a, u in dish["ingredients"]),
-        "steps": joined(fill("<li><p>{{step}}</p></li>", step=step) for step in dish["steps"]),
-        "tip": dish["tip"],
-    }
 
 
 def play(brief: Brief, layout: Layout, sections: Sequence[str]) -> Slots:

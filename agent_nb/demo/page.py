@@ -21,33 +21,16 @@ class _Builder:
     """What it makes, for a sentence."""
     notice: str = ""
     """The line that the improvement adds; the trade's if it is empty."""
-    usual: tuple[str, ...] | None = None
-    """The sections of a page for which none are asked; None for a kind without sections."""
-    covered: tuple[str, ...] = ()
-    """Sections that the page has in another form."""
 
 
 _BUILDERS: dict[Kind, _Builder] = {
-    "landing": _Builder("landing", kinds.landing, "a landing page", usual=("hours",)),
-    "event": _Builder(
-        "landing",
-        kinds.event,
-        "an event page with a programme and tickets",
-        usual=(),
-        covered=("hours", "pricing", "menu"),
-    ),
-    "portfolio": _Builder(
-        "portfolio", kinds.portfolio, "a portfolio with six sample works", usual=("about",)
-    ),
+    "landing": _Builder("landing", kinds.landing, "a landing page"),
     "dashboard": _Builder("dashboard", dashboard, "a dashboard with charts"),
     "form": _Builder(
         "form", kinds.form, "a form that checks itself", "One minute, no account, nothing to remember."
     ),
     "article": _Builder(
         "article", kinds.article, "an article", "In a hurry? Read the first line of each part."
-    ),
-    "recipe": _Builder(
-        "recipe", kinds.recipe, "a recipe that scales", "Change the servings, and the amounts follow."
     ),
     "game": _Builder("play", kinds.play, "a game to play", "Keys or fingers, both work."),
     "app": _Builder("play", kinds.play, "a small app that works", "Try it: everything on this page works."),
@@ -57,7 +40,7 @@ _BUILDERS: dict[Kind, _Builder] = {
 def build_page(brief: Brief, look: Look, found: str = "") -> str:
     """A complete page. `found` is a line to show from a tool's result."""
     builder = _BUILDERS[brief.kind]
-    layout = layouts(builder.file)[2 - look.layout if brief.kind == "event" else look.layout]
+    layout = layouts(builder.file)[look.layout]
     shared = {
         "head": head(brief.name, look),
         "head_font": head_font(look),
@@ -86,8 +69,7 @@ def describe(brief: Brief) -> str:
 
 def _sections(brief: Brief) -> list[str]:
     """The sections asked for, or the usual ones if none were; contact is always last."""
-    builder = _BUILDERS[brief.kind]
-    if builder.usual is None:
+    if brief.kind != "landing":
         return []
-    wanted = [name for name in brief.wants if name not in ("contact", *builder.covered)]
-    return [*(wanted or builder.usual), "contact"]
+    wanted = [name for name in brief.wants if name != "contact"]
+    return [*(wanted or brief.trade.usual), "contact"]

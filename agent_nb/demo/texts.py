@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 _PAGES = files(__package__) / "pages"
 
@@ -19,8 +19,8 @@ class Trade:
     """A pattern for its subjects; empty for the general trade, which is the last."""
     art: str
     font: str
-    kind: Literal["landing", "event", "portfolio"] = "landing"
-    """The kind of its pages if the prompt names none."""
+    usual: tuple[str, ...] = ("hours",)
+    """The sections of a landing page for which none are asked."""
     hue: int | None = None
     eyebrow: str
     headline: list[str]
@@ -35,8 +35,6 @@ class Trade:
     points: list[list[str]]
     menu: list[list[str]]
     """What it costs."""
-    tickets: str = "Tickets"
-    """The heading over `menu` on the page of an event."""
     hours: list[list[str]]
 
     @property

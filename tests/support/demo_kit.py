@@ -1,4 +1,4 @@
-"""What the tests of the demo model share: its agent, the nine kinds of pages, a strict reader of HTML."""
+"""What the tests of the demo model share: its agent, the kinds of pages, a strict reader of HTML."""
 
 from collections.abc import Iterable
 from html.parser import HTMLParser
@@ -15,9 +15,6 @@ PROMPTS = {
     "form": "A sign-up form for a yoga class",
     "article": "A blog post about sourdough",
     "game": "A snake game",
-    "event": "A jazz concert in Porto",
-    "portfolio": "A portfolio for a photographer in Oslo",
-    "recipe": "A recipe for pancakes",
     "app": "A to-do list app",
 }
 VOID = {
