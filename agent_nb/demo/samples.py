@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.demo.brief import Brief
 from agent_nb.messages import ToolSpec
+from agent_nb.tools.schema import compile_schema
 
 _FORMATS = {
     "date": "2025-06-21",
@@ -18,18 +18,14 @@ _FORMATS = {
     "url": "https://example.com",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
-_DEEPEST = 8
-
-
-class UnfillableError(ValueError):
-    """No value is sure to fit the schema."""
 
 
 def sample_arguments(tool: ToolSpec, brief: Brief) -> Json | None:
-    """Values for the required arguments; None if they cannot be guessed from the schema."""
+    """Values for the required arguments; None if those that were guessed do not fit the schema."""
     try:
-        made = _Maker(tool.schema, brief).value(tool.schema, "", 0)
-    except UnfillableError:
+        made = _Maker(tool.schema, brief).value(tool.schema, "")
+        compile_schema(tool.schema)(made)
+    except Exception:  # a foreign schema can be wrong in any way
         return None
     return made if isinstance(made, dict) else None
 
@@ -38,70 +34,45 @@ class _Maker:
     def __init__(self, root: Json, brief: Brief) -> None:
         self._root, self._brief = root, brief
 
-    def value(self, schema: Any, name: str, depth: int) -> Any:
+    def value(self, schema: Any, name: str) -> Any:
         """A value for a field with this schema and name."""
-        if depth > _DEEPEST:
-            raise UnfillableError
         if not isinstance(schema, dict):
             return name
-        schema = self._resolved(schema)
+        if "$ref" in schema:
+            found: Any = self._root
+            for step in str(schema["$ref"]).removeprefix("#/").split("/"):
+                found = found[step]
+            return self.value(found, name)
         for fixed in ("const", "default"):
             if fixed in schema:
                 return schema[fixed]
         if schema.get("enum"):
             return schema["enum"][0]
-        for choice in ("anyOf", "oneOf"):
-            if options := [option for option in schema.get(choice, ()) if option.get("type") != "null"]:
-                return self.value(options[0], name, depth + 1)
-        makers: dict[str, Callable[[], Any]] = {
-            "object": lambda: self._object(schema, depth),
-            "array": lambda: self._array(schema, name, depth),
-            "string": lambda: self._string(schema, name),
-            "integer": lambda: int(_number(schema, 1)),
-            "number": lambda: _number(schema, 0.5),
-            "boolean": lambda: True,
-            "null": lambda: None,
-        }
-        kinds = schema.get("type", "object" if "properties" in schema or depth == 0 else "string")
+        options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        if options := [option for option in options if option.get("type") != "null"]:
+            return self.value(options[0], name)
+        kinds = schema.get("type", "object" if "properties" in schema or not name else "string")
         kind = next((k for k in kinds if k != "null"), "null") if isinstance(kinds, list) else kinds
-        if kind not in makers:
-            raise UnfillableError
-        return makers[kind]()
+        return self._of_kind(kind, schema, name)
 
-    def _resolved(self, schema: Json) -> Json:
-        found: Any = schema
-        if "$ref" in schema:
-            found = self._root
-            for step in str(schema["$ref"]).removeprefix("#/").split("/"):
-                found = found.get(step) if isinstance(found, dict) else None
-        if not isinstance(found, dict) or "$ref" in found:
-            raise UnfillableError
-        return found
-
-    def _object(self, schema: Json, depth: int) -> Json:
-        properties = schema.get("properties", {})
-        return {
-            name: self.value(properties.get(name, True), name, depth + 1)
-            for name in schema.get("required", ())
-        }
-
-    def _array(self, schema: Json, name: str, depth: int) -> list[Any]:
-        count = max(int(schema.get("minItems", 1)), 0)
-        if schema.get("uniqueItems") and count > 1:
-            raise UnfillableError
-        return [self.value(schema.get("items", True), name, depth + 1) for _ in range(count)]
+    def _of_kind(self, kind: str, schema: Json, name: str) -> Any:
+        match kind:
+            case "object":
+                fields = schema.get("properties", {})
+                return {key: self.value(fields.get(key, True), key) for key in schema.get("required", ())}
+            case "array":
+                items = schema.get("items", True)
+                return [self.value(items, name) for _ in range(schema.get("minItems", 1))]
+            case "string":
+                return self._string(schema, name)
+            case "integer" | "number":
+                return _number(schema)
+            case _:
+                return True if kind == "boolean" else None
 
     def _string(self, schema: Json, name: str) -> str:
-        shortest, longest = int(schema.get("minLength", 0)), int(schema.get("maxLength", 10_000))
-        for candidate in self._candidates(schema, name):
-            text = candidate.ljust(shortest, ".")[:longest].strip() or candidate[:longest]
-            if shortest <= len(text) <= longest and _matches(schema.get("pattern"), text):
-                return text
-        raise UnfillableError
-
-    def _candidates(self, schema: Json, name: str) -> list[str]:
         if schema.get("format") in _FORMATS:
-            return [_FORMATS[schema["format"]]]
+            return _FORMATS[schema["format"]]
         brief = self._brief
         if re.search(r"place|city|town|location|where|country", name, re.I):
             first = brief.place or "Lyon"
@@ -111,28 +82,20 @@ class _Maker:
             first = " ".join(brief.prompt.split())[:200] or brief.subject
         else:
             first = brief.subject
-        return [first, brief.subject, "demo", "Demo", "a", "A", "1", "0", "2025-06-21", "hello@example.com"]
+        candidates = [first, brief.subject, "demo", "Demo", "a", "A", "1", "0", *_FORMATS.values()]
+        fits = re.compile(schema.get("pattern", ""))
+        shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
+        made = (text.ljust(shortest, ".")[:longest] for text in candidates)
+        return next((text for text in made if fits.search(text)), first)
 
 
-def _number(schema: Json, step: float) -> float:
+def _number(schema: Json) -> float:
     """The smallest number allowed, or 1 if there is no lower bound."""
-    low = schema.get("minimum")
-    if isinstance(above := schema.get("exclusiveMinimum"), int | float) and not isinstance(above, bool):
-        low = max(above + step, low if low is not None else -math.inf)
-    value: float = 1 if low is None else low
-    below = schema.get("exclusiveMaximum")
-    highest: float = schema.get("maximum", math.inf if below is None else below - step)
-    if low is None:
-        value = min(value, highest)
+    step = 1 if schema["type"] == "integer" else 0.5
+    highest = min(schema.get("maximum", math.inf), schema.get("exclusiveMaximum", math.inf) - step)
+    above = schema.get("exclusiveMinimum", -math.inf) + step
+    lowest: float = max(schema.get("minimum", -math.inf), above)
+    value = lowest if lowest > -math.inf else min(1, highest)
     if multiple := schema.get("multipleOf"):
         value = math.ceil(value / multiple) * multiple
-    if value > highest:
-        raise UnfillableError
-    return math.ceil(value) if schema.get("type") == "integer" else value
-
-
-def _matches(pattern: Any, text: str) -> bool:
-    try:
-        return not pattern or re.search(str(pattern), text) is not None
-    except re.error:
-        return False
+    return math.ceil(value) if schema["type"] == "integer" else value
